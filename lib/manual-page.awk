@@ -53,7 +53,7 @@ function print_keys(    command, line, field, n) {
     while ((command | getline line) > 0) {
         gsub(/\\/, "\\e", line)
         split(line, field, "\t")
-        if (!field[1])
+        if (field[1] "" == "")
             print ".PD\n.SS " field[2] "\n.PD 0"
         else
             print ".TP 16\n\\fB\\&" literal(field[1]) "\\fR\n\\&" field[2]

@@ -21,6 +21,12 @@ struct set_run {
     char *directory; /* name of its measurement directory in the set */
 };
 
+/* Whether it ended well, with workers, and its time is the program's. */
+static inline bool set_run_counts(const struct set_run *run)
+{
+    return run->status == 0 && run->workers && run->repeat != WORK_SPAN_REPEAT;
+}
+
 /* A zeroed one is empty. */
 struct run_set {
     char *command; /* in its printable form */

@@ -54,7 +54,7 @@ static bool add_set(struct session *session, size_t side, const char *folder)
     bool is_right = run_set_read(&set, folder, &cause);
     for (size_t i = 0; is_right && i < set.runs.n; i++) {
         const struct set_run *run = &set.runs.at[i];
-        if (run->status || !run->workers || run->repeat == WORK_SPAN_REPEAT)
+        if (!set_run_counts(run))
             continue;
         if (workers && workers != run->workers) {
             diag_error(folder, "runs with several numbers of workers; name those to compare: %s/%s,...", folder,
@@ -62,9 +62,7 @@ static bool add_set(struct session *session, size_t side, const char *folder)
             is_right = false;
         }
         workers = run->workers;
-        char *path = mem_printf("%s/%s", folder, run->directory);
-        is_right = is_right && add_database(session, side, database_beside(path)); /* which reports a cause */
-        free(path);
+        is_right = is_right && add_database(session, side, database_of_set_run(folder, run)); /* reports a cause */
     }
     if (cause)
         diag_error(folder, "%s", cause);

@@ -23,7 +23,7 @@ static struct option_row rows[OPTIONS] = {
                "Print a view: `top-down`, `bottom-up`, `flat`, `threads`, `summary` or `timeline`, see Views; or `scaling` or "
                "`losses` of a set of runs, see Sets of runs."},
     [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg chrome firefox",
-                "text,csv,json,folded,flamegraph,speedscope,pprof,svg,chrome,firefox",
+                "text,csv,json,folded,flamegraph,speedscope,pprof,...",
                 "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope`, "
                 "`pprof`, `svg`, and for the time line `chrome` and `firefox`. See Formats."},
     [OUTPUT] = {NULL, "output", "FILE", "@file", "print to FILE",

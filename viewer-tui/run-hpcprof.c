@@ -189,20 +189,16 @@ char *database_for(const char *path)
     return NULL;
 }
 
-char *database_path_beside(const char *measurements)
+char *database_of_set_run(const char *set, const struct set_run *run)
 {
-    return mem_printf("%s-database", measurements);
-}
-
-char *database_beside(const char *measurements)
-{
+    char *measurements = mem_printf("%s/%s", set, run->directory), *database = NULL;
     struct timespec when;
-    if (!latest_measurement(measurements, &when)) {
+    if (latest_measurement(measurements, &when))
+        database = database_of_measurements(measurements, when, mem_printf("%s-database", measurements), false);
+    else
         diag_error(measurements, "has no measurements (no *" MEASUREMENT_SUFFIX ")");
-        return NULL;
-    }
-    char *database = database_path_beside(measurements);
-    return database_of_measurements(measurements, when, database, false);
+    free(measurements);
+    return database;
 }
 
 /* Whether a directory entry is a database, or a measurement directory. */

@@ -2,6 +2,8 @@
 #ifndef VIEWER_MEASUREMENT_H
 #define VIEWER_MEASUREMENT_H
 
+#include "lib/run-set.h"
+
 /* The database for a path on the command line: the path itself, or for a measurement directory its
  * database in the current directory. If that is missing, runs hpcprof (beside our executable) to
  * create it; if it is older than a measurement, of other measurements, or another user may have
@@ -9,12 +11,9 @@
  * NULL, with the error reported (lib/diag.h), if there is no database. The caller frees. */
 char *database_for(const char *path);
 
-/* The same for a measurement directory of a set: its database lies beside it, as
- * MEASUREMENTS-database, and what is done is not reported. */
-char *database_beside(const char *measurements);
-
-/* The path of that database, which may be missing. The caller frees. */
-char *database_path_beside(const char *measurements);
+/* The same for a run of a set: its database lies next to its measurement directory, as MEASUREMENTS-database, and what is
+ * done is not reported. */
+char *database_of_set_run(const char *set, const struct set_run *run);
 
 /* The only database or measurement directory in the current directory, for a command line without
  * one; a measurement directory counts together with its database, and those of other users than the

@@ -54,15 +54,6 @@ int print_set(const struct options *options, FILE *out)
 
 /* ---- losses ---- */
 
-/* The database of a run; NULL, with the cause reported, if there is none. The caller frees. */
-static char *database_of(const char *folder, const struct set_run *run)
-{
-    char *path = mem_printf("%s/%s", folder, run->directory);
-    char *database = database_beside(path);
-    free(path);
-    return database;
-}
-
 /* The most workers first, then in the order of the set. */
 static int by_workers(const void *left, const void *right)
 {
@@ -79,11 +70,11 @@ static struct session *open_losses(const char *folder, const struct run_set *set
         runs[i] = &set->runs.at[i];
     qsort(runs, set->runs.n, sizeof *runs, by_workers);
     for (size_t i = 0; i < set->runs.n; i++) {
-        if (runs[i]->status || !runs[i]->workers || runs[i]->repeat == WORK_SPAN_REPEAT)
+        if (!set_run_counts(runs[i]))
             continue;
         const struct session_run *last = session->runs.n ? &session->runs.at[session->runs.n - 1] : NULL;
         size_t group = !last ? 0 : last->group + (last->workers != runs[i]->workers);
-        char *database = database_of(folder, runs[i]);
+        char *database = database_of_set_run(folder, runs[i]);
         if (database) {
             session_add_run(session, database, group, runs[i]->workers);
             session_drop_unreadable(session, LOGICAL);
@@ -130,7 +121,7 @@ struct opener {
 static int open_run(const struct shown_set *shown, const struct set_run *run)
 {
     const struct opener *opener = shown->context;
-    char *database = run ? database_of(shown->folder, run) : NULL;
+    char *database = run ? database_of_set_run(shown->folder, run) : NULL;
     struct session *session = !run       ? open_losses(shown->folder, shown->set)
                               : database ? session_open(database, NULL)
                                          : NULL;

@@ -157,8 +157,17 @@ FIELD(text, "start_routine",
           : run->analysis->symbols->functions.at[origin->start_routine].name)
 FIELD(text, "root", root_name(thread, origin))
 FIELD(known_number, "created_at", origin->path != NO_SYMBOL, origin->path)
+SOMETIMES(thread->marks.n, regions, "regions", file->m, thread)
+SOMETIMES(thread->lost_marks, number, "lost_marks", thread->lost_marks)
 INNER("events", write_events(run, file, thread))
 #undef FIELDS_OF_THREAD
+#endif
+
+#ifdef FIELDS_OF_REGION_OF_A_THREAD /* region, process_begin */
+FIELD(text, "name", region->name)
+FIELD(amount, "begin", seconds_between(process_begin, region->begin))
+FIELD(known_amount, "end", region->has_end, seconds_between(process_begin, region->end))
+#undef FIELDS_OF_REGION_OF_A_THREAD
 #endif
 
 #ifdef FIELDS_OF_SAMPLES /* event, fates, fired, clock */

@@ -26,6 +26,10 @@ void run_json_write_processes(struct run_json *run);
 void run_json_write_thread(struct run_json *run, const struct measurement_file *file,
                            const struct measurement_thread *thread, size_t profile);
 
+/* The "regions" of a thread: those that the program names. */
+void json_write_regions(struct json_writer *json, const char *key, const struct measurement *m,
+                        const struct measurement_thread *thread);
+
 /* "creation_paths": call paths that created threads. */
 void run_json_write_creation_paths(struct run_json *run);
 

@@ -201,6 +201,13 @@ static void transfer_thread(struct transfer *t, struct measurement_thread *threa
     PLAIN(t, &thread->nodes);
     PLAIN(t, &thread->values);
     PLAIN(t, &thread->fates);
+    FIELD(t, thread->lost_marks);
+    COUNT(t, &thread->marks);
+    for (size_t i = 0; i < thread->marks.n; i++) {
+        FIELD(t, thread->marks.at[i].time);
+        FIELD(t, thread->marks.at[i].kind);
+        transfer_text(t, &thread->marks.at[i].name);
+    }
 }
 
 /* All but the threads. */

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+import unittest
 
 from blocked import is_blocked
 
@@ -21,9 +22,11 @@ HAVE_TMUX = shutil.which("tmux") is not None
 
 class Terminal:
     """A shell command in a terminal of its own. In the command's output `ended N` follows its
-    exit status."""
+    exit status. Without tmux, the test is skipped."""
 
     def __init__(self, command, width=80, height=24, environment=None, term="tmux-256color"):
+        if not HAVE_TMUX:
+            raise unittest.SkipTest("tmux is not installed")
         self.folder = tempfile.TemporaryDirectory(prefix="terminal-")
         self.socket = os.path.join(self.folder.name, "tmux")
         self.pid_file = pathlib.Path(self.folder.name, "pid")
@@ -70,6 +73,7 @@ class Terminal:
         self.press(*keys)
         self.type(text)
         self.press("Enter")
+        return self
 
     def resize(self, width, height):
         self.tmux("resize-window", "-x", width, "-y", height)
@@ -103,6 +107,11 @@ class Terminal:
     def until_seen(self, *texts):
         return self.until(lambda lines: all(any(t in line for line in lines) for t in texts),
                           " and ".join(map(repr, texts)))
+
+    def press_until(self, keys, *texts):
+        """Presses keys, named in one string with blanks between them, until these texts are on the screen."""
+        self.press(*keys.split())
+        return self.until_seen(*texts)
 
     def until_gone(self, text):
         return self.until(lambda lines: not any(text in line for line in lines),

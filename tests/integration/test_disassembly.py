@@ -7,13 +7,11 @@ import os
 import re
 import shutil
 import tempfile
-import unittest
 
 import profiling
 import viewer
 import viewer_story
 from measurement_reader import Measurement
-from terminal import HAVE_TMUX
 from viewer_screen import Viewer
 
 BIN = profiling.BUILD / "bin"
@@ -139,13 +137,11 @@ class Disassembly(profiling.ProfilingTest):
         self.assertEqual(digits, "")
         self.assertNotEqual(self.procedures(self.database())[1]["hot"]["parts"][0][1], "")
 
-    @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
     def test_the_page(self):
         with Viewer(self.database(), width=100, height=40) as terminal:
             terminal.press("3", "/")
             terminal.type("^hot$")
-            terminal.press("Enter", "D")
-            lines = terminal.until_seen("work of hot, its own instructions:")
+            lines = terminal.press_until("Enter D", "work of hot, its own instructions:")
             self.assertIn("two.c:4  return s ^ s << 7;", lines)
             shown = [re.match(r"^[> ] .{17} +([0-9a-f]+)  (\w+)", line) for line in lines]
             shown = [(int(match[1], 16), match[2]) for match in shown if match]
@@ -155,20 +151,17 @@ class Disassembly(profiling.ProfilingTest):
             terminal.press("D")
             terminal.until_gone("its own instructions")
 
-    @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
     def test_the_page_of_a_comparison(self):
         """It has the costs of the run that the row is shown of, the right one."""
         with Viewer(self.database(), self.database(), width=100, height=40) as terminal:
             terminal.press("3", "/")
             terminal.type("^hot$")
-            terminal.press("Enter", "D")
-            lines = terminal.until_seen("work of hot, its own instructions:")
+            lines = terminal.press_until("Enter D", "work of hot, its own instructions:")
             cost = sum(cost for _, cost in self.work(self.procedures(self.database())[1]["hot"]))
             shown, unit = re.search(r"its own instructions: ([\d.]+) (m?s)", "\n".join(lines)).groups()
             self.assertAlmostEqual(float(shown) * {"s": 1, "ms": 1e-3}[unit], cost, delta=0.001 * cost)
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class WithoutInstructions(viewer_story.StoryTest):
     def page(self, text=None, name="instructions.json.gz"):
         folder = tempfile.mkdtemp()
@@ -178,9 +171,8 @@ class WithoutInstructions(viewer_story.StoryTest):
             with open(os.path.join(folder, name), "wb") as file:
                 file.write(text)
         terminal = self.enterContext(Viewer(folder, width=120, height=40))
-        terminal.press("3", "/")
-        terminal.type("coder_run")
-        terminal.press("Enter", "D")
+        terminal.answer("3", "/", "coder_run")
+        terminal.press("D")
         return terminal
 
     def test_a_narrow_screen_has_the_whole_reason(self):
@@ -192,8 +184,7 @@ class WithoutInstructions(viewer_story.StoryTest):
         with Viewer(folder, width=50, height=24) as terminal:
             terminal.press("3", "/")
             terminal.type("coder_run")
-            terminal.press("Enter", "D")
-            lines = terminal.until_seen("procedure is not inlined")
+            lines = terminal.press_until("Enter D", "procedure is not inlined")
             said = " ".join(line.strip() for line in lines[19:23])
             self.assertIn("no instructions: the database has the instructions of a procedure only if they cost at least "
                           "0.1 % of a metric, and if the procedure is not inlined everywhere", said)

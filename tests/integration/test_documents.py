@@ -24,7 +24,7 @@ def anchors(page):
 # What a type of hpcprof/database/run-fields.h is called in the document.
 JSON_TYPES = {"number": ["integer"], "amount": ["number"], "truth": ["boolean"], "known_number": ["integer or null"],
               "known_amount": ["number or null"], "text": ["text", "text or null"], "code": ["text"], "ids": ["array"],
-              "statistics": ["array"], "INNER": ["array", "object", "text"]}
+              "statistics": ["array"], "regions": ["array"], "INNER": ["array", "object", "text"]}
 
 
 def documented_members():

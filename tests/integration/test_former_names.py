@@ -3,13 +3,11 @@
 import gzip
 import json
 import os
-import unittest
 
 import measurement_writer as mw
 import v4_writer
 import viewer
 from hpcprof_case import HpcprofCase
-from terminal import HAVE_TMUX
 from viewer_screen import Viewer
 
 FORMER = ("work", "lock wait", "lock delay", "blocked")
@@ -84,14 +82,12 @@ class Databases(HpcprofCase):
             self.assertEqual([shown[f"{name} {column}"]["inclusive"] for column in ("[old]", "[new]", "difference")],
                              [value, value, 0])
 
-    @unittest.skipUnless(HAVE_TMUX, "needs tmux")
     def test_costs_of_instructions(self):
         for db in ("old", "new"):
             with Viewer("--sort", "off CPU", self.at(db)) as terminal:
                 terminal.press("3", "/")
                 terminal.type("^hot$")
-                terminal.press("Enter", "D")
-                terminal.until_seen("off CPU of hot, its own instructions: 1.000 s")
+                terminal.press_until("Enter D", "off CPU of hot, its own instructions: 1.000 s")
 
 
 class Internal(HpcprofCase):
@@ -125,12 +121,9 @@ class Internal(HpcprofCase):
     def test_formulas_may_name_it(self):
         self.assertIn("missing", viewer.printed("flat", "--derive", "missing = $incomplete / 2", self.db))
 
-    @unittest.skipUnless(HAVE_TMUX, "needs tmux")
     def test_screen(self):
         with Viewer(self.db) as terminal:
-            terminal.press("C")
-            terminal.until_seen("[x]")
+            terminal.press_until("C", "[x]")
             self.assertNotIn("incomplete", "\n".join(terminal.screen()))
-            terminal.press("q", "i")
-            terminal.until_seen("work")
+            terminal.press_until("q i", "work")
             self.assertNotIn("incomplete", "\n".join(terminal.screen()))

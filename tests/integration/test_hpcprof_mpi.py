@@ -99,7 +99,8 @@ class HpcprofMpi(HpcprofCase):
             thread = process.thread(creator=(0, creation) if k else None)
             paths = [[(main, 0x1000 * (1 + (i + pid) % 11)), (main, 0x1000 * (1 + i * k % 11) + 16)]
                      for i in range(8)]
-            thread.step = 1 << k
+            thread.step, thread.lost_marks = 1 << k, pid
+            thread.marks = [(10**9 + pid, 1, f"region {pid}"), (10**9 + pid + 5, 2, f"region {pid}")] * (k % 2)
             for i, path in enumerate(paths):
                 thread.add(thread.path(path), work, 1000 + i * pid)
                 thread.record(10**9 + (pid + 5 * i) * 10**7, mw.WORK, (i % 5) * 10**10, thread.path(path), 4, i % 3)
@@ -143,6 +144,7 @@ class HpcprofMpi(HpcprofCase):
                             contents(self.at("alone/physical"))["profile.db"])
         self.assertNotEqual(contents(self.at("alone"))["trace.db"], contents(self.at("alone/physical"))["trace.db"])
         self.assertEqual(sum(len(thread.records) for thread in read_timeline(self.at("alone")).threads.values()), 120)
+        self.assertTrue(b'"region 3"' in contents(self.at("alone"))["run.json"])
         names = (pathlib.Path(self.at("alone/meta.db"))).read_bytes()
         for name in (b"parallel @ a.c:", b"<lock ", b"task 3", b"jit", b"tiny"):
             self.assertTrue(name in names, name)

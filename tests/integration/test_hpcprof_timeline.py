@@ -225,6 +225,22 @@ class Timeline(HpcprofCase):
         self.assertEqual(len(db.profiles), 3)
         self.assertTrue(any("thread 0: its time line is lost" in line for line in self.run_json()["problems"]))
 
+    def test_regions(self):
+        """Begins and ends are paired by name, the latest begin first. Ends without a begin say nothing."""
+        process, thread, _ = self.traced()
+        begin, end = 1, 2
+        thread.marks = [((1000 + time) * MS, kind, name) for time, kind, name in (
+            (1, end, "never"), (2, begin, "sort"), (3, begin, "merge"), (4, begin, "sort"), (5, end, "sort"),
+            (6, end, "sort"), (7, end, "sort"), (8, begin, "é"), (9, 77, "merge"))]
+        thread.lost_marks = 3
+        process.thread()
+        self.scenario.database()
+        found, other = self.run_json()["processes"][0]["threads"]
+        self.assertEqual([(region["name"], region["begin"], region["end"]) for region in found["regions"]],
+                         [("sort", 0.002, 0.006), ("merge", 0.003, None), ("sort", 0.004, 0.005), ("é", 0.008, None)])
+        self.assertEqual(found["lost_marks"], 3)
+        self.assertFalse({"regions", "lost_marks"} & set(other))
+
 
 class Classes(test_hpcprof_overhead.OverheadCase):
     """What the records pay is what the values of the same samples are paid as."""

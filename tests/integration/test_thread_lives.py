@@ -203,14 +203,11 @@ class Viewer(LogicalTest):
     def test_inspector_and_threads_page(self):
         with Terminal([TOOLS / "hpcviewer", "--closed", self.database], width=100, height=45) as terminal:
             terminal.until_seen("<thread root>")
-            terminal.press("/")
-            terminal.type("kept_worker")
-            terminal.press("Enter", "Escape", "i")
+            terminal.answer("/", "kept_worker")
+            terminal.press("Escape", "i")
             text = "\n".join(line.rstrip() for line in terminal.until_seen("one row", "created at"))
             self.assertRegex(text, r"created at, 3 threads\n(  .*\n)*  main thread_lives\.c:\d+\n"
                                    r"  kept_first thread_lives\.c:\d+\n  pool_start thread_lives\.c:\d+\n")
-            terminal.press("q", "4")
-            terminal.until_seen("threads: ", "i:all")
-            terminal.press("i")
-            terminal.until_seen("one thread", "created at", "kept_worker")
+            terminal.press_until("q 4", "threads: ", "i:all")
+            terminal.press_until("i", "one thread", "created at", "kept_worker")
             terminal.press("q", "q", "q")

@@ -2,11 +2,10 @@
 threads, from blocked time, and from code without lines."""
 import math
 import os
-import unittest
 
 import v4_writer
 import viewer
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 from test_viewer_efficiency import Case
 
 PERIOD = 0.005
@@ -419,9 +418,9 @@ class Supply(Advice):
 class Ranks(Advice):
     METRICS = ("work", "waiting")
 
-    def found(self, waits, wall=6.5, ready=None):
-        """Rank 0 computes for 2 s, rank 1 for 6 s; rank 0 waits meanwhile, in line 14."""
-        p = Program(self.METRICS, 2)
+    def found(self, waits, wall=6.5, ready=None, rank_2=None):
+        """Rank 0 computes for 2 s, rank 1 for 6 s; rank 0 waits meanwhile, in line 14. rank_2: its seconds, if there is one."""
+        p = Program(self.METRICS, 3 if rank_2 else 2)
         mpi = p.db.module("/usr/lib/x86_64-linux-gnu/libmpi.so.40")
         p.main.loop(p.file, 15).statement(p.file, 16).charge(2, 0, 1).charge(6, 0, 2)
         call = p.main.statement(p.file, 14).call(p.db.function("PMPI_Allreduce", mpi, 64))
@@ -430,6 +429,9 @@ class Ranks(Advice):
         process, = run["processes"]
         process["ready"] = ready
         run["processes"].append(dict(process, pid=71, threads=[thread(2, 6, kind="initial", ready=ready)]))
+        if rank_2:
+            p.main.statement(p.file, 17).charge(rank_2, 0, 3)
+            run["processes"].append(dict(process, pid=72, threads=[thread(3, rank_2, kind="initial", ready=ready)]))
         for rank, described in enumerate(run["processes"]):
             described["rank"] = rank
         return self.advice(p, run)
@@ -451,14 +453,12 @@ class Ranks(Advice):
     def test_nobody_waits(self):
         self.assertEqual([f["kind"] for f in self.found(0.1)], ["hot place"])
 
-    @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
     def test_some_threads(self):
         """The wall clock says nothing about what these could win."""
-        self.found(4)
-        with Terminal([viewer.VIEWER, "--closed", "--threads", ".", self.db]) as terminal:
+        self.found(4, rank_2=1)
+        with Terminal([viewer.VIEWER, "--closed", "--threads", "rank [01]", self.db]) as terminal:
             terminal.until_seen("?:help")
-            terminal.press("a")
-            lines = terminal.until_seen("hpcviewer: advice", "of the time is in")
+            lines = terminal.press_until("a", "hpcviewer: advice", "of the time is in")
         self.assertNotIn("could win", " ".join(lines))
 
 
@@ -485,24 +485,26 @@ class Locks(Advice):
                                             f"parallel, p.c:31 holds it; could win {gain:.1f}x without it.")
 
     def test_the_lock_of_an_interpreter(self):
-        """Line 31 holds it for 4 s of the waiting. In line 33, a function of a library keeps it for long: but for the first
-        20 ms of each time, this is at a row for the lock, below the function or the line."""
-        for kept, total, more in ((None, "4.0", ""), ("function", "6.1", "qsort (libc), called in parallel, p.c:33"),
-                                  ("line", "6.1", "qsort (libc), called in parallel, p.c:33")):
+        """Line 31 holds it for most of the waiting. A function that it calls, or line 33, keeps it for long: but for the
+        first 20 ms of each time, this is at a row for the lock, below the function or the line."""
+        long = " for more than 20 ms at a stretch"
+        called = f"; qsort (libc), called in parallel, p.c:33, keeps it{long}"
+        for line, kept, total, more in ((0, None, "4.0", ""), (33, "function", "6.1", called), (33, "line", "6.1", called),
+                                        (31, "function", "6.1", f"; qsort (libc) keeps it{long}"),
+                                        (31, "line", "6.1", f"; it is kept there{long}")):
             p = Program(("work", "lock blame", "lock wait"), 2)
             p.thread.statement(p.file, 31).charge(8, 0, 2).charge(4, 1, 2)
             p.thread.statement(p.file, 32).call(p.function("<lock GIL>", 0)).charge(6.1, 2, 1)
             if kept:
-                line = p.thread.statement(p.file, 33)
-                call = line.call(p.of_libc("qsort")).charge(0.1, 1, 2)
+                at = p.thread.statement(p.file, line)
+                call = at.call(p.of_libc("qsort")).charge(0.1, 1, 2)
                 lock = p.function("<lock GIL, kept for more than 20 ms>", 0)
-                (call if kept == "function" else line).call(lock).charge(2, 1, 2)
+                (call if kept == "function" else at).call(lock).charge(2, 1, 2)
             run = run_json([thread(1, 2), thread(2, 8, "parallel")], 8, 2, metrics=p.db.metrics)
             found, = self.of_kind(self.advice(p, run), "lock")
-            more = more and f"; {more}, keeps it for more than 20 ms at a stretch"
-            self.assertEqual(found["text"], f"2 threads, 1.2 run: the GIL is held 100 % in parallel, "
-                                            f"p.c:31, while others wait for at least {total} s in all{more}: use processes, "
-                                            "or a library that releases it.")
+            self.assertEqual(found["text"], "2 threads, 1.2 run: the GIL is held 100 % in parallel, p.c:31, while others wait "
+                                            f"for at least {total} s in all{more}: use processes, or a library that releases "
+                                            "it.")
 
     def test_what_waiting_costs_goes_with_the_lock(self):
         """Two threads with 4 s each, of which 2 are spinning for the lock: on two CPUs 2 s are left of 8."""

@@ -4,10 +4,9 @@ init has none."""
 import os
 import re
 import tempfile
-import unittest
 
 import viewer
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 from test_viewer_efficiency import MEASURED, Case, describe, run_json
 from test_viewer_kinds import KINDS, with_kinds
 
@@ -156,7 +155,6 @@ class Comparison(Case):
         self.assertEqual(states, ["lower bound", "measured", "not measurable", "not measurable"])
 
 
-@unittest.skipUnless(HAVE_TMUX, "needs tmux")
 class InTerminal(Case):
     def test_columns_inspector_and_threads(self):
         self.write(with_kinds(describe()), RUN)

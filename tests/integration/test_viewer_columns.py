@@ -12,7 +12,7 @@ import v4_big
 import v4_writer
 import viewer
 import viewer_story as story
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 from viewer_driver import Driver
 
 WASTE = "waste [s] = $idleness + $overhead"
@@ -23,7 +23,6 @@ SANITIZED = b"__asan_init" in viewer.VIEWER.read_bytes()
 BLOCKS = " ▏▎▍▌▋▊▉█"
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(unittest.TestCase):
     def setUp(self):
         self.db = self.enterContext(tempfile.TemporaryDirectory())
@@ -41,8 +40,7 @@ class InTerminal(unittest.TestCase):
     def opened(self, *arguments, **more):
         """With the three procedures that main calls on the screen."""
         terminal = self.start(*arguments, **{"width": 100, **more})
-        terminal.press("H")
-        terminal.until_seen("» init", "» fib", "» solve")
+        terminal.press_until("H", "» init", "» fib", "» solve")
         return terminal
 
     def values(self, *definitions):
@@ -67,12 +65,10 @@ class InTerminal(unittest.TestCase):
                 if match]
 
     def define(self, terminal, definition, seen):
-        terminal.press("d")
-        terminal.until_seen("NAME = FORMULA")
+        terminal.press_until("d", "NAME = FORMULA")
         terminal.type(definition)
         terminal.until_seen(definition)
-        terminal.press("Enter")
-        return terminal.until_seen(seen)
+        return terminal.press_until("Enter", seen)
 
 
 class Defining(InTerminal):
@@ -103,14 +99,11 @@ class Defining(InTerminal):
         terminal = self.opened()
         self.define(terminal, "waste = $idlenes + $overhead",
                     "no metric 'idlenes' (character 10): waste = $idlenes")
-        terminal.answer("C-u", "waste = ")
-        terminal.until_seen("a value is missing (character 9): waste =")
+        terminal.answer("C-u", "waste = ").until_seen("a value is missing (character 9): waste =")
         terminal.type("$idleness")
-        terminal.press("Enter")
-        terminal.until_seen("waste: 3.062")
+        terminal.press_until("Enter", "waste: 3.062")
         self.define(terminal, "waste = 1", "there is a metric of that name")
-        terminal.press("Escape")
-        terminal.until_seen("8/9")
+        terminal.press_until("Escape", "8/9")
 
     def test_it_is_in_all_views_and_what_is_written(self):
         terminal = self.opened()
@@ -120,10 +113,8 @@ class Defining(InTerminal):
             lines = terminal.until_seen(name)
             self.assertIn("waste, s", lines[2])
         path = os.path.join(self.db, "written.json")
-        terminal.press("W")
-        terminal.until_seen("write to:")
-        terminal.answer("C-u", path)
-        terminal.until_seen("written:")
+        terminal.press_until("W", "write to:")
+        terminal.answer("C-u", path).until_seen("written:")
         with open(path) as file:
             written = json.load(file)
         self.assertEqual(written["root"]["metrics"]["waste"]["inclusive"], 5.0625)
@@ -158,16 +149,13 @@ class Choosing(InTerminal):
     """The list of columns: both parts of work, overhead, idleness, effort."""
 
     def in_list(self, terminal, *keys):
-        terminal.press("C")
-        terminal.until_seen("hpcviewer: columns")
+        terminal.press_until("C", "hpcviewer: columns")
         terminal.press(*keys)
-        terminal.press("q")
-        return terminal.until_seen("?:help")
+        return terminal.press_until("q", "?:help")
 
     def test_the_list(self):
         terminal = self.opened()
-        terminal.press("C")
-        lines = terminal.until_seen("hpcviewer: columns")
+        lines = terminal.press_until("C", "hpcviewer: columns")
         self.assertEqual([line.split() for line in lines[1:9]],
                          [["[x]", part, *(["*"] if (part, metric) == ("inclusive", "work") else []),
                            metric] for metric in (*parallel.PARTS, "effort")
@@ -202,8 +190,7 @@ class Choosing(InTerminal):
                                    lines[3] not in seen[-1:], "another column")
             seen.append(lines[3])
         self.assertTrue(any("scope ▼" in head for head in seen))
-        terminal.press("C")
-        lines = terminal.until_seen("hpcviewer: columns")
+        lines = terminal.press_until("C", "hpcviewer: columns")
         self.assertEqual([line.split()[1:] for line in lines if "*" in line],
                          [["inclusive", "*", "overhead"]])
 
@@ -234,10 +221,8 @@ class Choosing(InTerminal):
 
     def test_kinds_and_choices(self):
         terminal = self.opened()
-        terminal.press("}")
-        terminal.until_seen("columns 2 to 5 of 8")
-        terminal.press("o")
-        terminal.until_seen("has no kinds of overhead")
+        terminal.press_until("}", "columns 2 to 5 of 8")
+        terminal.press_until("o", "has no kinds of overhead")
 
 
 class Cells(InTerminal):
@@ -272,15 +257,13 @@ class Cells(InTerminal):
                 terminal.press("b", "}", "}", "{", "b", "C", "J", "Space", "q", "i",
                                "Down", "q")
             terminal.press("C", "a", "q", "d", "x", "=", "1", "Enter", "b")
-            terminal.press("q")
-            terminal.until_seen("ended 0")
+            terminal.press_until("q", "ended 0")
             terminal.__exit__()
 
 
 class Inspecting(InTerminal):
     def page(self, terminal):
-        terminal.press("i")
-        return terminal.until_seen("hpcviewer: one row", "q: back")
+        return terminal.press_until("i", "hpcviewer: one row", "q: back")
 
     def test_all_digits_and_percentages(self):
         terminal = self.opened(height=45)
@@ -289,8 +272,7 @@ class Inspecting(InTerminal):
         terminal.press("g")
         terminal.press("/")
         terminal.type("fib")
-        terminal.press("Enter", "Escape")
-        terminal.until_seen("main > fib")
+        terminal.press_until("Enter Escape", "main > fib")
         lines = self.page(terminal)
         text = "\n".join(line.rstrip() for line in lines)
         root = viewer.printed_json("top-down", "--derive", WASTE, self.db)["root"]
@@ -316,8 +298,7 @@ class Inspecting(InTerminal):
         self.assertIn("\nproduct = $waste * @work / $work:inclusive\n"
                       "  inclusive   6 = 2 * 9 / 3\n"
                       "  exclusive   4.5 = 1.5 * 9 / 3\n", text)
-        terminal.press("q")
-        terminal.until_seen("?:help")
+        terminal.press_until("q", "?:help")
 
     def test_why_not_measured(self):
         with tempfile.TemporaryDirectory() as folder:

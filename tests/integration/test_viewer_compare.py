@@ -11,7 +11,7 @@ import unittest
 import v4_writer
 import viewer
 from comparison_oracle import NoSources, Program, Sources, merged
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 from view_oracle import Oracle
 
 SEEDS = 16
@@ -543,7 +543,6 @@ COST = r"(?:-?[<\d.]+(?: +-?[<\d.]+%)?|-)"
 ROW = re.compile(rf"^ +({COST}) +({COST}) +({COST}) +({COST})  +[▸▾]? *(\S.*?) *$")
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class Terminals(Compared):
     """Whole numbers are shown as they are, so that the screen can be compared with JSON."""
 
@@ -586,8 +585,7 @@ class Terminals(Compared):
         terminal = self.start()
         lines = terminal.until_seen("work difference", "main thread")
         self.check(lines, self.compared("top-down")["root"], "work", "inclusive")
-        terminal.press("2")
-        lines = terminal.until_seen("▼ exclusive", "without_source")
+        lines = terminal.press_until("2", "▼ exclusive", "without_source")
         self.check(lines, self.compared("bottom-up")["root"], "work", "exclusive")
 
     def test_sorting(self):
@@ -612,12 +610,9 @@ class Terminals(Compared):
         terminal = self.start("-R", f"/nowhere/before={self.folders[0]}/src/nowhere/before",
                               "-R", f"/nowhere/after={self.folders[1]}/src/nowhere/after",
                               height=30)
-        terminal.press("j", "j", "+")
-        terminal.until_seen("/nowhere/after/main.c:1", "main.c:2", "main.c:3", "main.c:4")
-        terminal.answer("/", "main.c:3")
-        terminal.until_seen("/nowhere/before/main.c:3", "before 3")
-        terminal.answer("/", "main.c:4")
-        terminal.until_seen("/nowhere/after/main.c:4", "after 4")
+        terminal.press_until("j j +", "/nowhere/after/main.c:1", "main.c:2", "main.c:3", "main.c:4")
+        terminal.answer("/", "main.c:3").until_seen("/nowhere/before/main.c:3", "before 3")
+        terminal.answer("/", "main.c:4").until_seen("/nowhere/after/main.c:4", "after 4")
 
     def test_the_hot_path_leads_to_what_got_worse(self):
         """The row that got worse most, not the largest; if all got better, the one that did most."""
@@ -647,8 +642,7 @@ class Terminals(Compared):
         for program, folder in zip((Program(1, unit=1), Program(2, unit=1)), self.folders):
             v4_writer.write_database(program.databases[0], folder / "physical")
         terminal = self.start()
-        terminal.press("p")
-        lines = terminal.until_seen("[physical]", "main thread")
+        lines = terminal.press_until("p", "[physical]", "main thread")
         self.check(lines, self.compared("top-down", "--physical")["root"], "work", "inclusive")
 
     def test_the_summary(self):
@@ -662,8 +656,7 @@ class Terminals(Compared):
         lines = terminal.until_seen(wanted[-1].rstrip())
         for line in wanted:
             self.assertIn(line.rstrip(), [shown.rstrip() for shown in lines])
-        terminal.press("q")
-        terminal.until_seen("▲ exclusive")
+        terminal.press_until("q", "▲ exclusive")
         terminal.press("1", "2")
         terminal.until(lambda lines: "▲ exclusive" in "\n".join(lines) and self.rows(lines) == rows, "the reversed rows")
 
@@ -687,9 +680,8 @@ class Terminals(Compared):
             terminal.until(lambda lines: [line.split()[0] for line in lines if " THREAD " in line] == values and
                            all(any(t in line for line in lines) for t in texts), f"{values} {texts}")
 
-        terminal.press("/")
-        terminal.type("both")
-        terminal.press("Enter", "4")
+        terminal.answer("/", "both")
+        terminal.press("4")
         until(["2", "2"], "threads: [after] both", "work, inclusive: 2 threads, by value", "min 2  mean 2  median 2")
         terminal.press("Enter")  # nothing to restrict
         terminal.press("Tab")
@@ -700,19 +692,16 @@ class Terminals(Compared):
         until(["0"] * 4, "misses, inclusive")
         terminal.press("Tab")
         until(["2", "2"], "threads: [after] both")
-        terminal.press("q")
-        terminal.until_seen("?:help")
-        terminal.press("/")
-        terminal.type("gone")
-        terminal.press("Enter", "4")
+        terminal.press_until("q", "?:help")
+        terminal.answer("/", "gone")
+        terminal.press("4")
         until(["1", "0", "0", "0"], "threads: [before] gone")
         terminal.press("Tab")  # the other run has no such row
         until(["1", "0", "0", "0"], "threads: [before] gone")
 
     def test_what_is_of_one_database(self):
         terminal = self.start()
-        terminal.press("|")
-        terminal.until_seen("choosing threads works with one database")
+        terminal.press_until("|", "choosing threads works with one database")
 
     def test_any_key_in_any_view(self):
         """No key crashes the viewer: all keys except those that end it or write files."""
@@ -723,7 +712,5 @@ class Terminals(Compared):
             for view in "123":
                 terminal.press(view, "+", "j", "+", "j", "+")
                 terminal.press(*(press for key in keys for press in (key, "Enter", "Escape")))
-            terminal.press("Enter", "C-l", "1", "Home")
-            terminal.until_seen("whole program")
-            terminal.press("q")
-            terminal.until_seen("ended 0")
+            terminal.press_until("Enter C-l 1 Home", "whole program")
+            terminal.press_until("q", "ended 0")

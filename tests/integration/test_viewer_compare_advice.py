@@ -2,12 +2,11 @@
 against each database alone."""
 import collections
 import os
-import unittest
 
 import v4_writer
 import viewer
 from comparison_oracle import Program
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 from test_viewer_compare import NAMES, Compared, parallel
 
 PARTS = ("work", "overhead", "idleness")
@@ -187,7 +186,6 @@ class ByHand(Compared):
         self.assertEqual([one["event"] for one in advice], list(events))
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class OnTheScreen(Compared):
     def start(self, *arguments, width=110, height=60, **more):
         terminal = Terminal([viewer.VIEWER, "--closed", *arguments, *self.folders], width, height, **more)
@@ -205,8 +203,7 @@ class OnTheScreen(Compared):
             lines = terminal.until_seen("what changed", *(line.strip() for line in wanted))
             first = next(n for n, line in enumerate(lines) if line.startswith(wanted[0]))
             self.assertEqual([line.rstrip() for line in lines[first:first + len(wanted)]], wanted)
-            terminal.press("q")
-            terminal.until_seen("scope")
+            terminal.press_until("q", "scope")
 
     def test_of_a_row_it_is_what_is_below(self):
         """Costs of the rows below the selected one, added up by procedures."""
@@ -224,8 +221,7 @@ class OnTheScreen(Compared):
                 for name, file, difference in hotspots:
                     sign = "+" if difference > 0 else "-"
                     self.assert_shown(terminal, f"{sign}{abs(difference):.0f} ", f"%) {name}")
-        terminal.press("q")
-        terminal.until_seen("scope")
+        terminal.press_until("q", "scope")
 
     def assert_shown(self, terminal, *parts):
         terminal.until(lambda lines: any(all(part in line for part in parts) for line in
@@ -238,5 +234,4 @@ class OnTheScreen(Compared):
         for view in "123":
             terminal.press(view, "Home", "+", "j", "a")
             terminal.until_seen("what changed")
-            terminal.press("q")
-            terminal.until_seen("whole program")
+            terminal.press_until("q", "whole program")

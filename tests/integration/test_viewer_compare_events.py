@@ -1,9 +1,8 @@
 """hpcviewer A B of runs with different events, or numbers of events: which metrics are compared, and that
 the output says so."""
-import unittest
 
 import viewer
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 from test_viewer_compare import Compared, parallel
 
 CPU = [("work (CPUTIME)", "CPUTIME"), ("idleness (CPUTIME)", "CPUTIME")]
@@ -119,7 +118,6 @@ class Events(Compared):
             (folder / "run.json").unlink()
         self.assertEqual(self.compared_costs()[0], {"cycles": (2, 3)})
 
-    @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
     def test_the_inspector_says_it(self):
         self.write_runs([("work", "CPUTIME")], CPU[:1] + REAL[:1])
         terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *self.folders], 110, 40))

@@ -3,13 +3,12 @@ JSON output and against each run alone."""
 import collections
 import json
 import re
-import unittest
 import xml.etree.ElementTree as ElementTree
 
 import viewer
 from comparison_oracle import Program
 from protobuf_reader import Pprof
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 from test_viewer_compare import DEPTH, VIEWS, Compared, parallel
 from test_viewer_export import (XHTML, Checks, expected_stacks, flamegraph_frames, folded_stacks,
                                 frames_below, own_cost, pprof_stacks, speedscope_stacks)
@@ -204,7 +203,6 @@ class OfBoth(Compared, Checks):
                 self.assertEqual(int(box.get("y")) - int(boxes[0][1].get("y")), int(style["top"].removesuffix("px")))
             self.assertIn("widths: after; colors, in comparison with before:", "".join(drawing.itertext()))
 
-    @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
     def test_written_from_the_terminal(self):
         self.write(*Program(3, unit=1).databases)
         terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *self.folders], 120, 40))
@@ -212,7 +210,6 @@ class OfBoth(Compared, Checks):
         for suffix, kind in (("folded", "folded"), ("html", "flamegraph"), ("svg", "svg"),
                              ("speedscope.json", "speedscope")):
             path = self.place / f"written.{suffix}"
-            terminal.answer("W", "C-u", str(path))
-            terminal.until_seen("written: ")
+            terminal.answer("W", "C-u", str(path)).until_seen("written: ")
             self.assertEqual(path.read_text(), self.export("top-down", kind, *self.folders))
             terminal.press("j")

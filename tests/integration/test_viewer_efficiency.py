@@ -20,7 +20,7 @@ import unittest
 
 import v4_writer
 import viewer
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 from v4_writer import Layout
 from view_oracle import Oracle, is_inlined, is_loop, is_procedure
 
@@ -570,7 +570,6 @@ class Advice(Case):
         self.assertIn("  By CPUTIME: Threads are busy (", shown)
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(Case):
     def start(self, **more):
         terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", self.db], **more))
@@ -584,18 +583,15 @@ class InTerminal(Case):
 
     @staticmethod
     def ask_for_percent(terminal, percent):
-        terminal.press("%")
-        terminal.until_seen("smallest share of a row in percent:")
+        terminal.press_until("%", "smallest share of a row in percent:")
         terminal.type(percent)
-        terminal.press("Enter")
-        terminal.until_seen(f"[at least {percent}%]")
+        terminal.press_until("Enter", f"[at least {percent}%]")
 
     def test_min_percent(self):
         """As with --min-percent, the limit applies to the percentages that are shown."""
         self.write(describe(), run_json(MEASURED))
         terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", "--sort", "idleness", self.db]))
-        terminal.press("*")
-        terminal.until_seen("init  m.c:20")
+        terminal.press_until("*", "init  m.c:20")
         self.ask_for_percent(terminal, "21.4")
         terminal.until_gone("init  m.c:20")
         self.ask_for_percent(terminal, "21.3")
@@ -603,10 +599,8 @@ class InTerminal(Case):
 
     def page(self, terminal, *texts):
         """The advice on the selected row, as one line of words."""
-        terminal.press("a")
-        lines = terminal.until_seen("hpcviewer: advice", *texts)
-        terminal.press("q")
-        terminal.until_seen("?:help")
+        lines = terminal.press_until("a", "hpcviewer: advice", *texts)
+        terminal.press_until("q", "?:help")
         return " ".join(" ".join(lines).split())
 
     def test_columns(self):
@@ -699,11 +693,7 @@ class InTerminal(Case):
     def test_a_small_screen_can_be_scrolled(self):
         self.write(describe(), run_json(MEASURED))
         terminal = self.start(width=50, height=9)
-        terminal.press("a")
-        terminal.until_seen("hpcviewer: advice", "<whole program>")
-        terminal.press("End")
-        terminal.until_seen("2.0 % step, m.c:51")
-        terminal.press("Home")
-        terminal.until_seen("<whole program>")
-        terminal.press("a")
-        terminal.until_seen("?:help")
+        terminal.press_until("a", "hpcviewer: advice", "<whole program>")
+        terminal.press_until("End", "2.0 % step, m.c:51")
+        terminal.press_until("Home", "<whole program>")
+        terminal.press_until("a", "?:help")

@@ -10,7 +10,6 @@ import v4_big
 import v4_writer
 import viewer
 import viewer_screen
-from terminal import HAVE_TMUX
 from viewer_driver import Driver
 
 # A tree of some 80 rows in which procedures call each other recursively.
@@ -48,7 +47,6 @@ def count(row, matches):
     return sum(matches(at) for at in row.rows())
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class Filters(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -113,8 +111,7 @@ class Filters(unittest.TestCase):
         shown = self.opened(terminal, "3")
         described = viewer.rows_of(viewer.printed_json("flat", self.db)["root"])
         described = {id(at): row for (_, row), at in zip(described, shown.rows())}
-        terminal.answer("&", "file:^/home/user/B")
-        terminal.until_seen("0 rows match")
+        terminal.answer("&", "file:^/home/user/B").until_seen("0 rows match")
         terminal.answer("&", "C-u", "file:^/home/user/b")
         terminal.until_tree(only(shown, lambda row: described[id(row)]["file"] ==
                                  "/home/user/b.h"), "b.h")
@@ -152,8 +149,7 @@ class Filters(unittest.TestCase):
         expected = without(shown, lambda row: row.name in ("f1", "b.h:1"))
         self.assertLess(count(expected, lambda _: True), count(shown, lambda _: True))
         self.in_order(terminal.until_tree(expected, "without f1 and b.h:1"))
-        terminal.answer("&", "!f0")
-        terminal.until_seen("[&!^(f1|b.h:1)$] [&!f0]")
+        terminal.answer("&", "!f0").until_seen("[&!^(f1|b.h:1)$] [&!f0]")
         self.in_order(terminal.until_tree(without(expected, lambda row: "f0" in row.name), "f0"))
 
     def test_hiding_and_folding_scopes(self):
@@ -199,10 +195,8 @@ class Filters(unittest.TestCase):
 
     def hiding_can_be_given_up(self, terminal):
         shown = self.opened(terminal)
-        terminal.press("x")
-        terminal.until_seen("this is the whole program")
-        terminal.press("j", "x")
-        terminal.until_seen("s: itself", "a: with all that is below")
+        terminal.press_until("x", "this is the whole program")
+        terminal.press_until("j x", "s: itself", "a: with all that is below")
         terminal.press("Escape")
         terminal.until_gone("s: itself")
         terminal.until_tree(shown, "all")
@@ -215,12 +209,10 @@ class Filters(unittest.TestCase):
         for (_, row), at in zip(viewer.rows_of(root), shown.rows()):
             shares[id(at)] = 100 * row["metrics"]["work (sec)"]["inclusive"] / total
         for percent in 5, 20:
-            terminal.answer("%", str(percent))
-            terminal.until_seen(f"filters: [at least {percent}%]")
+            terminal.answer("%", str(percent)).until_seen(f"filters: [at least {percent}%]")
             terminal.until_tree(without_all(shown, lambda row: shares[id(row)] < percent),
                                 f"{percent} %")
-        terminal.answer("%", "1x")
-        terminal.until_seen("enter a number from 0 to 100")
+        terminal.answer("%", "1x").until_seen("enter a number from 0 to 100")
         terminal.answer("%", "0")
         terminal.until_tree(shown, "all")
 
@@ -243,11 +235,9 @@ class Filters(unittest.TestCase):
 
     def undo_and_redo(self, terminal):
         shown = self.opened(terminal)
-        terminal.press("U")
-        terminal.until_seen("no change of filters to undo")
+        terminal.press_until("U", "no change of filters to undo")
         self.select(terminal, shown, "f1")
-        terminal.press("X")
-        terminal.until_seen("[not inside f1]")
+        terminal.press_until("X", "[not inside f1]")
         terminal.answer("&", "!loop")
         both = without(folded(shown, lambda row: row.name == "f1"), lambda row: "loop" in row.name)
         terminal.until_tree(both, "both")
@@ -257,13 +247,11 @@ class Filters(unittest.TestCase):
         terminal.until_tree(shown, "all")
         terminal.press("C-r", "C-r")
         terminal.until_tree(both, "both again")
-        terminal.press("C-r")
-        terminal.until_seen("no change of filters to redo")
+        terminal.press_until("C-r", "no change of filters to redo")
         terminal.press("U")
         terminal.answer("&", "!f1")  # a new change: what was undone is gone
         terminal.until_seen("[not inside f1] [&!f1]")
-        terminal.press("C-r")
-        terminal.until_seen("no change of filters to redo")
+        terminal.press_until("C-r", "no change of filters to redo")
 
     def list_of_filters(self, terminal):
         shown = self.opened(terminal)
@@ -275,8 +263,7 @@ class Filters(unittest.TestCase):
         self.assertEqual([line.strip() for line in lines[1:4]], ["&!f1", "&!loop", "at least 1%"])
         terminal.press("j", "d")
         terminal.until_gone("&!loop")
-        terminal.press("d", "q")
-        terminal.until_seen("filters: [&!f1]")
+        terminal.press_until("d q", "filters: [&!f1]")
         terminal.until_tree(without(shown, lambda row: "f1" in row.name), "f1")
         terminal.press("\\", "c")
         terminal.until_gone("&!f1")
@@ -291,14 +278,12 @@ class Filters(unittest.TestCase):
         terminal.press("x", "a")
         left = without_all(shown, lambda row: row.name == "f1")
         terminal.until_tree(left, "without f1")
-        terminal.answer("&", "loop")
-        terminal.until_seen(f"{count(left, lambda row: 'loop' in row.text)} rows match")
+        terminal.answer("&", "loop").until_seen(f"{count(left, lambda row: 'loop' in row.text)} rows match")
         terminal.until_tree(only(left, lambda row: "loop" in row.text), "loop")
 
     def what_is_no_regular_expression(self, terminal):
         shown = self.opened(terminal)
-        terminal.answer("&", "loop (")
-        terminal.until_seen("invalid regular expression; searching for it literally")
+        terminal.answer("&", "loop (").until_seen("invalid regular expression; searching for it literally")
         terminal.until_tree(shown.copy([]), "nothing")
 
     def test_one_session(self):
@@ -315,8 +300,7 @@ class Filters(unittest.TestCase):
     def test_small_screens_and_other_locales(self):
         terminal = self.enterContext(viewer_screen.Viewer(self.db, width=40, height=9,
                                                           environment={"LC_ALL": "C", "NO_COLOR": "1"}))
-        terminal.answer("&", "loop")
-        terminal.until_seen("rows match")
+        terminal.answer("&", "loop").until_seen("rows match")
         terminal.resize(60, 12)
         terminal.until_seen("filters: [&loop]")
         terminal.resize(20, 12)
@@ -342,8 +326,7 @@ class Filters(unittest.TestCase):
             self.assertLess(n, sum(1 for _ in viewer.rows_of(physical)))
             with viewer_screen.Viewer(folder) as terminal:
                 terminal.answer("/", "^f1$")
-                terminal.press("x", "a", "p", "g", "*")
-                terminal.until_seen("[physical]", "[without all of f1]")
+                terminal.press_until("x a p g *", "[physical]", "[without all of f1]")
                 terminal.until_at(1, n)
 
     def test_two_databases(self):
@@ -360,9 +343,8 @@ class Filters(unittest.TestCase):
             terminal.until(lambda lines: f"{n} rows match" in lines[-3:][0] and n == sum(
                 re.search(rf" {name}  ", line + "  ") is not None for line in lines[:-4]),
                 f"{n} rows {name}")
-        terminal.press("U", "U", "*", "/")
-        terminal.type("^f1$")
-        terminal.press("Enter", "x", "a")
+        terminal.answer("U", "U", "*", "/", "^f1$")
+        terminal.press("x", "a")
         terminal.until(lambda lines: any("without all of f1" in line for line in lines) and
                        not any(re.search(r" f1  ", line + "  ") for line in lines), "no f1")
 

@@ -6,10 +6,8 @@ import unittest
 import v4_writer
 import viewer
 import viewer_screen
-from terminal import HAVE_TMUX
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class Finding(unittest.TestCase):
     def setUp(self):
         folder = self.enterContext(tempfile.TemporaryDirectory())
@@ -62,8 +60,7 @@ class Finding(unittest.TestCase):
         terminal.press("Escape")
         terminal.until_at(n, n)
         self.assertEqual(terminal.tree().key(), before)
-        terminal.press("n")
-        terminal.until_seen("no search yet")
+        terminal.press_until("n", "no search yet")
 
     def next_and_previous_and_what_stands_there(self, terminal):
         for pattern in ("f1$", "^i[01]$", "a\\.c:[23]", "B.H:3|loop at a", "<"):
@@ -77,12 +74,10 @@ class Finding(unittest.TestCase):
             for place in after[1:]:
                 terminal.press("n")
                 terminal.until_at(place, self.n)
-            terminal.press("n")
-            terminal.until_seen("search wrapped around")
+            terminal.press_until("n", "search wrapped around")
             terminal.press("v", "v")  # shows the position again
             terminal.until_at(places[0], self.n)
-            terminal.press("N")
-            terminal.until_seen("search wrapped around")
+            terminal.press_until("N", "search wrapped around")
             terminal.press("v", "v")
             for place in reversed(after[:-1]):
                 terminal.press("N")
@@ -125,11 +120,9 @@ class Finding(unittest.TestCase):
     def only_what_is_shown_is_found(self, terminal):
         terminal.answer("&", "!^f1$")
         terminal.until_gone(" » f1")
-        terminal.answer("/", "^f1$")
-        terminal.until_seen("not found: ^f1$")
+        terminal.answer("/", "^f1$").until_seen("not found: ^f1$")
         terminal.press("&", "C-u")
-        terminal.answer("&", "^f2$")
-        terminal.until_seen("rows match")
+        terminal.answer("&", "^f2$").until_seen("rows match")
         shown = list(terminal.tree().rows())
         places = [i + 1 for i, row in enumerate(shown) if row.name == "f2"]
         terminal.press("g")

@@ -16,7 +16,7 @@ import unittest
 import v4_writer
 import viewer
 import viewer_story
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 
 LINES = 120  # of the source file
 
@@ -62,7 +62,6 @@ class InTerminal(unittest.TestCase):
         return terminal
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class FirstScreen(InTerminal):
     def test_it_leads_to_a_line_of_the_program(self):
         """Not into the futex, where the hot path ends."""
@@ -91,14 +90,12 @@ class FirstScreen(InTerminal):
         terminal.until_seen("▸ main thread > ... > main")
         terminal.press("g", "j", "Enter")
         terminal.until_seen("▾ main thread", "▾ _start", "▾ __libc_start_main", "▾ main  app.c:10", "  ▾ 22 » lock")
-        terminal.press("Enter")
-        terminal.until_seen("▸ main thread > ... > main", "  ▾ 22 » lock")
+        terminal.press_until("Enter", "▸ main thread > ... > main", "  ▾ 22 » lock")
         terminal.until_gone("_start")
 
     def test_what_is_found_in_start_code_is_shown(self):
         terminal = self.start(width=120, height=40)
-        terminal.answer("/", "call_main")
-        terminal.until_seen("▾ main thread", "▾ _start", "▾ __libc_start_call_main")
+        terminal.answer("/", "call_main").until_seen("▾ main thread", "▾ _start", "▾ __libc_start_call_main")
 
     def test_threads_are_folded_too(self):
         self.start(width=120, height=45).until_seen("▸ thread root > ... > worker")
@@ -121,7 +118,6 @@ class FirstScreen(InTerminal):
         self.assertFalse(any("futex" in line for line in lines))
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class KeysOfViews(InTerminal):
     """1 to 5 and ? work on every page; a page closes with the key that opened it, or with Esc."""
     PAGES = {"5": "hpcviewer: summary", "4": "hpcviewer: threads", "?": "hpcviewer: help", "a": "hpcviewer: advice",
@@ -142,8 +138,7 @@ class KeysOfViews(InTerminal):
                 if other != key:
                     terminal.press(other)
                 terminal.until_seen(self.PAGES[other])
-                terminal.press("Escape")
-                terminal.until_seen("?:help")
+                terminal.press_until("Escape", "?:help")
 
     def pages_close_with_their_key(self, terminal):
         for key, title in self.PAGES.items():
@@ -157,12 +152,9 @@ class KeysOfViews(InTerminal):
         for key in ("5", "4", "a", "C"):
             terminal.type(key)
             terminal.until_seen(self.PAGES[key])
-            terminal.press("?")
-            terminal.until_seen(self.PAGES["?"])
-            terminal.press("?")
-            terminal.until_seen(self.PAGES[key])
-            terminal.press("Escape")
-            terminal.until_seen("?:help")
+            terminal.press_until("?", self.PAGES["?"])
+            terminal.press_until("?", self.PAGES[key])
+            terminal.press_until("Escape", "?:help")
 
     def test_one_session(self):
         terminal = self.start(width=120, height=40)

@@ -13,12 +13,10 @@ import csv
 import io
 import os
 import tempfile
-import unittest
 
 import v4_writer
 import viewer
 from folding_case import FoldingTest, RandomTrees
-from terminal import HAVE_TMUX
 from view_oracle import fold_inlined
 from viewer_screen import Viewer
 
@@ -113,7 +111,6 @@ class Random(RandomTrees, Case):
                     whole["metrics"][name]["inclusive"], places=6)
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(Case):
     describe = describe
 
@@ -123,45 +120,37 @@ class InTerminal(Case):
 
     def test_the_key(self):
         terminal = self.start()
-        terminal.answer("/", "swap")
-        terminal.until_seen("[I] sort > [I] swap")
+        terminal.answer("/", "swap").until_seen("[I] sort > [I] swap")
         terminal.press("I")
         lines = terminal.until_seen("[logical, inlined code folded]",
                                     "inlined code is counted in the procedure that contains it")
         self.assertFalse(any("[I]" in line for line in lines))
-        terminal.press("*")
-        lines = terminal.until_seen("copy")
+        lines = terminal.press_until("*", "copy")
         self.assertTrue(any(line.split()[:3] == ["7", "11.1%", "7"] and "a.c:12" in line
                             for line in lines))
         for view in "23":
             terminal.press(view, "*")
             lines = terminal.until(lambda lines: any("copy" in line for line in lines), "copy")
             self.assertFalse(any("[I]" in line for line in lines))
-        terminal.press("1", "I", "*")
-        terminal.until_seen("[logical]", "[I] swap")
-        terminal.press("?")
-        terminal.until_seen("  I  ", "fold inlined code into the procedures that contain it")
+        terminal.press_until("1 I *", "[logical]", "[I] swap")
+        terminal.press_until("?", "  I  ", "fold inlined code into the procedures that contain it")
 
     def test_it_is_kept(self):
         config = self.enterContext(tempfile.TemporaryDirectory())
         terminal = self.start(config=config)
-        terminal.press("I", "C", "S")
-        terminal.until_seen("saved for the next time")
+        terminal.press_until("I C S", "saved for the next time")
         path = os.path.join(config, "hpctoolkit", "hpcviewer.conf")
         with open(path) as file:
             self.assertIn("fold-inlined\n", file.read())
         terminal.press("q")
         terminal = self.start(config=config)
         terminal.until_seen("[logical, inlined code folded]")
-        terminal.press("I", "C", "S")
-        terminal.until_seen("saved for the next time")
+        terminal.press_until("I C S", "saved for the next time")
         with open(path) as file:
             self.assertNotIn("fold-inlined", file.read())
 
     def test_two_databases(self):
         terminal = self.start("--names", "a,b", self.db)
-        terminal.press("I", "*")
-        lines = terminal.until_seen("[logical, inlined code folded]", "copy")
+        lines = terminal.press_until("I *", "[logical, inlined code folded]", "copy")
         self.assertFalse(any("[I]" in line for line in lines))
-        terminal.press("I", "*")
-        terminal.until_seen("[logical]", "[I] swap")
+        terminal.press_until("I *", "[logical]", "[I] swap")

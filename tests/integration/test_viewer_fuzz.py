@@ -14,6 +14,7 @@ import tempfile
 import termios
 import unittest
 
+import test_viewer_range
 import v4_writer
 import viewer
 import viewer_story as story
@@ -148,6 +149,23 @@ class Fuzz(unittest.TestCase):
                 folder = self.damaged(base, file, rng)
                 results[self.check(folder, "--print", view, "--threads", rng.choice(("[17]", ".")),
                                    "--format", rng.choice(formats_of(view)))] += 1
+        self.assertGreater(results[0], ROUNDS // 80)
+        self.assertGreater(results[1], ROUNDS // 80)
+
+    def test_damage_of_the_time_line(self):
+        base = self.top / "recorded"
+        test_viewer_range.Recorded(1).write(base)
+        results = {0: 0, 1: 0, 2: 0}
+        for number in range(ROUNDS // 2):
+            rng = random.Random(4000 + number)
+            file = rng.choice(("timeline.db", "timeline.db", "timeline.db", "profile.db", "meta.db"))
+            view = rng.choice(VIEWS + ("phases",))
+            with self.subTest(number=number, file=file, view=view):
+                folder = self.damaged(base, file, rng)
+                time = rng.choice((("--from", "10%", "--to", "60%"), ("--phase", "1"), ("--to", "1ms")))
+                of = ["--derive", "x = thread_max($1)"] if rng.random() < 0.3 else []
+                results[self.check(folder, "--print", view, *(time if view != "phases" else ()), *of, "--format",
+                                   rng.choice(formats_of(view)))] += 1
         self.assertGreater(results[0], ROUNDS // 80)
         self.assertGreater(results[1], ROUNDS // 80)
 

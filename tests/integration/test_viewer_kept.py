@@ -10,13 +10,11 @@ from unittest import mock
 
 import v4_writer
 import viewer
-from terminal import HAVE_TMUX
 from viewer_screen import Viewer
 
 METRICS = ["work (sec)", "cache, L1:misses", "flops"]
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -35,8 +33,7 @@ class Case(unittest.TestCase):
                                         environment={"XDG_CONFIG_HOME": str(config or self.folder)}))
 
     def in_list(self, terminal, *keys):
-        terminal.press("C")
-        terminal.until_seen("hpcviewer: columns")
+        terminal.press_until("C", "hpcviewer: columns")
         terminal.press(*keys)
 
     def save(self, terminal, *keys):
@@ -54,8 +51,7 @@ class Case(unittest.TestCase):
 class Keeping(Case):
     def test_all_choices_come_back(self):
         terminal = self.start()
-        terminal.press("b")
-        terminal.until_seen("█")
+        terminal.press_until("b", "█")
         # Work: inclusive after exclusive; misses hidden, flops only inclusive.
         text = self.save(terminal, "J", "j", "Space", "j", "Space", "j", "j", "Space")
         self.assertEqual(text, "bars\n"
@@ -115,8 +111,7 @@ class File(Case):
                              "no-mouse")
         self.path.chmod(0o640)
         terminal = self.start()
-        terminal.press("b")
-        terminal.until_seen("█")
+        terminal.press_until("b", "█")
         text = self.save(terminal)
         self.assertEqual(text, "# mine\n\ninclude = /a b/c\n#bars\nno-mouse\n"
                                "bars\n")
@@ -141,8 +136,7 @@ class File(Case):
         terminal.press("b")
         self.in_list(terminal, "Space", "J", "q")
         terminal.until_seen("?:help")
-        terminal.press("q")
-        terminal.until_seen("ended 0")
+        terminal.press_until("q", "ended 0")
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_what_cannot_be_written(self):

@@ -2,11 +2,10 @@
 is that of test_viewer_efficiency.py, of whose overhead of 2.0 of 14.0625 spawns are 1.5, syncs
 0.375 and steals 0.125."""
 import random
-import unittest
 
 import v4_writer
 import viewer
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 from test_viewer_efficiency import (IDLENESS, MEASURED, OVERHEAD, PARTS, WORK, Case, EffortOracle,
                                     describe, run_json)
 from v4_writer import Layout
@@ -279,7 +278,6 @@ class Carriers(Case):
         self.assertEqual(self.found(advice, "idleness"), [("task", 62, 384.0), ("main", 12, 64.0), ("fib", 22, 32.0)])
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(Case):
     def start(self, **more):
         terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *more.pop("options", ()), self.db], **more))
@@ -323,15 +321,13 @@ class InTerminal(Case):
         self.write(runtime_program(), run_json(MEASURED))
         for width in (40, 120):
             terminal = self.start(width=width, height=40)
-            terminal.answer("/", "pop")
-            lines = terminal.until_seen(" overhead of the runtime: spawn ")
+            lines = terminal.answer("/", "pop").until_seen(" overhead of the runtime: spawn ")
             start = next(i for i, line in enumerate(lines) if " overhead of the runtime" in line)
             words = " ".join(" ".join(lines[start + 1:]).split())
             self.assertIn("tagged as overhead of the kind spawn: what making a task costs", words)
             self.assertIn("there is no source to show", words)
             self.assertFalse(any("no source: " in line for line in lines))
-            terminal.press("e")
-            terminal.until_seen("no source file to edit")
+            terminal.press_until("e", "no source file to edit")
             terminal.press("c")  # where it is called
             terminal.until_seen("no source: /src/m.c:22" if width > 40 else "no source: /src")
             terminal.press("q")
@@ -341,8 +337,7 @@ class InTerminal(Case):
         terminal = self.start(width=100)
         terminal.press("/")
         terminal.type("fib")
-        terminal.press("Enter", "a")
-        lines = terminal.until_seen("hpcviewer: advice", "Too fine a grain")
+        lines = terminal.press_until("Enter a", "hpcviewer: advice", "Too fine a grain")
         page = " ".join(" ".join(lines).split())
         # of fib's effort of 5
         self.assertRegex(page, r"overhead 40 % \([^;]*; 30\.0% spawn, 7\.5% sync, 2\.5% steal\) "
@@ -359,8 +354,7 @@ class InTerminal(Case):
                                              for line in lines), f"{name} selected")
             terminal.press("a")
             terminal.until_seen("hpcviewer: advice", f"overhead is {overhead}, 100 % of that in fib, m.c:22")
-            terminal.press("q")
-            terminal.until_seen("?:help")
+            terminal.press_until("q", "?:help")
 
     def test_advice_on_the_whole_program_is_the_same_in_all_views(self):
         self.write(runtime_program(), run_json(MEASURED))
@@ -369,11 +363,9 @@ class InTerminal(Case):
             terminal.press(view, "g", "a")
             terminal.until_seen("hpcviewer: advice", "<whole program>",
                                 "overhead is 5.1 %, 100 % of that in fib, m.c:22")
-            terminal.press("q")
-            terminal.until_seen("?:help")
+            terminal.press_until("q", "?:help")
 
     def test_without_kinds(self):
         self.write(describe(), run_json(MEASURED))
         terminal = self.start(width=100)
-        terminal.press("o")
-        terminal.until_seen("this database has no kinds of overhead", "work, s")
+        terminal.press_until("o", "this database has no kinds of overhead", "work, s")

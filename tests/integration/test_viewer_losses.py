@@ -3,12 +3,11 @@ view_oracle makes of each run."""
 import json
 import random
 import re
-import unittest
 
 import v4_writer
 import viewer
 from set_case import COSTS, KnownSet
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 from view_oracle import Oracle
 
 RUNS = [(4, 1), (1, 1), (2, 1), (2, 2), (1, 2), (4, 2)]
@@ -203,13 +202,11 @@ class Losses(KnownSet):
         self.refused("losses have their own", "--print", "losses", "--metrics", "work", self.set, status=2)
         self.refused("one set of runs", "--print", "losses", self.set, self.set, status=2)
 
-    @unittest.skipUnless(HAVE_TMUX, "no tmux")
     def test_from_the_page(self):
         self.add_all()
         with Terminal([viewer.VIEWER, self.set], width=120, height=30) as terminal:
             terminal.until_seen("L: losses")
-            terminal.press("L")
-            terminal.until_seen("loss [4]", "pack", "solve")
+            terminal.press_until("L", "loss [4]", "pack", "solve")
             for key, message in (("4", "the view of threads works with one run"), ("5", "the summary works with one"),
                                  ("a", "advice works with one run"), ("|", "choosing threads works with one run"),
                                  (".", "going to another view"), ("i", "one row")):
@@ -219,7 +216,5 @@ class Losses(KnownSet):
             for key, text in (("2", "bottom-up"), ("3", "flat"), ("1", "top-down"), ("s", "loss [4]"), ("s", "loss")):
                 terminal.press(key)
                 terminal.until_seen(text)
-            terminal.press("q")
-            terminal.until_seen("open a run")
-            terminal.press("q")
-            terminal.until_seen("ended 0")
+            terminal.press_until("q", "open a run")
+            terminal.press_until("q", "ended 0")

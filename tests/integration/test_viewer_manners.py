@@ -6,7 +6,7 @@ import unittest
 
 import v4_writer
 import viewer
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 
 ARGUMENTS = "<" + "std::pair<int, std::string>, " * 40 + "int>"
 FOLDERS = "/home/somebody/a/long/way/down/to/the/build/folder/of/this/program"
@@ -32,7 +32,6 @@ def deep_database():
     return db
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(unittest.TestCase):
     database = staticmethod(deep_database)
 
@@ -57,41 +56,34 @@ class LongNames(InTerminal):
 
     def test_what_fits_is_whole(self):
         terminal = self.start(width=len(f"std::vector{ARGUMENTS}::one(int)") + 100)
-        terminal.press("2")
-        terminal.until_seen(f"▸ std::vector{ARGUMENTS}::one(int)")
+        terminal.press_until("2", f"▸ std::vector{ARGUMENTS}::one(int)")
 
     def test_names_without_utf_8(self):
         terminal = self.start(environment={"LC_ALL": "C"})
-        terminal.press("2")
-        terminal.until_seen("std::vector<...>::one(int)", "std::vector<...>::other(int)")
+        terminal.press_until("2", "std::vector<...>::one(int)", "std::vector<...>::other(int)")
 
     def test_rows_above_a_deep_one_can_be_read(self):
         """The tree is shifted to the left; what would lie beyond the edge stands at it."""
         terminal = self.start(height=40)
-        terminal.press("H")
-        lines = terminal.until_seen("16/17")
+        lines = terminal.press_until("H", "16/17")
         tree = [line[34:] for line in lines if re.match(r" +4 100\.0%", line)]
         self.assertEqual(tree[:4], ["▾ <whole program>", "▾ main thread", "▾ main  deep.cpp:7",
                                     "▾ 10 » std::map<…>::step_1(…)  deep.cpp:17"])
         self.assertEqual([re.search(r"step_(\d+)", line)[1] for line in tree[3:]],
                          [str(i) for i in range(1, 13)])
-        terminal.press("g")
-        terminal.until_seen("    ▾ main thread")
+        terminal.press_until("g", "    ▾ main thread")
 
     def test_paths_end_with_the_name(self):
         terminal = self.start()
         terminal.press("3")
         terminal.until_seen("▾ …/build/folder/of/this/program/libdeep.so",
                             "▸ …/build/folder/of/this/program/deep.cpp")
-        terminal.press("1", "H", "u")
-        terminal.until_seen("/folder/of/this/program/deep.cpp:127 ──")
+        terminal.press_until("1 H u", "/folder/of/this/program/deep.cpp:127 ──")
 
     def test_questions_end_with_the_answers(self):
         terminal = self.start()
-        terminal.press("H", "x")
-        terminal.until_seen("hide std::vector<…>::one(…)?  s: itself   a: with all that is below ")
-        terminal.press("s")
-        terminal.until_seen("filters: [without std::vector<…>::one(…)]   \\: list  U: undo")
+        terminal.press_until("H x", "hide std::vector<…>::one(…)?  s: itself   a: with all that is below ")
+        terminal.press_until("s", "filters: [without std::vector<…>::one(…)]   \\: list  U: undo")
         terminal.press("\\")
         terminal.until_seen("  without std::vector<…>::one(…)", "hpcviewer: filters")
 
@@ -120,8 +112,7 @@ class Pages(InTerminal):
         wide, narrow = self.start(width=400, height=200), self.start(width=80, height=200)
         words = []
         for terminal in (wide, narrow):
-            terminal.press("?")
-            lines = terminal.until_seen("hpcviewer: help", "callers.", "q: back")
+            lines = terminal.press_until("?", "hpcviewer: help", "callers.", "q: back")
             words.append(" ".join(lines[1:]).split())
         self.assertEqual(words[0], words[1])
         self.assertGreater(len(words[0]), 300)
@@ -137,8 +128,7 @@ class Pages(InTerminal):
                            ("g", 0)]:
             terminal.press(key)
             self.shows(terminal, lines, first)
-        terminal.press("q")
-        terminal.until_seen("?:help")
+        terminal.press_until("q", "?:help")
 
     def test_finding(self):
         lines = self.whole("?")
@@ -150,24 +140,19 @@ class Pages(InTerminal):
         self.shows(terminal, lines, found[0])
         terminal.press("N")  # the last one, around the beginning
         self.shows(terminal, lines, min(found[-1], len(lines) - 22))
-        terminal.answer("/", "no such word")
-        terminal.until_seen("not found")
+        terminal.answer("/", "no such word").until_seen("not found")
         terminal.press("/")
         terminal.type("zoo")
-        terminal.press("Escape", "n")
-        terminal.until_seen("not found")
-        terminal.press("q")
-        terminal.until_seen("?:help")
+        terminal.press_until("Escape n", "not found")
+        terminal.press_until("q", "?:help")
 
     def test_the_path_of_a_row_is_a_line_for_each_call(self):
         terminal = self.start(height=60, width=2 * len(CHAIN[1]))
-        terminal.press("H", "i")
-        lines = terminal.until_seen("one row", "path, outermost first", "q: back")
+        lines = terminal.press_until("H i", "one row", "path, outermost first", "q: back")
         at = next(i for i, line in enumerate(lines) if line.startswith("path,"))
         self.assertEqual([line.strip() for line in lines[at + 1:at + 3 + len(CHAIN)]],
                          ["main thread", *CHAIN, f"std::vector{ARGUMENTS}::one(int)"])
-        terminal.press("q", "2", "j", "l", "j", "i")
-        lines = terminal.until_seen("path, each called by the next", "q: back")
+        lines = terminal.press_until("q 2 j l j i", "path, each called by the next", "q: back")
         at = next(i for i, line in enumerate(lines) if line.startswith("path,"))
         self.assertEqual([line.strip() for line in lines[at + 1:at + 3]],
                          [f"std::vector{ARGUMENTS}::one(int)", CHAIN[-1]])
@@ -198,16 +183,14 @@ class Typing(InTerminal):
             self.typed(terminal, "NAME = FORMULA of $METRIC: ", text)
         terminal.press("BSpace", "BSpace")  # there is nothing left: given up
         terminal.until_gone("NAME = FORMULA")
-        terminal.press("j")
-        terminal.until_seen("2/4")
+        terminal.press_until("j", "2/4")
 
     def test_the_cursor_of_a_long_line_is_on_the_screen(self):
         terminal = self.start()
         terminal.press("d")
         terminal.type("abc" + 100 * "x" + "xyz")
         terminal.until(lambda lines: any(line.rstrip().endswith("xyz") for line in lines), "end")
-        terminal.press("Home", "0")
-        terminal.until_seen("$METRIC: 0abcxx")
+        terminal.press_until("Home 0", "$METRIC: 0abcxx")
 
     def test_earlier_answers(self):
         terminal = self.start()
@@ -240,24 +223,18 @@ class Typing(InTerminal):
             terminal.press("C-c") if keys[:2] == ["?", "/"] else None
             terminal.until(lambda lines: "?:help" in lines[23] and not
                            any(seen in line for line in lines[1:]), "the view again")
-        terminal.press("C-c")
-        terminal.until_seen("ended 0")
+        terminal.press_until("C-c", "ended 0")
 
 
 class Hands(InTerminal):
     def test_keys_of_others(self):
         """F3, F4 and F6 of htop; what no key is says so."""
         terminal = self.start()
-        terminal.answer("F3", "one")
-        terminal.until_seen("> std::vector<…>::one(…)")
-        terminal.answer("F4", "no such row")
-        terminal.until_seen("filters: [&no such row]", "0 rows match")
-        terminal.press("U", "F6")
-        terminal.until_seen("hpcviewer: columns")
-        terminal.press("q", ":")
-        terminal.until_seen(": does nothing here; ? lists the keys")
-        terminal.press("C-g")
-        terminal.until_seen("^G does nothing here; ? lists the keys")
+        terminal.answer("F3", "one").until_seen("> std::vector<…>::one(…)")
+        terminal.answer("F4", "no such row").until_seen("filters: [&no such row]", "0 rows match")
+        terminal.press_until("U F6", "hpcviewer: columns")
+        terminal.press_until("q :", ": does nothing here; ? lists the keys")
+        terminal.press_until("C-g", "^G does nothing here; ? lists the keys")
         terminal.press("j")
         terminal.until_gone("does nothing")
 
@@ -268,26 +245,25 @@ class Hands(InTerminal):
                 "d:define", ".:other views", "W:write", "y:copy", "e:edit", "[:back",
                 "J,K,(,):scroll source"]
         terminal = self.start()
-        for width in (200, 120, 80, 47, 12):
+
+        def resize(width):
             terminal.resize(width, 24)
             lines = [" " + " ".join(keys[:n]) for n in range(len(keys) + 1)]
             widest = max((line for line in lines if len(line) <= width), key=len)
-            terminal.until(lambda now: now[23].rstrip() == widest, widest)
+            return terminal.until(lambda now: now[23].rstrip() == widest, widest)
+
+        for width in (120, 47, 12):
+            resize(width)
         for width in (200, 80):
-            terminal.resize(width, 24)
-            terminal.until(lambda lines: lines[1].startswith(
-                " 1 top-down  2 bottom-up  3 flat  4 threads  5 summary") and len(lines[23]) <= width, "all pages")
-        terminal.press("z")
-        terminal.until_seen("the view begins with this row")
+            self.assertIn(" 1 top-down  2 bottom-up  3 flat  4 threads  5 summary", resize(width)[1])
+        terminal.press_until("z", "the view begins with this row")
 
     def test_empty_lists_say_what_would_be_in_them(self):
         terminal = self.start()
         terminal.press("\\")
         terminal.until_seen("No filters: &, x, X and % add them.")
-        terminal.press("d", "c")
-        terminal.until_seen("No filters: &, x, X and % add them.")
-        terminal.press("q")
-        terminal.until_seen("?:help")
+        terminal.press_until("d c", "No filters: &, x, X and % add them.")
+        terminal.press_until("q", "?:help")
 
 
 class WithoutSource(InTerminal):
@@ -300,8 +276,7 @@ class WithoutSource(InTerminal):
         terminal.press("g")  # the whole program has no source
         terminal.until_gone("The source lines of this code")
         terminal.until_seen("no source file is known")
-        terminal.press("3", "j")
-        terminal.until_seen("2/4")
+        terminal.press_until("3 j", "2/4")
         self.assertNotIn("The source lines of this code", "".join(terminal.screen()))
 
 

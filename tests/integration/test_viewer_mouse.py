@@ -114,8 +114,7 @@ class Mouse(InTerminal):
         self.assertEqual(self.where(terminal, "    20 > /* line 20 */", lines)[0], line - 3)
         self.send(terminal, WHEEL_UP, line, column)
         terminal.until_seen("/* line 17 */")
-        terminal.press("?")
-        terminal.until_seen("one row up")
+        terminal.press_until("?", "one row up")
         self.send(terminal, WHEEL_DOWN, 5, 5)
         terminal.until(lambda lines: "Up, k" in lines[1], "the next line on top")
         self.send(terminal, WHEEL_UP, 5, 5)
@@ -140,8 +139,7 @@ class Mouse(InTerminal):
         self.assertEqual(terminal.tmux(*flag), "000\n")
         terminal = self.start()
         self.assertIn("1", terminal.tmux(*flag))
-        terminal.press("q")
-        terminal.until_seen("ended 0")
+        terminal.press_until("q", "ended 0")
         self.assertEqual(terminal.tmux(*flag), "000\n")
 
     def test_one_session(self):

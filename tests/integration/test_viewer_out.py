@@ -22,8 +22,7 @@ class Writing(InTerminal):
     def write(self, terminal, name):
         """W with that name; the file's path."""
         path = self.folder / name
-        terminal.press("W")
-        terminal.until_seen("write to: ")
+        terminal.press_until("W", "write to: ")
         terminal.answer("C-u", str(path))
         return path
 
@@ -45,16 +44,13 @@ class Writing(InTerminal):
             self.assertEqual(path.read_bytes(), self.expected("top-down", "--format", name), suffix)
 
     def views_projections_and_sorting(self, terminal):
-        terminal.press("3")
-        terminal.until_seen("libc.so.6")
+        terminal.press_until("3", "libc.so.6")
         self.assertEqual(self.written(terminal, "flat.csv").read_bytes(),
                          self.expected("flat", "--format", "csv"))
-        terminal.press("2", "<")
-        terminal.until_seen("▼ inclusive")
+        terminal.press_until("2 <", "▼ inclusive")
         self.assertEqual(self.written(terminal, "bottom-up.json").read_bytes(),
                          self.expected("bottom-up", "--format", "json", "--sort", "work:inclusive"))
-        terminal.press("1", "p")
-        terminal.until_seen("[physical]")
+        terminal.press_until("1 p", "[physical]")
         self.assertEqual(self.written(terminal, "physical.csv").read_bytes(),
                          self.expected("top-down", "--physical", "--format", "csv"))
 
@@ -65,8 +61,7 @@ class Writing(InTerminal):
                          self.expected("bottom-up", "--format", "json"))
 
     def what_it_is_zoomed_into(self, terminal):
-        terminal.press("H", "z")
-        terminal.until_seen("1/4 zoomed")
+        terminal.press_until("H z", "1/4 zoomed")
         whole = viewer.printed_json("top-down", self.db)
         coder_run = viewer.find(whole["root"], "coder_run")
         shown = json.loads(self.written(terminal, "zoomed.json").read_text())
@@ -74,8 +69,7 @@ class Writing(InTerminal):
         records = self.written(terminal, "zoomed.csv").read_text().splitlines()
         depths = [int(record.split(",")[0]) for record in records[1:]]
         self.assertEqual(depths, [depth for depth, _ in viewer.rows_of(coder_run)])
-        terminal.press("*")
-        terminal.until_seen("1/8 zoomed")
+        terminal.press_until("*", "1/8 zoomed")
         rows = self.written(terminal, "zoomed.txt").read_text().split(story.RULE)[1]
         expected = story.TOP_DOWN.split(story.RULE)[1].splitlines()[5:13]
         expected = [row[:32] + row[32:].replace(" " * 8, "", 1) for row in expected]
@@ -91,8 +85,7 @@ class Writing(InTerminal):
         self.assertEqual({frame[3] for frame in frames}, {"coder_run", "min_size"})
 
     def a_loop_is_a_frame_where_the_tree_begins(self, terminal):
-        terminal.press("H", "u", "z")
-        terminal.until_seen("zoomed")
+        terminal.press_until("H u z", "zoomed")
         folded = dict(line.rsplit(" ", 1) for line in
                       self.written(terminal, "loop.folded").read_text().splitlines())
         self.assertEqual(folded, {"loop at xz.c:110": "250000000",
@@ -125,15 +118,13 @@ class Writing(InTerminal):
             self.write(terminal, path.name)
             terminal.until_seen(f"{path} exists: overwrite it (y, n)?")
             terminal.type(answer)
-            terminal.press("Enter")
-            terminal.until_seen(message)
+            terminal.press_until("Enter", message)
             self.assertEqual(path.read_text() == "old", answer != "y")
             terminal.press("j")
             terminal.until_gone(message)
         self.write(terminal, path.name)
         terminal.until_seen("overwrite it")
-        terminal.press("Escape")
-        terminal.until_seen("nothing was written")
+        terminal.press_until("Escape", "nothing was written")
 
     def test_what_cannot_be_written(self):
         terminal = self.start(width=150)
@@ -143,8 +134,7 @@ class Writing(InTerminal):
         self.write(terminal, "view.doc")
         terminal.until_seen("the name must end with .txt .csv")
         self.assertEqual(list(self.folder.iterdir()), [])
-        terminal.press("W")
-        terminal.until_seen("write to: top-down.txt")
+        terminal.press_until("W", "write to: top-down.txt")
         terminal.press("Escape")
         self.at(terminal, "1/3", "1/3")
 
@@ -155,8 +145,7 @@ class Writing(InTerminal):
         self.write(terminal, full.name)
         terminal.until_seen("overwrite it")
         terminal.type("y")
-        terminal.press("Enter")
-        terminal.until_seen(f"cannot write {full}: No space left on device")
+        terminal.press_until("Enter", f"cannot write {full}: No space left on device")
 
 
 class Copying(InTerminal):
@@ -198,8 +187,7 @@ class Copying(InTerminal):
                 terminal.tmux("pipe-pane", "-O", f"cat > {log.name}")
                 terminal.press("H")
                 self.at(terminal, "5/8", "coder_run")
-                terminal.press("y")
-                terminal.until_seen("sent to the terminal's clipboard")
+                terminal.press_until("y", "sent to the terminal's clipboard")
                 terminal.press("q")
                 written = pathlib.Path(log.name)
                 terminal.until(lambda _: b"ended 0" in written.read_bytes(), "the end of what was sent")

@@ -10,7 +10,6 @@ import tempfile
 import unittest
 
 import v4_writer
-from terminal import HAVE_TMUX
 from viewer_screen import Viewer
 
 
@@ -31,7 +30,6 @@ def write(folder):
         file.write("".join(f"line {n} of app\n" for n in range(1, 40)))
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(unittest.TestCase):
     def start(self, *options):
         folder = self.enterContext(tempfile.TemporaryDirectory())
@@ -41,22 +39,17 @@ class InTerminal(unittest.TestCase):
     NEAREST = "nearest line of yours: app.c:22 (press w)"
 
     def the_hot_path(self, terminal):
-        terminal.press("H")
-        lines = terminal.until_seen("main > work > lock", "22 > line 22 of app")
+        lines = terminal.press_until("H", "main > work > lock", "22 > line 22 of app")
         self.assertFalse(any("futex" in line and line.startswith(" hpc") for line in lines))
-        terminal.press("j")
-        terminal.until_seen("main > work > lock > futex", f"No source here; {self.NEAREST}")
-        terminal.press("w")
-        terminal.until_seen("main > work > lock", "22 > line 22 of app")
+        terminal.press_until("j", "main > work > lock > futex", f"No source here; {self.NEAREST}")
+        terminal.press_until("w", "main > work > lock", "22 > line 22 of app")
         terminal.press("[")  # back to where w was pressed
         terminal.until_seen("main > work > lock > futex")
 
     def why_the_hot_path_ends(self, terminal):
+        terminal.press_until("H H", "the hot path ends below, in futex, whose source is not yours")
+        terminal.answer("g", "T", "C-u", "90")
         terminal.press("H", "H")
-        terminal.until_seen("the hot path ends below, in futex, whose source is not yours")
-        terminal.press("g", "T", "C-u")
-        terminal.type("90")
-        terminal.press("Enter", "H", "H")
         terminal.until_seen("the hot path ends here: work has most of what is below, 81.8% of this row's work; less than "
                             "90%")
 
@@ -70,14 +63,11 @@ class InTerminal(unittest.TestCase):
     def headers_of_the_system_are_not_yours(self, terminal):
         terminal.press("/")
         terminal.type("sort")
-        terminal.press("Enter", "w")
-        terminal.until_seen("13 > line 13 of app")
+        terminal.press_until("Enter w", "13 > line 13 of app")
 
     def where_there_is_none(self, terminal):
-        terminal.press("w")
-        terminal.until_seen("no line of yours leads to this row, or it has one itself")
-        terminal.press("2", "w")
-        terminal.until_seen("only in the top-down view")
+        terminal.press_until("w", "no line of yours leads to this row, or it has one itself")
+        terminal.press_until("2 w", "only in the top-down view")
 
     def test_of_two_databases(self):
         folder = self.enterContext(tempfile.TemporaryDirectory())
@@ -85,8 +75,7 @@ class InTerminal(unittest.TestCase):
         terminal = self.start("--names", "a,b", folder)
         terminal.press("/")
         terminal.type("futex")
-        terminal.press("Enter", "w")
-        terminal.until_seen("main > work > lock", "22 > line 22 of app")
+        terminal.press_until("Enter w", "main > work > lock", "22 > line 22 of app")
 
     def test_one_session(self):
         terminal = self.start()

@@ -88,6 +88,8 @@ class Phases(unittest.TestCase):
         for phase, (end, _, n) in zip(phases, PLAN):
             self.assertAlmostEqual(phase["end"], end / 1000, delta=0.0015)
             self.assertAlmostEqual(phase["threads_at_work"], n, delta=0.02)
+            self.assertAlmostEqual(phase["idleness_percent_of_effort"], 25 * (WORKERS - n), delta=0.5)
+            self.assertEqual(phase["percent"]["work"], 100)
         self.assertEqual(phases[0]["begin"], 0)
         for before, phase in zip(phases, phases[1:]):
             self.assertEqual(phase["begin"], before["end"])
@@ -132,6 +134,13 @@ class Phases(unittest.TestCase):
             self.assertNotIn("phase", finding)
             self.assertEqual(len(viewer.printed_json("phases", folder)["phases"]), 2)
 
+    def test_a_long_phase_is_not_named_for_being_long(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Run(folder, ((4000, "solve", 1), (4800, "assemble", 1)))
+            (finding,) = viewer.parallelization(viewer.printed_json("summary", folder))
+            self.assertNotIn("phase", finding)
+            self.assertEqual(len(viewer.printed_json("phases", folder)["phases"]), 2)
+
     def test_a_stationary_run_has_one_phase(self):
         with tempfile.TemporaryDirectory() as folder:
             Run(folder, ((4000, "solve", 3),))
@@ -147,6 +156,16 @@ class Phases(unittest.TestCase):
                 low, high = viewer.parallelization(summary)[0]["idleness_interval"]
                 intervals.append(high - low)
         self.assertGreater(intervals[1], 1.9 * intervals[0])  # idleness comes in spells of 4 ms at least
+
+    def test_threads_are_chosen_in_a_piece_of_time(self):
+        wall = viewer.printed_json("phases", self.db)["phases"][1]["wall"]
+        for expression, n in ("70/70$", 1), ("70/7[01]$", 2), (".", 4):
+            shown = viewer.printed_json("flat", "--phase", 2, "--threads", expression, self.db)
+            self.assertAlmostEqual(shown["root"]["metrics"]["work"]["inclusive"], wall, delta=0.002)
+            self.assertIn(f"threads: {expression} ({n} of 4)", shown["title"])
+            self.assertIn("phase 2 of 4", shown["title"])
+        threads = viewer.printed_json("threads", "--phase", 2, "--threads", "70/7[01]$", self.db)["threads"]
+        self.assertEqual([round(thread["metrics"]["work"], 1) for thread in threads], [2.2, 0])
 
     def test_what_there_is_not_is_said(self):
         for arguments, cause in ((("--phase", 9), "there are 4 phases, no phase 9"),

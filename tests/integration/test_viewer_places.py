@@ -9,7 +9,7 @@ import v4_writer
 import viewer
 import viewer_screen
 import viewer_story as story
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 from test_viewer_filter import without
 
 METRIC = "work (sec)"
@@ -49,7 +49,6 @@ def static_scopes(path, row):
     return None
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -89,8 +88,7 @@ class SameScope(InTerminal):
             terminal.press("1", "g", *["j"] * number)
             terminal.until_at(number + 1, len(rows))
             around = next(at for at in (row,) + path[::-1] if is_procedure(at))
-            terminal.press(".", "2")
-            terminal.until_seen("▼ exclusive")
+            terminal.press_until(". 2", "▼ exclusive")
             terminal.until_selected(self.is_row(procedures[around["name"]]), around["name"])
             terminal.press("1", ".", "3")
             expected = [at for above, at in flat if static_scopes(above, at) == scopes]
@@ -122,15 +120,13 @@ class SameScope(InTerminal):
 
     def modules_have_no_context(self, terminal):
         terminal.press("3")
-        terminal.press("j", ".", "1")
-        terminal.until_seen("that view has no such row")
+        terminal.press_until("j . 1", "that view has no such row")
         terminal.until_seen("libother")
         terminal.press("j")
         terminal.until_selected(lambda row: "/" in row.name, "the row below")
 
     def from_callers_to_the_hottest_context(self, terminal):
-        terminal.press("2")
-        terminal.until_seen("▼ exclusive")
+        terminal.press_until("2", "▼ exclusive")
         root = viewer.printed_json("bottom-up", "--depth", 2, self.db)["root"]
         contexts = list(with_paths(viewer.printed_json("top-down", self.db)["root"]))
         callee = next(row for row in root["children"] if len(row["children"]) > 2)
@@ -168,12 +164,9 @@ class SameScope(InTerminal):
         self.assertGreater(checked, 3)
 
     def the_menu(self, terminal):
-        terminal.press(".")
-        terminal.until_seen("go to the same scope", "2  bottom-up", "3  flat", "c  the line")
-        terminal.press("q")
-        terminal.until_seen("?:help")
-        terminal.press("2", ".")
-        terminal.until_seen("1  top-down", "3  flat")
+        terminal.press_until(".", "go to the same scope", "2  bottom-up", "3  flat", "c  the line")
+        terminal.press_until("q", "?:help")
+        terminal.press_until("2 .", "1  top-down", "3  flat")
         terminal.press("j", "Enter")
         terminal.until_seen("that view has no such row")  # the whole program
 
@@ -186,7 +179,6 @@ class SameScope(InTerminal):
             lambda: terminal.press("Escape", *"3g_2g_1g_"))
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class Moves(story.StoryTest):
     def start(self, height=40):
         terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", self.db], height=height))
@@ -200,8 +192,7 @@ class Moves(story.StoryTest):
 
     def test_back_and_forward(self):
         terminal = self.start()
-        terminal.press("[")
-        terminal.until_seen("no earlier place")
+        terminal.press_until("[", "no earlier place")
         terminal.press("H")
         self.at(terminal, "5/8", "main > loop at xz.c:110 > coder_run")
         terminal.press("z")
@@ -216,20 +207,17 @@ class Moves(story.StoryTest):
         self.at(terminal, "5/11", "coder_run")  # zooming has opened it
         terminal.press("[")
         self.at(terminal, "1/11", "1/11")
-        terminal.press("[")
-        terminal.until_seen("no earlier place")
+        terminal.press_until("[", "no earlier place")
         for position, path in (("5/11", "coder_run"), ("1/4 zoomed", "coder_run"), ("1/6", "1/6"),
                                ("5/6", "main")):
             terminal.press("]")
             self.at(terminal, position, path)
-        terminal.press("]")
-        terminal.until_seen("no later place")
+        terminal.press_until("]", "no later place")
         terminal.press("[", "[")
         self.at(terminal, "1/4 zoomed", "coder_run")
         terminal.press("Z")  # from here on it is another way
         self.at(terminal, "5/11", "coder_run")
-        terminal.press("]")
-        terminal.until_seen("no later place")
+        terminal.press_until("]", "no later place")
         terminal.press("[")
         self.at(terminal, "1/4 zoomed", "coder_run")
 
@@ -244,19 +232,16 @@ class Moves(story.StoryTest):
     def test_threshold_of_the_hot_path(self):
         # coder_run has 6.5; below it are 3.0, 2.0 and 1.5.
         terminal = self.start()
-        terminal.press("T", "C-u")
-        terminal.type("46")
-        terminal.press("Enter", "H")
+        terminal.answer("T", "C-u", "46")
+        terminal.press("H")
         lines = terminal.until(lambda lines: any("> coder_run >" in line for line in lines), "below")
         self.assertFalse(any("a number" in line for line in lines))
-        terminal.press("T")
-        terminal.until_seen("hot child in percent: 46")
+        terminal.press_until("T", "hot child in percent: 46")
         terminal.press("C-u")
         terminal.type("100")
         terminal.press("Enter", "1", "g", "_", "H")  # no child has all of it
         terminal.until_seen("the hot path ends here: main thread has most of what is below, 75% of this")
-        terminal.answer("T", "0")
-        terminal.until_seen("enter a number from 0 to 100")
+        terminal.answer("T", "0").until_seen("enter a number from 0 to 100")
 
 
 class Opening(InTerminal):
@@ -304,8 +289,7 @@ class Opening(InTerminal):
         for _ in range(3):
             terminal.press("F")
         terminal.until_tree(shown, "all")
-        terminal.press("F")
-        terminal.until_seen("no level is flattened")
+        terminal.press_until("F", "no level is flattened")
 
     @staticmethod
     def depths(row, depth=0):
@@ -315,7 +299,5 @@ class Opening(InTerminal):
 
     def test_what_cannot_be_flattened(self):
         terminal = self.start("2")
-        terminal.press("f")
-        terminal.until_seen("the bottom-up view cannot be flattened")
-        terminal.press("3", "f", "f", "f", "f", "f", "f", "f", "f", "f", "f", "f", "f")
-        terminal.until_seen("the rows of the first level have none below them")
+        terminal.press_until("f", "the bottom-up view cannot be flattened")
+        terminal.press_until("3 f f f f f f f f f f f f", "the rows of the first level have none below them")

@@ -17,7 +17,6 @@ import v4_writer
 import viewer
 import viewer_screen
 import viewer_story as story
-from terminal import HAVE_TMUX
 
 
 class Story(story.StoryTest):
@@ -261,7 +260,6 @@ class Columns(Story):
         whole = viewer.printed_json("flat", *options, self.db)["root"]
         self.assertEqual(whole["metrics"], {"twice": {"exclusive": 20}})
 
-    @unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
     def test_the_screen(self):
         """The rows of the viewer are the lines of the text: the costs, two spaces more, and names below markers."""
         columns = "--columns", "work:exclusive,work:inclusive"
@@ -380,10 +378,10 @@ class Options(Story):
                 (["--print", "threads", "--format", "folded", self.db],
                  "folded is for top-down, bottom-up, flat; threads can be printed as text, csv, json\n"),
                 (["--print", "threads", "--format", "svg", self.db],
-                 "svg is for top-down, bottom-up, flat, scaling; threads can be printed as text, csv, json\n"),
+                 "svg is for top-down, bottom-up, flat, timeline, scaling; threads can be printed as text, csv, json\n"),
                 (["--print", "summary", "--format", "folded", self.db], "; summary can be printed as text, json\n"),
                 (["--print", "summary", "--format", "csv", self.db],
-                 "--format csv is for top-down, bottom-up, flat, threads, scaling, losses; summary can be printed as text, json\n"),
+                 "--format csv is for top-down, bottom-up, flat, threads, timeline, phases, scaling, losses; summary can be printed as text, json\n"),
                 (["--print", "flat", "--format", "gnuplot", self.db], "no format 'gnuplot'"),
                 (["--numbers", "plain", self.db], "unknown option --numbers"),
                 (["--print", "flat", "--depth", "0", self.db], "--depth takes"),

@@ -13,7 +13,6 @@ import unittest
 import profiling
 import v4_writer
 import viewer
-from terminal import HAVE_TMUX
 from view_oracle import Oracle
 from viewer_screen import Viewer
 
@@ -149,7 +148,6 @@ class Printed(Case):
             self.assertEqual(abs(main["metrics"]["work difference"]["inclusive"]), 3.0)
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(Case):
     def start(self, *options):
         return self.enterContext(Viewer(*options, self.db, width=120, height=40))
@@ -158,17 +156,14 @@ class InTerminal(Case):
         write(self.db, describe())
         terminal = self.start()
         terminal.until_at(1, 3, "<whole program>")  # cc1, make
-        terminal.press("j", "P")
-        lines = terminal.until_seen("hpcviewer: programs")
+        lines = terminal.press_until("j P", "hpcviewer: programs")
         self.assertEqual([line.strip() for line in lines[1:4]],
                          ["all programs", "make  (1 process)", "cc1  (2 processes)"])
         terminal.press("Enter")  # that of the selected row
         terminal.until_seen("program: cc1 (2 of 3 threads)", "P: another program; q: all", "14.00")
-        terminal.press("3")
-        lines = terminal.until_seen("/usr/bin/cc1")
+        lines = terminal.press_until("3", "/usr/bin/cc1")
         self.assertFalse(any("/usr/bin/make" in line for line in lines))
-        terminal.press("P", "Home", "Enter")
-        terminal.until_seen("/usr/bin/make", "15.00")
+        terminal.press_until("P Home Enter", "/usr/bin/make", "15.00")
 
     def test_the_same_scope(self):
         """From the flat view to a context below a program."""
@@ -176,14 +171,12 @@ class InTerminal(Case):
         terminal = self.start()
         terminal.press("3", "/")
         terminal.type("parse")
-        terminal.press("Enter", ".", "1")
-        terminal.until_seen("cc1 > main thread > main > parse")
+        terminal.press_until("Enter . 1", "cc1 > main thread > main > parse")
 
     def test_of_one_program(self):
         write(self.db, describe(names=("cc1", "cc1")), 3 * ("cc1",))
         terminal = self.start()
-        terminal.press("P")
-        terminal.until_seen("this database has one program")
+        terminal.press_until("P", "this database has one program")
 
 
 class Measured(profiling.ProfilingTest):

@@ -135,11 +135,17 @@ class Range(unittest.TestCase):
         alone = pathlib.Path(folder) / "alone"
         recorded.write(alone, recorded.charged(begin, end), with_line=False)
         time = ("--from", f"{begin / 1e9:.9f}s", "--to", f"{end / 1e9:.9f}")
-        for view in "top-down", "bottom-up", "flat":
-            depth = ("--depth", 3) if view == "bottom-up" else ()
-            shown = viewer.printed_json(view, *depth, *time, *options, pathlib.Path(folder) / "db")
-            expected = viewer.printed_json(view, *depth, *options, alone)
+        largest = ("--derive", "largest = thread_max($work)")
+        for view, more in (("top-down", ()), ("bottom-up", ("--depth", 3)), ("flat", ()), ("top-down", ("--kinds",)),
+                           ("top-down", largest)):
+            shown = viewer.printed_json(view, *more, *time, *options, pathlib.Path(folder) / "db")
+            expected = viewer.printed_json(view, *more, *options, alone)
             self.assert_near(rounded(shown["root"]), rounded(expected["root"]))
+        of = ("--of", "^f0$", "--sort", "work:inclusive")
+        seen = viewer.printed_json("threads", *of, *time, pathlib.Path(folder) / "db")["threads"]
+        seen = {thread["profile"]: thread["value"] for thread in seen}
+        for thread in viewer.printed_json("threads", *of, alone)["threads"]:
+            self.assertAlmostEqual(seen.get(thread["profile"], 0), thread["value"], delta=1e-9)
         ours = viewer.printed_json("threads", *time, *options, pathlib.Path(folder) / "db")["threads"]
         theirs = {t["profile"]: t for t in viewer.printed_json("threads", *options, alone)["threads"]}
         self.assertTrue(ours)
@@ -147,6 +153,15 @@ class Range(unittest.TestCase):
             for name, value in thread["metrics"].items():
                 if name not in UNKNOWN:
                     self.assertAlmostEqual(value or 0, theirs[thread["profile"]]["metrics"][name] or 0, delta=1e-9, msg=name)
+
+    def test_metrics_without_records_say_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Recorded(1).write(folder)
+            states = {m["name"]: m for m in viewer.printed_json("summary", "--to", "50%", folder)["metric_states"]}
+            self.assertEqual(states["lock wait"]["state"], "not measurable")
+            self.assertEqual(states["lock wait"]["why"],
+                             "it is known for the whole run only: the time line has the samples of REALTIME")
+            self.assertEqual(states["work"]["state"], "measured")
 
     def test_views_of_any_piece_are_those_of_its_records_alone(self):
         for seed in 1, 2, 3:

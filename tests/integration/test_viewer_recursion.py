@@ -7,12 +7,10 @@ program whose every number is known:
                                             line 6: b  line 9: 8 s
                                             line 7: c  line 12: 16 s
 """
-import unittest
 
 import v4_writer
 import viewer
 from folding_case import FoldingTest, RandomTrees
-from terminal import HAVE_TMUX
 from view_oracle import Oracle, collapse_recursion, fold_inlined
 from viewer_screen import Viewer
 
@@ -99,7 +97,6 @@ class Random(RandomTrees, Case):
                 pass
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(Case):
     describe = describe
 
@@ -109,7 +106,5 @@ class InTerminal(Case):
         terminal.press("*", "R")
         terminal.until_seen("[logical, recursion collapsed]",
                             "recursive calls are counted in the outermost call of the procedure")
-        terminal.press("I")
-        terminal.until_seen("[logical, inlined code folded, recursion collapsed]")
-        terminal.press("I", "R")
-        terminal.until_seen("[logical]", "recursive calls are shown")
+        terminal.press_until("I", "[logical, inlined code folded, recursion collapsed]")
+        terminal.press_until("I R", "[logical]", "recursive calls are shown")

@@ -4,7 +4,6 @@ import unittest
 
 import v4_writer
 import viewer
-from terminal import HAVE_TMUX
 from viewer_screen import Viewer
 
 LINE = "app -n 2000   1.58 s wall, 2.87 s CPU, 1.8 of 2 CPUs used"
@@ -97,7 +96,6 @@ class Printed(Case):
                                     "1.8 -> 1.9 of 2 CPUs used")
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class OnTheScreen(Case):
     def test_widths(self):
         folder = self.folder(process(1, 1.5849, 2.874, command="app " + 30 * "option "))

@@ -282,7 +282,7 @@ class BadInput(KnownSet):
         self.assertEqual((two["time"], two["work"], two["factored"]["actual"]), (5, None, 2))
 
     def test_plots_are_of_scaling_only(self):
-        self.refused("flat, scaling; summary", "--print", "summary", "--format", "svg", self.folder, status=2)
+        self.refused("flat, timeline, scaling; summary", "--print", "summary", "--format", "svg", self.folder, status=2)
         for kind in ("folded", "pprof", "flamegraph"):
             self.refused("is for top-down, bottom-up, flat; scaling can be printed as text, csv, json, svg\n", "--print",
                          "scaling", "--format", kind, self.set, status=2)

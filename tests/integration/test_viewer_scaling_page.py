@@ -1,15 +1,13 @@
 """hpcviewer SET: the page with the plot and the table of a set of runs, in a real terminal."""
 import json
-import unittest
 
 import viewer
 from set_case import KnownSet
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 
 LEFT, BELOW = 7, 2  # columns and lines of the axes
 
 
-@unittest.skipUnless(HAVE_TMUX, "no tmux")
 class Page(KnownSet):
     TIMES = {1: 8, 2: 5, 4: 4}
 
@@ -49,8 +47,7 @@ class Page(KnownSet):
         self.check_letters(terminal.until_seen("3.900 to 4.100"), 4, 2)
         terminal.resize(30, 8)
         terminal.until_gone("maximal")
-        terminal.press("q")
-        terminal.until_seen("ended 0")
+        terminal.press_until("q", "ended 0")
 
     def test_plain_characters(self):
         terminal = self.open(environment={"LC_ALL": "C"})
@@ -60,34 +57,26 @@ class Page(KnownSet):
 
     def test_enter_opens_the_median_run(self):
         terminal = self.open("--closed")
-        terminal.press("Down", "Down", "Enter")
-        terminal.until_seen("?:help", "main")
+        terminal.press_until("Down Down Enter", "?:help", "main")
         self.assertTrue(any(" 12." in line for line in terminal.screen()))
-        terminal.press("q")
-        terminal.until_seen("open a run")
+        terminal.press_until("q", "open a run")
         (self.set / "run-4-2-database" / "meta.db").write_bytes(b"damaged")
-        terminal.press("Enter")
-        terminal.until_seen("run-4-2 cannot be shown")
-        terminal.press("q")
-        terminal.until_seen("ended 1", "run-4-2-database")
+        terminal.press_until("Enter", "run-4-2 cannot be shown")
+        terminal.press_until("q", "ended 1", "run-4-2-database")
 
     def test_files(self):
         terminal = self.open()
         name = self.folder / "plot.json"
         for answer, message in ((name, "written: "), (name, "File exists"), ("x", "the name must end with .svg")):
-            terminal.press("W")
-            terminal.until_seen("write to: scaling.svg")
-            terminal.answer("C-u", str(answer))
-            terminal.until_seen(message)
+            terminal.press_until("W", "write to: scaling.svg")
+            terminal.answer("C-u", str(answer)).until_seen(message)
         self.assertEqual(name.read_text(), viewer.printed("scaling", "--format", "json", self.set))
         self.assertEqual(len(json.loads(name.read_text())["rows"]), 3)
 
     def test_help(self):
         terminal = self.open()
-        terminal.press("?")
-        terminal.until_seen("open the run of median time")
-        terminal.press("q")
-        terminal.until_seen("open a run")
+        terminal.press_until("?", "open the run of median time")
+        terminal.press_until("q", "open a run")
 
 
 class Refusals(KnownSet):

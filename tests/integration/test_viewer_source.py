@@ -65,8 +65,7 @@ class Finding(WithUtil):
 
     def test_in_the_terminal(self):
         terminal = self.start("-I", self.folder / "now", self.db)
-        terminal.answer("/", "min_size")
-        terminal.until_seen("/src/util.h:40", "    40 > now/src line 40")
+        terminal.answer("/", "min_size").until_seen("/src/util.h:40", "    40 > now/src line 40")
 
 
 class LongLines(WithUtil):
@@ -88,8 +87,7 @@ class LongLines(WithUtil):
 
     def select(self, **more):
         terminal = self.start("-I", self.folder / "include", self.db, **more)
-        terminal.answer("/", "min_size")
-        terminal.until_seen("/src/util.h:40", "    40 > util line 40")
+        terminal.answer("/", "min_size").until_seen("/src/util.h:40", "    40 > util line 40")
         return terminal
 
     def test_scrolling_sideways(self):
@@ -118,8 +116,7 @@ class LongLines(WithUtil):
     def test_short_lines_stay(self):
         (self.folder / "include/util.h").write_text(UTIL.replace("util", "include"))
         terminal = self.start("-I", self.folder / "include", self.db, width=100)
-        terminal.answer("/", "min_size")
-        before = terminal.until_seen("    40 > include line 40")
+        before = terminal.answer("/", "min_size").until_seen("    40 > include line 40")
         terminal.press(")", "v")
         terminal.until_gone("include line 40")
         terminal.press("v")
@@ -143,8 +140,7 @@ class Margin(InTerminal):
         terminal.until(lambda lines: margins(lines) == wanted, f"margins {wanted}")
 
     def a_calling_context(self, terminal):
-        terminal.press("H")
-        terminal.until_seen("work, inclusive, % of work")
+        terminal.press_until("H", "work, inclusive, % of work")
         self.until_margins(terminal, l25=(30, ""), l30=(0, "↻"), l31=(20, ""), l33=(10, "»"),
                            l40=(5, "»"))
         terminal.press("s")  # exclusive: without what is called and inlined
@@ -157,8 +153,7 @@ class Margin(InTerminal):
 
     def test_a_call(self):
         terminal = self.start(height=60)
-        terminal.press("H", "c")
-        terminal.until_seen("   111 > xz line 111")
+        terminal.press_until("H c", "   111 > xz line 111")
         self.until_margins(terminal, l110=(0, "↻"), l111=(65, "»"), l112=(2.5, ""),
                            l120=(7.5, "»"))
 
@@ -168,27 +163,22 @@ class Margin(InTerminal):
                     "l40": (5, "»")}
         terminal.until_seen("/src/coder.c ")  # the file
         self.until_margins(terminal, **expected)
-        terminal.press("+", "j", "+", "j")
-        terminal.until_seen("/src/coder.c:25 ")
+        terminal.press_until("+ j + j", "/src/coder.c:25 ")
         self.until_margins(terminal, **expected)
 
     def callers(self, terminal):
         terminal.press("2", "j")  # coder_run, which calls itself
         self.at(terminal, "2/6", "coder_run")
         self.until_margins(terminal, l40=(5, "»"))
-        terminal.press("+", "j")
-        terminal.until_seen("   111 > xz line 111")
+        terminal.press_until("+ j", "   111 > xz line 111")
         self.until_margins(terminal, l111=(50, "»"))
-        terminal.press("j")
-        terminal.until_seen("   201 > xz line 201")
+        terminal.press_until("j", "   201 > xz line 201")
         self.until_margins(terminal, l201=(25, "»"))
 
     def nothing_is_known(self, terminal):
-        terminal.press("G", "l", "l")
-        terminal.until_seen("/src/xz.c:200 ")
+        terminal.press_until("G l l", "/src/xz.c:200 ")
         self.until_margins(terminal, l201=(25, "»"))
-        terminal.press("g")
-        terminal.until_seen("no source file is known")
+        terminal.press_until("g", "no source file is known")
         self.until_margins(terminal)
 
     def test_one_session(self):
@@ -276,8 +266,7 @@ class Margin(InTerminal):
 class Colors(InTerminal):
     def test_comments_and_code_differ(self):
         terminal = self.start(height=60)
-        terminal.press("H")
-        terminal.until_seen("state = step(state); // here")
+        terminal.press_until("H", "state = step(state); // here")
         line = next(line for line in terminal.colored().split("\n") if "here" in line)
         self.assertRegex(line, r"38;5;\d+m// here")
         self.assertIn("state = step(state); ", line)
@@ -286,8 +275,7 @@ class Colors(InTerminal):
         shown = []
         for environment in ({}, {"NO_COLOR": "1"}):
             terminal = self.start(height=60, environment=environment)
-            terminal.press("H")
-            terminal.until_seen("// here")
+            terminal.press_until("H", "// here")
             shown.append(terminal.screen())
         self.assertEqual(shown[0], shown[1])
 
@@ -311,32 +299,27 @@ class Editor(WithUtil):
 
     def test_the_line_of_the_row(self):
         terminal = self.start(environment=self.writing())
-        terminal.press("H", "e")
-        lines = terminal.until_seen("editing")
+        lines = terminal.press_until("H e", "editing")
         self.assertIn("before", lines)  # the terminal's own screen
         copy = os.path.join(self.db, "src/src/coder.c")
         self.assertEqual(self.arguments(), ["-x", "+20", copy])
         terminal.resize(100, 30)
-        terminal.press("Enter")
-        terminal.until_seen("    20 > /* line 20 */", "xz -9 file")
+        terminal.press_until("Enter", "    20 > /* line 20 */", "xz -9 file")
         self.at(terminal, "5/8", "coder_run")
         terminal.until(lambda lines: lines[29].startswith(" ?:help"), "the new size")
-        terminal.press("c", "e")
-        terminal.until_seen("editing +111")
+        terminal.press_until("c e", "editing +111")
         self.assertEqual(self.arguments(), ["-x", "+111", os.path.join(self.db, "src/src/xz.c")])
 
     def test_the_original_rather_than_the_copy(self):
         (self.folder / "now/src/coder.c").write_text("new\n")
         terminal = self.start("-I", self.folder / "now", self.db, environment=self.writing())
-        terminal.press("H", "e")
-        terminal.until_seen("editing")
+        terminal.press_until("H e", "editing")
         self.assertEqual(self.arguments(), ["-x", "+20", f"{self.folder}/now/src/coder.c"])
 
     def test_visual_comes_first(self):
         script = self.writing()
         terminal = self.start(environment={"EDITOR": "false", "VISUAL": script["EDITOR"]})
-        terminal.press("H", "e")
-        terminal.until_seen("editing")
+        terminal.press_until("H e", "editing")
 
     def test_odd_names(self):
         place = self.folder / "it's $HOME" / "src"
@@ -345,8 +328,7 @@ class Editor(WithUtil):
         terminal = self.start("-R", f"/src={place}", self.db, environment=self.writing())
         terminal.press("/")
         terminal.type("min_size")
-        terminal.press("Enter", "e")
-        terminal.until_seen("editing")
+        terminal.press_until("Enter e", "editing")
         self.assertEqual(self.arguments(), ["-x", "+40", f"{place}/util.h"])
 
     def test_editors_that_fail(self):
@@ -356,8 +338,7 @@ class Editor(WithUtil):
                 (None, "no editor '/no/such/editor'; set VISUAL or EDITOR")]:
             environment = self.script(body) if body else {"VISUAL": "/no/such/editor"}
             terminal = self.start(width=200, environment=environment)
-            terminal.press("H", "e")
-            terminal.until_seen(message)
+            terminal.press_until("H e", message)
             terminal.press("j", "k")
             self.at(terminal, "5/8", "coder_run")
             terminal.press("q")
@@ -365,12 +346,9 @@ class Editor(WithUtil):
 
     def test_interrupting_the_editor_leaves_the_viewer(self):
         terminal = self.start(environment=self.script("echo editing; exec sleep 100"))
-        terminal.press("H", "e")
-        terminal.until_seen("editing")
-        terminal.press("C-c")
-        terminal.until_seen("    20 > /* line 20 */")
+        terminal.press_until("H e", "editing")
+        terminal.press_until("C-c", "    20 > /* line 20 */")
 
     def test_nothing_to_edit(self):
         terminal = self.start(environment=self.writing())
-        terminal.press("e")
-        terminal.until_seen("no source file to edit")
+        terminal.press_until("e", "no source file to edit")

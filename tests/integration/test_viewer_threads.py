@@ -13,7 +13,7 @@ import unittest
 import v4_writer
 import viewer
 import viewer_story as story
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 from test_viewer_views import LAYOUTS
 from view_oracle import Oracle
 
@@ -214,7 +214,6 @@ SPREAD = re.compile(r"^min (\S+)  mean (\S+)  median (\S+)  max (\S+)  stddev (\
 BIN = re.compile(r"^ +(\S+) - +(\S+) +(\d+)  ([▏▎▍▌▋▊▉█#]*)$")
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class Page(unittest.TestCase):
     """Key 4 in the terminal."""
 
@@ -279,8 +278,7 @@ class Page(unittest.TestCase):
                                           row["metrics"][m][part])
                              for m in METRICS for part in ("inclusive", "exclusive"))]
             self.assertTrue(wanted, path)
-            terminal.press("+", "4")
-            lines = terminal.until_seen("hpcviewer: threads:", "q:back")
+            lines = terminal.press_until("+ 4", "hpcviewer: threads:", "q:back")
             part = "exclusive" if "exclusive" in lines[1] else "inclusive"
             metric = lines[1].split(",")[0]
             for _ in range(4):
@@ -347,8 +345,7 @@ class Page(unittest.TestCase):
         self.assertEqual([int(match[3]) for match in bins], counts)
         self.assertGreater(len(bins), 3)
         # The threads of the last bin.
-        terminal.press("End", "Enter")
-        terminal.until_seen(f"{counts[-1]} of 12 threads", "?:help")
+        terminal.press_until("End Enter", f"{counts[-1]} of 12 threads", "?:help")
         terminal.press("4")
         terminal.until(lambda at: len(self.bars(at)) == counts[-1], counts[-1])
 
@@ -421,15 +418,11 @@ class Page(unittest.TestCase):
         """Enter shows the sums of one thread; the row stays selected; an empty | undoes it."""
         folder, values = self.uneven()
         terminal = self.start(folder)
-        terminal.press("j", "j", "4")
-        terminal.until_seen("hpcviewer: threads: f")
-        terminal.press("Enter")
-        terminal.until_seen("1 of 12 threads: NODE 7 PROCESS 71 THREAD 11", "?:help")
+        terminal.press_until("j j 4", "hpcviewer: threads: f")
+        terminal.press_until("Enter", "1 of 12 threads: NODE 7 PROCESS 71 THREAD 11", "?:help")
         terminal.until(lambda at: any(re.search(r"\b36 100.0%.* f  f.c:1", line) for line in at), 36)
-        terminal.press("C-l")
-        terminal.until_seen("3/4  main thread > f")
-        terminal.press("|", "C-u", "Enter")
-        terminal.until_seen("all threads")
+        terminal.press_until("C-l", "3/4  main thread > f")
+        terminal.press_until("| C-u Enter", "all threads")
         self.assertEqual(round(sum(values)), 162)
         terminal.until(lambda at: any(re.search(r"\b162 100.0%.* f  f.c:1", line) for line in at), 162)
 
@@ -437,26 +430,20 @@ class Page(unittest.TestCase):
         """q goes back to all threads, and to the page on which Enter chose one."""
         folder, _ = self.uneven()
         terminal = self.start(folder)
-        terminal.press("j", "j", "4")
-        terminal.until_seen("hpcviewer: threads: f")
-        terminal.press("Enter")
-        terminal.until_seen("1 of 12 threads: NODE 7 PROCESS 71 THREAD 11  (q: all threads)")
-        terminal.press("q")
-        terminal.until_seen("hpcviewer: threads: f")
+        terminal.press_until("j j 4", "hpcviewer: threads: f")
+        terminal.press_until("Enter", "1 of 12 threads: NODE 7 PROCESS 71 THREAD 11  (q: all threads)")
+        terminal.press_until("q", "hpcviewer: threads: f")
         terminal.press("q")
         terminal.until(lambda at: any(re.search(r"\b162 100.0%.* f  f.c:1", line) for line in at), 162)
-        terminal.answer("|", "thread [0-3]$")
-        terminal.until_seen("threads: thread [0-3]$ (4 of 12)")
+        terminal.answer("|", "thread [0-3]$").until_seen("threads: thread [0-3]$ (4 of 12)")
         terminal.press("q")
         terminal.until(lambda at: any(re.search(r"\b162 100.0%.* f  f.c:1", line) for line in at), 162)
-        terminal.press("q")
-        terminal.until_seen("ended 0")
+        terminal.press_until("q", "ended 0")
 
     def test_threads_of_the_command_line_stay(self):
         folder, _ = self.uneven()
         terminal = self.start(folder, "--threads", "thread [0-3]$")
-        terminal.press("q")
-        terminal.until_seen("ended 0")
+        terminal.press_until("q", "ended 0")
 
     def test_regular_expressions(self):
         folder, values = self.uneven()
@@ -470,10 +457,8 @@ class Page(unittest.TestCase):
             terminal.until(lambda at: any(re.match(r" +8 100.0%.*<whole program>", line)
                                           for line in at), "8")
         for typed, said in (("(", "Unmatched"), ("nothing", "no thread matches 'nothing'")):
-            terminal.answer("|", "C-u", typed)
-            terminal.until_seen(said, "threads: thread [0-3]$ (4 of 12)")
-        terminal.press("|", "C-u", "Escape")
-        terminal.until_seen("threads: thread [0-3]$ (4 of 12)", "1/")
+            terminal.answer("|", "C-u", typed).until_seen(said, "threads: thread [0-3]$ (4 of 12)")
+        terminal.press_until("| C-u Escape", "threads: thread [0-3]$ (4 of 12)", "1/")
 
     def test_both_projections(self):
         """The other projection shows the same threads, opened before or not."""
@@ -483,10 +468,8 @@ class Page(unittest.TestCase):
             terminal = self.start(folder)
             terminal.press(*before) if before else None
             terminal.until_seen("[logical]")
-            terminal.answer("|", "xz 71/71")
-            terminal.until_seen("1 of 2 threads", "7.500 100.0%")
-            terminal.press("p")
-            terminal.until_seen("1.500 100.0%", "_start")
+            terminal.answer("|", "xz 71/71").until_seen("1 of 2 threads", "7.500 100.0%")
+            terminal.press_until("p", "1.500 100.0%", "_start")
 
     def test_sizes_and_ascii(self):
         folder, _ = self.uneven()
@@ -499,5 +482,4 @@ class Page(unittest.TestCase):
             terminal.resize(width, height)
             terminal.until(lambda at: len(at[0].rstrip()) <= width, "smaller")
         terminal.until_seen("by value")
-        terminal.press("h")
-        terminal.until_seen("number of threads by cost")
+        terminal.press_until("h", "number of threads by cost")

@@ -10,6 +10,7 @@ import xml.dom.minidom
 from collections import defaultdict
 from fractions import Fraction
 
+import test_viewer_mouse
 import timeline_writer as tw
 import v4_writer
 import viewer
@@ -29,7 +30,9 @@ class Phases:
     periods, a state, a place."""
     PHASES = {1: [(0, 40, tw.WORK, "assemble"), (40, 80, tw.WORK, "kernel"), (80, 100, tw.WAITING, "join")],
               2: [(0, 40, tw.IDLE, None), (40, 70, tw.WORK, "kernel"), (70, 100, tw.IDLE, None)],
-              3: [(0, 40, tw.NOBODY, None), (40, 80, None, "solve")]}  # None: a third is work, the rest ready
+              3: [(0, 40, tw.NOBODY, None), (40, 80, None, "solve")]}  # None: a quarter is work, the rest ready
+    # Of the program, by thread; from and to in seconds from the begin of the process, None: it did not end.
+    REGIONS = {1: [("build", 0.1, 0.4), ("inner", 0.2, 0.3)], 2: [("tail", 0.9, None)]}
 
     def __init__(self, event="REALTIME"):
         self.event = event
@@ -66,11 +69,12 @@ class Phases:
         self.line.places = [(self.contexts[name].id, 0, 4, 2, 0, 0) if name else (0,) * 6 for name in self.places]
         self.line.threads.setdefault(4, [])  # a thread without records
         self.line.write(pathlib.Path(folder))
-        threads = [{"profile": i, "tid": 70 + i, "name": "t", "start_routine": "run" if i > 1 else ""}
-                   for i in (1, 2, 3, 4)]
+        threads = [{"profile": i, "tid": 70 + i, "name": "t", "start_routine": "run" if i > 1 else "",
+                    "regions": [{"name": name, "begin": begin - 0.05, "end": end and end - 0.05}
+                                for name, begin, end in self.REGIONS.get(i, ())]} for i in (1, 2, 3, 4)]
         viewer.describe_run(folder, viewer.measured(*self.db.metrics, event=self.event),
                             events=[{"name": self.event, "unit": "s", "period": 0.01}],
-                            processes=[{"pid": 70, "command": "phases", "executable": "/home/user/phases",
+                            processes=[{"pid": 70, "command": "phases", "executable": "/home/user/phases", "time_line_begin": 0.05,
                                         "threads": threads}])
 
     def seconds(self, key):
@@ -85,7 +89,7 @@ def slices_of(test, trace):
     """Seconds by (tid, name) of Chrome's trace events; slices are nested in each thread, and ascending in time."""
     stacks, last, found = defaultdict(list), defaultdict(float), defaultdict(float)
     for event in trace["traceEvents"]:
-        test.assertIn(event["ph"], "MBEC")
+        test.assertIn(event["ph"], "MBECbe")
         if event["ph"] not in "BE":
             continue
         thread = event["pid"], event["tid"]
@@ -292,6 +296,11 @@ class OtherPrograms(OfPhases):
             (73, "nobody working"): 0.4, (73, "main"): 0.4, (73, "solve"): 0.4, (73, "ready"): 0.3})
         counts = [event["args"] for event in trace["traceEvents"] if event["ph"] == "C"]
         self.assertAlmostEqual(sum(c["working"] for c in counts) / len(counts), 1.2, delta=1e-4)
+        regions = [(event["ph"], event["tid"], event["name"], event["id"], round(event["ts"] / 1e6, 6))
+                   for event in trace["traceEvents"] if event["ph"] in "be"]
+        self.assertEqual(regions, [("b", 71, "build", 1, 0.1), ("e", 71, "build", 1, 0.4),
+                                   ("b", 71, "inner", 2, 0.2), ("e", 71, "inner", 2, 0.3),
+                                   ("b", 72, "tail", 3, 0.9), ("e", 72, "tail", 3, 1)])
 
     def test_firefox(self):
         profile = json.loads(viewer.printed("timeline", "--format", "firefox", self.db))
@@ -303,6 +312,10 @@ class OtherPrograms(OfPhases):
         self.assertEqual([thread["isMainThread"] for thread in profile["threads"]], [True, False, False])
         shared = profile["shared"]
         self.assertEqual(shared["stringArray"][shared["sources"]["filename"][0]], "/home/user/phases.c")
+        markers = [(i, shared["stringArray"][name], round(begin, 3), round(end, 3), phase)
+                   for i, thread in enumerate(profile["threads"], 1) for name, begin, end, phase in
+                   zip(*(thread["markers"][key] for key in ("name", "startTime", "endTime", "phase")))]
+        self.assertEqual(markers, [(1, "build", 100, 400, 1), (1, "inner", 200, 300, 1), (2, "tail", 900, 1000, 1)])
         cpu = sum(sum(thread["samples"]["threadCPUDelta"]) for thread in profile["threads"])
         self.assertAlmostEqual(cpu / 1e6, 1.2, delta=0.011)  # without that of each thread's last sample
 
@@ -349,7 +362,27 @@ class Screen(InTerminal):
         terminal.press("Up", "Enter")
         terminal.until_seen("main > solve > kernel > phases.c:42", "1 top-down")
         terminal.press("6")
-        terminal.until_seen("procedures at depth 3")
+        lines = terminal.until_seen("procedures at depth 3")
+        line = next(i for i, text in enumerate(lines) if text.startswith("t 70/73"))
+        test_viewer_mouse.Mouse.send(self, terminal, test_viewer_mouse.LEFT, line, 19 + 40)  # the middle of 81 columns
+        terminal.until_seen("0.500 s  t 70/73")
+        test_viewer_mouse.Mouse.send(self, terminal, test_viewer_mouse.WHEEL_UP, line, 19 + 40)
+        terminal.until_seen("500.0 ms  t 70/73: ready")
+
+    def test_regions_of_the_program(self):
+        terminal = self.start(width=100)
+        terminal.press("6", "m")
+        terminal.until_seen("region build: 0.300 s", "0.105 s  t 70/71: working; 2 of 4 workers work; in build")
+        terminal.press("m")
+        terminal.until_seen("region inner: 0.100 s", "; in build > inner")
+        terminal.press("m")
+        terminal.until_seen("region tail: 0.100 s", "t 70/72: idle; in tail")
+        terminal.press("m")
+        terminal.until_seen("there is no other region")
+        terminal.press("M")
+        terminal.until_seen("region inner: 0.100 s", "; in build > inner")
+        terminal.press(*["Right"] * 20)  # to 0.45 s
+        terminal.until_gone("; in ")
 
     def test_marks_and_idle_time(self):
         terminal = self.start(width=100, environment={"NO_COLOR": "1"})

@@ -6,12 +6,11 @@ import shlex
 import signal
 import tempfile
 import textwrap
-import unittest
 
 import v4_writer
 import viewer
 import viewer_story as story
-from terminal import HAVE_TMUX, Terminal
+from terminal import Terminal
 
 COST = r"(-|<1|\d[\d.]*)(?: +(?:[<\d.]+)%|       )"
 ROW = re.compile(rf"^ +{COST} +{COST}  (?P<tree> *[▸▾ ] .*)$")
@@ -24,7 +23,6 @@ TOP_DOWN = ["", "main thread", "main", "loop at xz.c:110", "coder_run", "coder.c
             "coder.c:25"]
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(story.StoryTest):
     def start(self, *arguments, **more):
         terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *(arguments or [self.db])], **more))
@@ -89,8 +87,7 @@ class Keys(InTerminal):
         for key in ("Right", "Enter", "Space", "+", "l"):
             terminal.press(key)
             self.at(terminal, "6/18", "coder.c:25")
-        terminal.press("H")
-        terminal.until_seen("the hot path ends here: no row below has work")
+        terminal.press_until("H", "the hot path ends here: no row below has work")
         terminal.press("l")
         self.at(terminal, "6/18", "coder.c:25")
 
@@ -119,8 +116,7 @@ class Keys(InTerminal):
     def test_summary_is_what_is_printed(self):
         printed = viewer.printed("summary", self.db).splitlines()
         terminal = self.start(width=120, height=len(printed) + 10)
-        terminal.press("5")
-        lines = terminal.until_seen("hpcviewer: summary", printed[-1].rstrip())
+        lines = terminal.press_until("5", "hpcviewer: summary", printed[-1].rstrip())
         self.assertEqual([line.rstrip() for line in lines[1:len(printed) + 1]],
                          [line.rstrip() for line in printed])
         terminal.press("q")
@@ -128,8 +124,7 @@ class Keys(InTerminal):
 
     def test_long_lines_of_the_summary_are_broken(self):
         terminal = self.start(width=50, height=12)
-        terminal.press("5")
-        terminal.until_seen("hpcviewer: summary", "1 process, 2 threads")
+        terminal.press_until("5", "hpcviewer: summary", "1 process, 2 threads")
         terminal.press("End")
         problem = story.RUN["problems"][0]
         printed = next(line for line in viewer.printed("summary", self.db).splitlines()
@@ -138,8 +133,7 @@ class Keys(InTerminal):
         broken = textwrap.wrap(printed.strip(), 50, initial_indent="  ", subsequent_indent="  ")
         self.assertGreater(len(broken), 1)
         terminal.until_seen(*broken)
-        terminal.press("g")
-        terminal.until_seen("1 process, 2 threads")
+        terminal.press_until("g", "1 process, 2 threads")
 
     def hot_path(self, terminal):
         terminal.press("H")  # 7.5 of 10, ..., 6.5 of 6.75; then 3.0 of 6.5 is less than half
@@ -162,8 +156,7 @@ class Keys(InTerminal):
         self.at(terminal, "3/4", "loop at coder.c:30")
         terminal.press("BSpace")
         self.at(terminal, "7/11", "loop at coder.c:30")
-        terminal.press("Z")
-        terminal.until_seen("this is the whole program")
+        terminal.press_until("Z", "this is the whole program")
 
     def views(self, terminal):
         for key, first in [("2", "coder_run  coder.c:20"), ("3", "/usr/bin/xz"),
@@ -183,12 +176,9 @@ class Keys(InTerminal):
         self.at(terminal, "6/6", "worker")
 
     def projection(self, terminal):
-        terminal.press("p")
-        terminal.until_seen("[physical]", "  _start", "1.500 100.0%")
-        terminal.press("2")
-        terminal.until_seen("_start", "[physical]")
-        terminal.press("p")
-        terminal.until_seen("[logical]", "write_out")
+        terminal.press_until("p", "[physical]", "  _start", "1.500 100.0%")
+        terminal.press_until("2", "_start", "[physical]")
+        terminal.press_until("p", "[logical]", "write_out")
 
     def sorting(self, terminal):
         terminal.press("2")
@@ -247,20 +237,17 @@ class Keys(InTerminal):
         self.at(terminal, "10/13", "coder_run")
         terminal.press("n")  # in a thread that is closed
         self.at(terminal, "15/15", "worker > coder_run")
-        terminal.press("n")
-        terminal.until_seen("search wrapped around")
+        terminal.press_until("n", "search wrapped around")
         terminal.press("u", "j")
         self.at(terminal, "5/15", "coder_run")
-        terminal.press("N")
-        terminal.until_seen("search wrapped around")
+        terminal.press_until("N", "search wrapped around")
         terminal.press("k", "j")
         self.at(terminal, "15/15", "worker > coder_run")
         terminal.press("N")
         self.at(terminal, "10/15", "coder_run")
         terminal.press("/")
         terminal.type("Main")  # upper case: not the same as main
-        terminal.press("Enter")
-        terminal.until_seen("not found: Main")
+        terminal.press_until("Enter", "not found: Main")
         terminal.press("/")
         terminal.type("nothing")
         terminal.press("Escape")
@@ -269,8 +256,7 @@ class Keys(InTerminal):
         terminal.until_seen("not found: Main")
 
     def finding_says_when_there_is_nothing_to_find(self, terminal):
-        terminal.press("n")
-        terminal.until_seen("no search yet: press /")
+        terminal.press_until("n", "no search yet: press /")
 
     def finding_places_and_in_other_views(self, terminal):
         for view, what, path in [("1", "coder.c:31", "coder.c:31"), ("2", "util.h", "[I] min_size"),
@@ -281,54 +267,44 @@ class Keys(InTerminal):
                                              for line in lines), path)
 
     def finding_gives_up_rows_that_do_not_match(self, terminal):
-        terminal.answer("/", "nowhere")
-        terminal.until_seen("not found: nowhere")
+        terminal.answer("/", "nowhere").until_seen("not found: nowhere")
         terminal.press("j")
         self.at(terminal, "2/3", "main thread")
         terminal.press("+", "j", "+")
         self.at(terminal, "3/6", "main")
 
     def source(self, terminal):
-        terminal.press("H")
-        terminal.until_seen("/src/coder.c:20", "    20 > /* line 20 */")
+        terminal.press_until("H", "/src/coder.c:20", "    20 > /* line 20 */")
         terminal.press("c")  # the call
         terminal.until_seen("/src/xz.c:111", "   111 > xz line 111")
-        terminal.press("c", "l", "l")
-        terminal.until_seen("/src/coder.c:25", "    25 >     state = step(state); // here")
+        terminal.press_until("c l l", "/src/coder.c:25", "    25 >     state = step(state); // here")
         lines = terminal.until_seen("    26           line_26();")  # the tab became spaces
         first = next(line for line in lines if re.match(r"^ +\d+   ", line)).split()[0]
         terminal.press("J")
         terminal.until(lambda lines: not any(re.match(rf"^ +{first}  ", line) for line in lines),
                        "scrolling down")
-        terminal.press("K")
-        terminal.until_seen(f"    {first}   ")
+        terminal.press_until("K", f"    {first}   ")
         terminal.press("v")
         terminal.until_gone("line_26")
-        terminal.press("v")
-        terminal.until_seen("line_26")
+        terminal.press_until("v", "line_26")
 
     def source_of_callers(self, terminal):
         terminal.press("2", "j", "+", "j")  # coder_run, called by main
         terminal.until_seen("/src/xz.c:111 ")
-        terminal.press("c")
-        terminal.until_seen("/src/xz.c:100 ")
+        terminal.press_until("c", "/src/xz.c:100 ")
         terminal.press("c")
 
     def source_that_is_not_there(self, terminal):
-        terminal.answer("/", "min_size")
-        terminal.until_seen("no source: /src/util.h:40")
-        terminal.press("3", "G")
-        terminal.until_seen("no source file is known")
+        terminal.answer("/", "min_size").until_seen("no source: /src/util.h:40")
+        terminal.press_until("3 G", "no source file is known")
 
     def test_help(self):
         terminal = self.start(height=30)
         for key in ("?", "F1"):
             terminal.press(key)
             terminal.until_seen("hpcviewer: help", "one row up")
-            terminal.press("End")
-            terminal.until_seen("callers.")
-            terminal.press("Home")
-            terminal.until_seen("one row up")
+            terminal.press_until("End", "callers.")
+            terminal.press_until("Home", "one row up")
             terminal.press("NPage", "PPage", "Down", "Up", "j", "k", "G", "q")
             self.at(terminal, "1/3", "1/3")
         for key in ("?", "Escape", "F1", "Enter"):
@@ -410,16 +386,14 @@ class Values(InTerminal):
         self.assertEqual(rows, self.plain(story.TOP_DOWN.split(story.RULE)[1]))
 
     def flat(self, terminal):
-        terminal.press("3")
-        terminal.until_seen("libc")
+        terminal.press_until("3", "libc")
         for _ in range(21):
             terminal.press("+", "j")
         rows = self.rows(self.at(terminal, "21/21", "write_out"))
         self.assertEqual(rows, self.plain(story.FLAT))
 
     def bottom_up(self, terminal):
-        terminal.press("2")
-        terminal.until_seen("write_out")
+        terminal.press_until("2", "write_out")
         for _ in range(13):
             terminal.press("+", "j")
         # All of the text, and worker, which is left out there.
@@ -477,8 +451,7 @@ class Values(InTerminal):
             terminal.press(">", ">")
             terminal.until(lambda lines: any("▼ inclusive" in line for line in lines) and
                            any(line.split() == ["b"] for line in lines), "b in front")
-            terminal.press(">", ">", ">")
-            terminal.until_seen("c, G", "▼ exclusive")
+            terminal.press_until("> > >", "c, G", "▼ exclusive")
 
 
 class Terminals(InTerminal):
@@ -496,8 +469,7 @@ class Terminals(InTerminal):
 
     def test_resizing_draws_what_fits(self):
         terminal = self.start()
-        terminal.press("H")
-        terminal.until_seen("> /* line 20 */")
+        terminal.press_until("H", "> /* line 20 */")
         terminal.resize(60, 10)
         terminal.until_gone("/* line 20 */")
         lines = terminal.until_seen("coder_run", "?:help")
@@ -510,8 +482,7 @@ class Terminals(InTerminal):
 
     def test_resizing_while_help_or_a_question_is_open(self):
         terminal = self.start()
-        terminal.press("?")
-        terminal.until_seen("hpcviewer: help")
+        terminal.press_until("?", "hpcviewer: help")
         terminal.resize(60, 12)
         terminal.until(lambda lines: lines[11].startswith(" Up, Down"), "the last line")
         terminal.press("q", "/")
@@ -567,8 +538,7 @@ class Terminals(InTerminal):
             terminal.press("H")
             terminal.until(lambda lines: any(re.search(r"% +level_199$", line.rstrip())
                                              for line in lines[3:18]), "the innermost row")
-            terminal.press("g")
-            terminal.until_seen("<whole program>")
+            terminal.press_until("g", "<whole program>")
 
     def test_terminals_that_cannot_do_it(self):
         for term, expected in (("dumb", "cannot place text"), ("no-such-terminal", "is not known")):
@@ -610,12 +580,10 @@ class CommandLine(InTerminal):
             v4_writer.write_database(story.describe(), folder)
             terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder]))
             terminal.until_seen("[logical]")
-            terminal.press("p")
-            terminal.until_seen("this database has no physical projection")
+            terminal.press_until("p", "this database has no physical projection")
             terminal.press("j")
             self.at(terminal, "2/3", "main thread")
-            terminal.press("q")
-            terminal.until_seen("ended 0")
+            terminal.press_until("q", "ended 0")
 
     def test_damage_that_the_view_does_not_need(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -626,8 +594,7 @@ class CommandLine(InTerminal):
             terminal.until_seen("cct.db: too short for a file of an HPCToolkit database", "?:help")
             terminal.press("4")  # what profile.db says
             terminal.until_seen("2 threads", "xz-worker")
-            terminal.press("q", "q")
-            terminal.until_seen("cct.db: too short", "ended 1")
+            terminal.press_until("q q", "cct.db: too short", "ended 1")
 
     def test_a_damaged_database(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -645,5 +612,4 @@ class CommandLine(InTerminal):
             terminal.until_seen("?:help", "meta.db: corrupt: contexts lie outside of their section")
             terminal.press("j", "+", "G")  # it is said once
             self.at(terminal, "3/3", "application thread")
-            terminal.press("q")
-            terminal.until_seen("corrupt: contexts lie outside", "ended 1")
+            terminal.press_until("q", "corrupt: contexts lie outside", "ended 1")

@@ -14,7 +14,6 @@ import unittest
 
 import v4_writer
 import viewer
-from terminal import HAVE_TMUX
 from viewer_screen import Viewer
 
 WHY = "no runtime with an agent took part"
@@ -125,7 +124,6 @@ class Text(Case):
         self.assertRegex(summary, r"3\.250 s +0\.812 s +-2\.438 s")
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class InTerminal(Case):
     def start(self, *options, config=None, width=160):
         environment = {"XDG_CONFIG_HOME": config} if config else {}
@@ -135,8 +133,7 @@ class InTerminal(Case):
         write(self.db, UNMEASURED)
         terminal = self.start()
         self.assertEqual(terminal.screen()[2].split(), ["work,", "s"])
-        terminal.press("C")
-        lines = terminal.until_seen("hpcviewer: columns")
+        lines = terminal.press_until("C", "hpcviewer: columns")
         listed = [line.split(None, 2) for line in lines if "clusive" in line]
         self.assertEqual([(line[:5].strip(), "not measured" in line) for line in lines
                           if "clusive" in line], 2 * [("[x]", False)] + 4 * [("[ ]", True)])
@@ -162,8 +159,7 @@ class InTerminal(Case):
         write(self.db, UNMEASURED)
         terminal = self.start(config=config)
         terminal.until(lambda lines: lines[2].split() == ["work,", "s"], "work alone")
-        terminal.press("C", "S")
-        terminal.until_seen("saved for the next time")
+        terminal.press_until("C S", "saved for the next time")
         terminal.press("q")
         write(self.db, HALF, idleness=0.0125)
         terminal = self.start(config=config)

@@ -12,7 +12,6 @@ import protobuf_reader
 import v4_writer
 import viewer
 import viewer_screen
-from terminal import HAVE_TMUX
 from test_viewer_export import expected_stacks, folded_stacks, speedscope_stacks
 from test_viewer_filter import folded, only, without, without_all
 
@@ -57,7 +56,6 @@ FILTERS = [
 ]
 
 
-@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -87,10 +85,8 @@ class Case(unittest.TestCase):
         """Writes with W to that name: the text of the file, and the message."""
         path = self.folder / name
         path.unlink(missing_ok=True)
-        terminal.press("W")
-        terminal.until_seen("write to: ")
-        terminal.answer("C-u", str(path))
-        lines = terminal.until_seen(f"written: {path}")
+        terminal.press_until("W", "write to: ")
+        lines = terminal.answer("C-u", str(path)).until_seen(f"written: {path}")
         return path, next(line for line in lines if "written: " in line).rstrip()
 
 
@@ -145,22 +141,18 @@ class Text(Case):
             self.assertIn(f"\n  filters: [{chip}]\n", self.compare(terminal))
             terminal.press("\\", "c", "q")
             terminal.until_gone("filters: [")
-        terminal.answer("%", "10")
-        terminal.until_seen("[at least 10%]")
+        terminal.answer("%", "10").until_seen("[at least 10%]")
         self.assertIn("\n  filters: [at least 10%]\n", self.compare(terminal))
-        terminal.press("U", "g", "f", "f")
-        terminal.until_seen("flattened 2")
+        terminal.press_until("U g f f", "flattened 2")
         self.compare(terminal)
         terminal.press("F", "F")
         self.select(terminal, "top-down", "f1")
-        terminal.press("z")
-        terminal.until_seen("zoomed")
+        terminal.press_until("z", "zoomed")
         self.assertNotIn("closed", self.compare(terminal).split("scope")[1])
 
     def test_columns_bars_and_sorting(self):
         terminal = self.start()
-        terminal.press("*")
-        terminal.until_seen("f1")
+        terminal.press_until("*", "f1")
         terminal.press("C", "Space", "J", "J", "q")  # inclusive work: hidden and moved
         terminal.until(lambda lines: "inclusive" not in lines[3].split("scope")[0].split()[0], "heads")
         text = self.compare(terminal)
@@ -179,8 +171,7 @@ class Text(Case):
             terminal.until_seen(seen)
             terminal.press("j", "+")
             self.compare(terminal)
-        terminal.answer("|", "thread 1")
-        terminal.until_seen("1 of 3")
+        terminal.answer("|", "thread 1").until_seen("1 of 3")
         self.assertIn("threads: ", self.compare(terminal).split("\n")[0])
 
     def test_without_utf8(self):

@@ -24,6 +24,26 @@ struct gain gain_without_lock(const struct facts *facts, const struct subject *s
     return facts_gain_without(facts, &(struct share){seconds, seconds, seconds});
 }
 
+/* Adds "; qsort (libc), called in tokenize, nlp.py:40, keeps it for more than 20 ms at a stretch". */
+static void add_kept(const struct facts *facts, const struct subject *subject, struct text *text)
+{
+    const struct hotspot *kept = &facts->lock.kept;
+    bool is_there = kept->procedure == subject->place.procedure && kept->at.file == subject->place.at.file &&
+                    kept->at.line == subject->place.at.line;
+    text_add(text, "; ");
+    if (kept->callee != NOTHING) {
+        callee_describe(facts->view->db, kept->callee, kept->callee_module, text);
+        text_add(text, is_there ? " keeps it" : ", called in ");
+    } else if (is_there) {
+        text_add(text, "it is kept there");
+    }
+    if (!is_there) {
+        hotspot_describe(facts->view->db, kept, false, text);
+        text_add(text, ", keeps it");
+    }
+    text_add(text, " for more than 20 ms at a stretch");
+}
+
 /* "8 threads, 1.1 run: the GIL is held 93 % in tokenize, nlp.py:40, while others wait for 3.4 s in all; ..." */
 static void say_lock_of_runtime(const struct facts *facts, const struct subject *subject, struct text *text)
 {
@@ -36,15 +56,8 @@ static void say_lock_of_runtime(const struct facts *facts, const struct subject 
     text_printf(text, "%s is held %s in %s, while others wait for %s%s in all", lock->name,
                 as_percent(subject->share.value).text, subject->where, lock->is_lower_bound ? "at least " : "",
                 as_seconds(lock->seconds).text);
-    if (lock->kept.cost > 0) {
-        text_add(text, "; ");
-        if (lock->kept.callee != NOTHING) {
-            callee_describe(facts->view->db, lock->kept.callee, lock->kept.callee_module, text);
-            text_add(text, ", called in ");
-        }
-        hotspot_describe(facts->view->db, &lock->kept, false, text);
-        text_add(text, ", keeps it for more than 20 ms at a stretch");
-    }
+    if (lock->kept.cost > 0)
+        add_kept(facts, subject, text);
     add_gain(subject, "; could win ", " without it", text);
     text_printf(text, ": %s.", lock->remedy);
 }

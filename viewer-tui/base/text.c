@@ -4,6 +4,7 @@
 #include "lib/printable.h"
 #include "lib/utf8.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -236,6 +237,17 @@ void text_add_bar(struct text *text, double share, size_t columns, bool ascii)
     for (; left > EIGHTHS; left -= EIGHTHS)
         text_add(text, blocks[EIGHTHS]);
     text_add(text, blocks[left]);
+}
+
+char *text_trimmed(const char *text, size_t length)
+{
+    while (length && isspace((unsigned char)text[length - 1]))
+        length--;
+    while (length && isspace((unsigned char)*text)) {
+        text++;
+        length--;
+    }
+    return mem_strndup(text, length);
 }
 
 void text_end_line(struct text *text, FILE *out)

@@ -62,6 +62,9 @@ void text_cut(struct text *text, size_t columns);
 bool text_take_line(const char **rest, size_t columns, struct text *line);
 
 /* The text as a string; "" if nothing was ever added. */
+/* A copy of the first `length` bytes of a text without the blanks around them; the caller frees. */
+char *text_trimmed(const char *text, size_t length);
+
 static inline const char *text_or_empty(const char *text)
 {
     return text ? text : "";

@@ -3,6 +3,7 @@
 #include "lib/diag.h"
 #include "lib/safe-input.h"
 #include "lib/safe-output.h"
+#include "viewer-tui/base/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,15 +24,6 @@ static char *usual_path(void)
     return NULL;
 }
 
-/* A copy of the text without the spaces around it. */
-static char *trimmed(const char *text, size_t length)
-{
-    while (length && strchr(SPACE, text[length - 1]))
-        length--;
-    size_t spaces = strspn(text, SPACE);
-    return spaces < length ? mem_strndup(text + spaces, length - spaces) : mem_strdup("");
-}
-
 static void take_line(struct config *config, const char *text, unsigned line)
 {
     const char *equals = strchr(text, '=');
@@ -40,9 +32,9 @@ static void take_line(struct config *config, const char *text, unsigned line)
     char first = text[strspn(text, SPACE)];
     if (first == '\0' || first == '#')
         return;
-    struct setting setting = {.name = trimmed(text, name_length), .line = line};
+    struct setting setting = {.name = text_trimmed(text, name_length), .line = line};
     if (equals)
-        setting.value = trimmed(equals + 1, length - name_length - 1);
+        setting.value = text_trimmed(equals + 1, length - name_length - 1);
     vec_push(&config->settings, setting);
     if (!*setting.name)
         config_refuse(config, &setting, "no name before the '='");

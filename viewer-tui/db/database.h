@@ -57,7 +57,7 @@ struct database {
     struct node_costs *costs; /* of them, or of those where some threads ran (node-costs.h) */
     struct time_slice *slice; /* the piece of time that they are sums over; NULL: all (time-slice.h) */
     bool *has_profile;  /* by number of the profile: whether it is in the sums; NULL: all are (thread-sums.h) */
-    bool has_some_threads; /* threads are left out that have values in that piece of time */
+    bool has_some_threads; /* a set of threads was chosen, so that facts about processes do not apply */
     VEC(struct point) points; /* code without function or line */
     struct idmap point_ids;
     context_ids no_call_site; /* ascending: contexts called from unknown sites */

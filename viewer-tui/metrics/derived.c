@@ -1,5 +1,7 @@
 #include "viewer-tui/metrics/derived.h"
 
+#include "viewer-tui/base/text.h"
+
 #include <assert.h>
 #include <ctype.h>
 #include <math.h>
@@ -14,15 +16,6 @@ static const char *equals_sign(const char *text)
     bool is_comparison =
         *equals == '=' && (equals[1] == '=' || (equals > text && strchr("<>!", equals[-1])));
     return *equals == '=' && !is_comparison ? equals : NULL;
-}
-
-static char *trimmed(const char *from, const char *end)
-{
-    while (from < end && isspace((unsigned char)*from))
-        from++;
-    while (end > from && isspace((unsigned char)end[-1]))
-        end--;
-    return mem_strndup(from, (size_t)(end - from));
 }
 
 /* Moves "[unit]" from the end of a name to `unit`. */
@@ -43,7 +36,7 @@ bool derived_add(struct metrics *metrics, const char *definition, struct formula
 {
     const char *equals = equals_sign(definition);
     char unit[UNIT_SIZE] = "";
-    char *name = equals ? trimmed(definition, equals) : mem_strdup("derived 1");
+    char *name = equals ? text_trimmed(definition, (size_t)(equals - definition)) : mem_strdup("derived 1");
     for (unsigned number = 2; !equals && metrics_find(metrics, name) < metrics->n; number++) {
         free(name);
         name = mem_printf("derived %u", number);

@@ -223,11 +223,15 @@ static inline size_t metrics_in_json(const struct metrics *metrics, size_t from)
     return from;
 }
 
+/* A loop over the metrics that `next` finds: metrics_shown, metrics_in_json or metrics_with_columns. */
+#define metrics_each(m, metrics, next)                                                             \
+    for (size_t m = next(metrics, 0); m < (metrics)->n; m = next(metrics, m + 1))
+
 /* How many metrics are shown. */
 static inline size_t metrics_n_shown(const struct metrics *metrics)
 {
     size_t n = 0;
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+    metrics_each (m, metrics, metrics_shown)
         n++;
     return n;
 }

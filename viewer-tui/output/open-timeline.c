@@ -29,6 +29,7 @@ const char *open_timeline(struct open_timeline *open, struct session *session, e
     open->scopes = place_scopes_of(db, open->timeline, projection == PHYSICAL);
     threads_read(&threads, db, session->run);
     thread_set_keep(session->threads, &threads, &db->metrics);
+    open->regions = thread_regions_of(&threads, open->timeline);
     open->chart = time_chart_of(open->timeline, &open->scopes, threads, columns);
     if (session->runs.at[0].has_range)
         time_chart_show(&open->chart, session->runs.at[0].range.from, session->runs.at[0].range.to, columns);
@@ -42,6 +43,7 @@ void close_timeline(struct open_timeline *open)
 {
     time_chart_free(&open->chart);
     place_scopes_free(&open->scopes);
+    vec_free(&open->regions);
 }
 
 void timeline_add_row(const struct open_timeline *open, size_t row, bool ascii, struct text *out)
@@ -162,30 +164,35 @@ static uint64_t add_states(const struct time_samples *sample, struct text *out)
     }
 }
 
-uint32_t timeline_add_instant(const struct open_timeline *open, size_t thread, uint64_t time, bool ascii,
-                              struct text *out)
+/* Adds how many workers or threads worked, and what waited. */
+static void add_place(const struct timeline_place *place, struct text *out)
 {
-    const struct thread_rows *rows = &open->chart.rows;
-    struct time_samples sample = time_samples_from(open->timeline, rows->records[thread], time);
-    thread_label(&rows->threads.list.at[rows->order[thread]], open->hosts_differ, ascii, out);
-    text_add(out, ": ");
-    bool is_measured = time_samples_next(&sample) && (sample.begin <= time || !open->timeline->is_time);
-    if (!is_measured) {
-        text_add(out, timeline_has_waits(open->timeline) ? "no sample" : "off the CPU or ready, or not there");
-        return 0;
-    }
-    uint64_t most = add_states(&sample, out);
-    uint32_t number = sample.records[most].place;
-    if (number >= open->scopes.n)
-        return 0;
-    const struct timeline_place *place = &open->timeline->places[number];
     if (place->n)
         text_printf(out, "; %u of %u workers work", place->working, place->n);
     else if (place->working)
         text_printf(out, "; %u thread%s at work", place->working, place->working == 1 ? "" : "s");
     if (place->waiters)
         text_printf(out, "; %u wait%s for its lock", place->waiters, place->waiters == 1 ? "s" : "");
-    return open->scopes.node[number];
+}
+
+uint32_t timeline_add_instant(const struct open_timeline *open, size_t thread, uint64_t time, bool ascii,
+                              struct text *out)
+{
+    const struct thread_rows *rows = &open->chart.rows;
+    const struct thread *of = &rows->threads.list.at[rows->order[thread]];
+    struct time_samples sample = time_samples_from(open->timeline, rows->records[thread], time);
+    uint32_t number = UINT32_MAX;
+    thread_label(of, open->hosts_differ, ascii, out);
+    text_add(out, ": ");
+    bool is_measured = time_samples_next(&sample) && (sample.begin <= time || !open->timeline->is_time);
+    if (is_measured)
+        number = sample.records[add_states(&sample, out)].place;
+    else
+        text_add(out, timeline_has_waits(open->timeline) ? "no sample" : "off the CPU or ready, or not there");
+    if (number < open->scopes.n)
+        add_place(&open->timeline->places[number], out);
+    thread_regions_add(&open->regions, of->profile, time, ascii, out);
+    return number < open->scopes.n ? open->scopes.node[number] : 0;
 }
 
 void timeline_add_path(const struct open_timeline *open, uint32_t node, size_t columns, bool ascii, struct text *out)

@@ -3,6 +3,7 @@
 #define VIEWER_OPEN_TIMELINE_H
 
 #include "viewer-tui/compare/session.h"
+#include "viewer-tui/timeline/thread-regions.h"
 #include "viewer-tui/timeline/time-chart.h"
 
 /* Must stay where it is while the chart is used. */
@@ -10,6 +11,7 @@ struct open_timeline {
     const struct timeline *timeline; /* of the session */
     struct place_scopes scopes;
     struct time_chart chart;
+    thread_regions regions;
     bool hosts_differ;
 };
 
@@ -35,7 +37,7 @@ void timeline_add_axis(const struct time_window *window, struct text *out);
 void timeline_add_note(const struct open_timeline *open, struct text *out);
 
 /* Adds what a thread, as in rows.order, did at an instant: "1.234 s  worker 71/73: working 70 %, ready 30 %; 2 of 4
- * workers work". Returns the node of that; 0 if there is none. */
+ * workers work; in sort". Returns the node of that; 0 if there is none. */
 uint32_t timeline_add_instant(const struct open_timeline *open, size_t thread, uint64_t time, bool ascii,
                               struct text *out);
 

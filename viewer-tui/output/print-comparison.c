@@ -127,7 +127,7 @@ static void print_metrics(struct comparison_printer *printer)
 {
     struct writer *writer = &printer->writer;
     const struct metrics *metrics = printer->view->metrics;
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+    metrics_each (m, metrics, metrics_shown) {
         if (!metric_is_compared(&metrics->at[m]) || metrics->at[m].compared.column != MERGED_LEFT)
             continue;
         char *name = comparison_metric_name(&metrics->at[m]);

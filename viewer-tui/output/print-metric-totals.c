@@ -95,7 +95,7 @@ static void add_names(const struct summary *summary, const char *title,
 {
     const struct metrics *metrics = &summary->db->metrics;
     const char *before = title;
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+    metrics_each (m, metrics, metrics_shown)
         if (is_one(summary, m)) {
             text_add(out, before);
             text_add_clean(out, metrics->at[m].name, summary->writer.ascii);
@@ -133,7 +133,7 @@ void print_unmeasured_metrics(struct summary *summary)
     struct writer *writer = &summary->writer;
     const struct metrics *metrics = &summary->db->metrics;
     const char *heading = "Metrics that were not measured";
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+    metrics_each (m, metrics, metrics_shown) {
         if (!is_unmeasured(summary, m) || has_same_reason(summary, m))
             continue;
         if (heading)
@@ -155,14 +155,14 @@ void print_metric_totals(struct summary *summary)
     const struct metrics *metrics = &summary->db->metrics;
     size_t width = 0;
     bool has_percent = false;
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+    metrics_each (m, metrics, metrics_shown) {
         size_t columns = text_columns(metrics->at[m].name);
         width = has_line(summary, m) && columns > width ? columns : width;
         has_percent |= has_line(summary, m) && metric_is_of_effort(&metrics->at[m]);
     }
     writer_heading(&summary->writer, has_percent ? "Metrics, and their shares of the effort"
                                                  : "Metrics");
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+    metrics_each (m, metrics, metrics_shown)
         if (has_line(summary, m))
             print_total(summary, m, width, has_percent);
     print_footnote(summary);

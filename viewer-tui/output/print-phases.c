@@ -1,6 +1,7 @@
 /* The phases of a run (run-phases.h): when each is, what threads do in it, and its first advice. */
 #include "viewer-tui/output/print.h"
 
+#include "lib/metric-kinds.h"
 #include "viewer-tui/compare/session-advice.h"
 #include "viewer-tui/table/table.h"
 #include "viewer-tui/tree/labels.h"
@@ -12,7 +13,8 @@
 struct phase_line {
     unsigned number;
     double begin, end, length, working;
-    double work, overhead, waiting, idle, ready, off_cpu; /* percent of the threads' time */
+    double idleness;                                      /* percent of effort */
+    double work, overhead, waiting, ready, off_cpu;       /* percent of the threads' time in code or ready */
     const char *procedure, *file, *advice;                 /* safe for terminals in text; NULL: none */
     int64_t line;
 };
@@ -30,10 +32,11 @@ static const struct table_column columns[] = {
     {"wall, s", "wall", "wall", NULL, OF_DOUBLE, MEMBER(length), .width = 9, .decimals = 3},
     {"threads at work", "threads_at_work", "threads_at_work", NULL, OF_DOUBLE, MEMBER(working), .width = 8,
      .decimals = 2},
+    {"idle, % of effort", "idleness_percent_of_effort", "idleness_percent_of_effort", NULL, OF_DOUBLE, MEMBER(idleness),
+     .width = 10, .decimals = 1},
     SHARE("work, %", "work", work),
     SHARE("over- head", "overhead", overhead),
     SHARE("wait- ing", "waiting", waiting),
-    SHARE("idle", "idle", idle),
     SHARE("ready", "ready", ready),
     SHARE("off CPU", "off_cpu", off_cpu),
     {"mostly in", "procedure", "procedure", NULL, OF_TEXT, MEMBER(procedure), .width = 0},
@@ -44,10 +47,19 @@ static const struct table_column columns[] = {
 
 static double percent_of(const struct phase *phase, double seconds)
 {
-    double all = 0;
-    for (int state = 0; state < TRACE_STATES; state++)
-        all += phase->states[state];
+    const double *states = phase->states;
+    double all = states[TRACE_WORK] + states[TRACE_OVERHEAD] + states[TRACE_WAITING] + states[TRACE_READY] +
+                 states[TRACE_OFF_CPU];
     return all > 0 ? 100 * seconds / all : NAN;
+}
+
+/* NAN if idleness was not measured. */
+static double idleness_of(const struct database *db, const struct phase *phase)
+{
+    const double *paid = phase->paid;
+    double effort = paid[PAYS_WORK] + paid[PAYS_OVERHEAD] + paid[PAYS_IDLENESS];
+    bool is_measured = metrics_find_measured(&db->metrics, METRIC_IDLENESS) < db->metrics.n;
+    return is_measured && effort > 0 ? 100 * paid[PAYS_IDLENESS] / effort : NAN;
 }
 
 static const char *clean(const char *raw, bool ascii)
@@ -77,7 +89,7 @@ static struct phase_line line_of(const struct database *db, const struct phases 
         .work = percent_of(phase, states[TRACE_WORK]),
         .overhead = percent_of(phase, states[TRACE_OVERHEAD]),
         .waiting = percent_of(phase, states[TRACE_WAITING]),
-        .idle = percent_of(phase, states[TRACE_IDLE] + states[TRACE_NOBODY]),
+        .idleness = idleness_of(db, phase),
         .ready = percent_of(phase, states[TRACE_READY]),
         .off_cpu = percent_of(phase, states[TRACE_OFF_CPU]),
         .procedure = !name ? NULL : is_text ? clean(name, writer->ascii) : mem_strdup(name),

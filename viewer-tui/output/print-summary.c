@@ -120,14 +120,14 @@ static void write_totals(struct json_writer *json, const struct summary *summary
     const struct metrics *metrics = &summary->db->metrics;
     json_put_totals(json, summary->view);
     json_put_object(json, "percent_of_effort");
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+    metrics_each (m, metrics, metrics_shown)
         if (metric_is_of_effort(&metrics->at[m]))
             json_put_percent(json, metrics->at[m].name, view_total(summary->view, m),
                              summary_effort(summary, m));
     json_write_object_end(json);
 }
 
-void print_summary_json(struct summary *summary)
+static void print_summary_json(struct summary *summary)
 {
     static const char *const copied[] = {"measurements", "events",  "agents",     "refused_agents",
                                          "regions",      "modules", "unmeasured", "problems"};

@@ -101,7 +101,7 @@ static void print_head(struct threads_table *table)
     struct writer *writer = &table->writer;
     size_t n = table->threads.list.n;
     writer_line(writer, "%zu thread%s", n, n == 1 ? "" : "s");
-    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n; m = metrics_with_columns(metrics, m + 1)) {
+    metrics_each (m, metrics, metrics_with_columns) {
         if (!metric_is_sum(&metrics->at[m]))
             continue;
         writer_say(writer, "%s = ", metrics->at[m].name);

@@ -72,11 +72,11 @@ static void print_totals(struct writer *writer, const struct view *view)
 {
     const struct metrics *metrics = view->metrics;
     size_t width = 0;
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+    metrics_each (m, metrics, metrics_shown) {
         size_t columns = text_columns(metrics->at[m].name);
         width = has_total(view, m) && columns > width ? columns : width;
     }
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+    metrics_each (m, metrics, metrics_shown)
         if (has_total(view, m))
             print_total(writer, view, m, width);
 }

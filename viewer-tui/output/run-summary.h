@@ -40,7 +40,6 @@ static inline double summary_effort(const struct summary *summary, size_t metric
 double summary_sum(const json_t *counts);
 
 void print_summary_text(struct summary *summary);
-void print_summary_json(struct summary *summary);
 
 /* The metrics as text: totals and meanings, and a footnote of those without values; why these have
  * none. */

@@ -29,9 +29,10 @@ void timeline_line_label(const struct timeline_lines *lines, size_t row, struct 
 {
     struct text label = {0};
     timeline_add_row(lines->open, row, lines->ascii, &label);
-    text_cut(&label, lines->label_width - 1);
-    text_add(out, text_string(&label));
-    text_pad(out, ' ', lines->label_width - text_columns(text_string(&label)));
+    size_t columns = text_columns(text_string(&label)), room = lines->label_width - 1;
+    const char *shown = text_skip(text_string(&label), columns > room ? columns - room : 0);
+    text_add(out, shown);
+    text_pad(out, ' ', lines->label_width - text_columns(shown));
     vec_free(&label);
 }
 

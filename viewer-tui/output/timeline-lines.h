@@ -15,7 +15,7 @@ struct timeline_lines {
 /* Columns for labels that suit the rows on a line of `width` columns. */
 size_t timeline_label_width(const struct open_timeline *open, size_t width);
 
-/* Adds the label of a row, cut or padded. */
+/* Adds the label of a row, padded; a longer one loses its begin, which often is the same in all rows. */
 void timeline_line_label(const struct timeline_lines *lines, size_t row, struct text *out);
 
 /* Adds the label of a line of the strip, with the mean over the window: "working         3.42 ". False if nothing is in

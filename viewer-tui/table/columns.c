@@ -35,8 +35,7 @@ static void add_sorted(struct columns *columns, const struct view *view, size_t 
     const struct metrics *metrics = view->metrics;
     const struct sorting *sorting = &view->sorting;
     size_t together = 0;
-    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n;
-         m = metrics_with_columns(metrics, m + 1))
+    metrics_each (m, metrics, metrics_with_columns)
         together += belong_together(metrics, m, sorting->metric);
     bool is_in_one_part = together > 1 && 2 * together > most;
     for (size_t i = 0; i <= metrics->n; i++) {
@@ -119,7 +118,7 @@ struct columns columns_all(const struct view *view)
 {
     const struct metrics *metrics = view->metrics;
     struct columns columns = no_columns(view);
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1))
+    metrics_each (m, metrics, metrics_shown)
         add_both(&columns, metrics, m);
     return columns;
 }

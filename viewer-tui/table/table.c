@@ -99,7 +99,8 @@ static bool is_in(const struct table_column *column, int part)
     return column->title && part == (is_cost(column) ? COSTS : column->width ? OTHERS : LAST);
 }
 
-void table_write_heads(const struct data_table *table, struct writer *writer)
+/* Titles in as many lines as they need, flush right. */
+static void write_heads(const struct data_table *table, struct writer *writer)
 {
     struct column_titles titles = {0};
     const char *last = NULL;
@@ -289,7 +290,7 @@ void table_write(const struct data_table *table, struct writer *writer, const ch
 {
     struct json_writer *json = &writer->json;
     if (writer->format == FORMAT_TEXT) {
-        table_write_heads(table, writer);
+        write_heads(table, writer);
         table_write_lines(table, writer, 0, n, true);
     } else if (writer->format == FORMAT_CSV) {
         table_write_names(table, writer);

@@ -70,9 +70,6 @@ struct data_table {
     const struct metrics *metrics; /* of costs */
 };
 
-/* Titles in as many lines as they need, flush right. */
-void table_write_heads(const struct data_table *table, struct writer *writer);
-
 /* Rows as lines of text. `has_shares`: costs have their percentages. */
 void table_write_lines(const struct data_table *table, struct writer *writer, size_t from, size_t to, bool has_shares);
 

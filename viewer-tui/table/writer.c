@@ -166,12 +166,6 @@ void csv_text(struct writer *writer, const char *text)
     fputs_unlocked(quote, writer->out);
 }
 
-void csv_texts(struct writer *writer, const char *const *texts, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        csv_text(writer, texts ? texts[i] : NULL);
-}
-
 void csv_number(struct writer *writer, double value)
 {
     char text[JSON_DOUBLE_SIZE];
@@ -186,25 +180,9 @@ void csv_integer(struct writer *writer, uint64_t value)
     fprintf(writer->out, "%" PRIu64, value);
 }
 
-void csv_cost(struct writer *writer, const struct metric *metric, double value)
-{
-    if (metric_is_measured(metric) && isfinite(value))
-        csv_number(writer, value);
-    else
-        csv_text(writer, "-");
-}
-
 const char *csv_state(const struct metric *metric)
 {
     return metric_is_lower_bound(metric) ? " (lower bound)" : "";
-}
-
-void csv_percent(struct writer *writer, double value, double effort)
-{
-    if (effort != 0)
-        csv_number(writer, 100 * value / effort);
-    else
-        csv_text(writer, "-");
 }
 
 void csv_end_record(struct writer *writer)
@@ -280,8 +258,7 @@ void json_write_metric(struct json_writer *json, const struct metrics *metrics, 
 void json_put_metrics(struct json_writer *json, const char *key, const struct metrics *metrics)
 {
     json_put_array(json, key);
-    for (size_t m = metrics_in_json(metrics, 0); m < metrics->n;
-         m = metrics_in_json(metrics, m + 1))
+    metrics_each (m, metrics, metrics_in_json)
         json_write_metric(json, metrics, m);
     json_write_array_end(json);
 }
@@ -290,8 +267,7 @@ void json_put_totals(struct json_writer *json, const struct view *view)
 {
     const struct metrics *metrics = view->metrics;
     json_put_object(json, "metrics");
-    for (size_t m = metrics_in_json(metrics, 0); m < metrics->n;
-         m = metrics_in_json(metrics, m + 1))
+    metrics_each (m, metrics, metrics_in_json)
         json_put_cost(json, metrics->at[m].name, &metrics->at[m], view_total(view, m));
     json_write_object_end(json);
 }

@@ -96,18 +96,12 @@ void column_titles_free(struct column_titles *titles);
 /* ---- CSV ---- */
 
 void csv_text(struct writer *writer, const char *text); /* NULL: an empty field */
-void csv_texts(struct writer *writer, const char *const *texts, size_t n);
 void csv_number(struct writer *writer, double value);
 void csv_integer(struct writer *writer, uint64_t value);
-
-/* A value of the metric; "-" if it was not measured or is not defined. */
-void csv_cost(struct writer *writer, const struct metric *metric, double value);
 
 /* What follows a metric's name in a head: " (lower bound)", or "". */
 const char *csv_state(const struct metric *metric);
 
-/* A value in percent of the whole program's effort; "-" if that is 0. */
-void csv_percent(struct writer *writer, double value, double effort);
 void csv_end_record(struct writer *writer);
 
 /* ---- JSON: members of the object in the making ---- */

@@ -12,7 +12,6 @@ struct summation {
     uint64_t values_left;          /* values that may still be read: profiles of a damaged file can overlap */
     bool *is_there;                /* by position: whether it has a value of these threads */
     bool *has_profile;             /* by number: whether its values are added up */
-    bool has_some_threads;         /* threads are left out that have values there */
 };
 
 /* Makes room for the sums of the scopes that are in the summary and in threads. */
@@ -73,7 +72,6 @@ static void choose_profiles(struct summation *summation, const struct thread_set
         struct v4_profile profile = database_profile(summation->db, number);
         bool is_there = !profile_is_summary(&profile) && (!slice || time_slice_has(slice, number));
         summation->has_profile[number] = is_there && thread_set_has(set, number);
-        summation->has_some_threads |= is_there && !thread_set_has(set, number);
     }
 }
 
@@ -148,8 +146,10 @@ static struct nodes *nodes_of_threads(const struct summation *summation)
 }
 
 /* Makes the sums those of the database. Takes them. */
-static void put_in_place(struct summation *summation, struct database *db, struct time_slice *slice, bool is_part)
+static void put_in_place(struct summation *summation, struct database *db, const struct thread_set *set,
+                         struct time_slice *slice)
 {
+    bool is_part = set || slice;
     if (is_part)
         summation->costs->nodes = nodes_of_threads(summation);
     database_set_costs(db, summation->costs);
@@ -157,7 +157,7 @@ static void put_in_place(struct summation *summation, struct database *db, struc
     free(db->has_profile);
     db->slice = slice;
     db->has_profile = is_part ? summation->has_profile : NULL;
-    db->has_some_threads = summation->has_some_threads;
+    db->has_some_threads = set != NULL;
     if (is_part)
         summation->has_profile = NULL;
 }
@@ -176,7 +176,7 @@ enum outcome database_restrict(struct database *db, const struct thread_set *set
     choose_profiles(summation, set, slice);
     enum outcome outcome = slice ? add_up_records(summation, slice) : set ? add_up(summation) : DONE;
     if (outcome == DONE) {
-        put_in_place(summation, db, slice, set || slice);
+        put_in_place(summation, db, set, slice);
     } else {
         node_costs_free(db, summation->costs);
         time_slice_free(slice);

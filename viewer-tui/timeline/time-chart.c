@@ -230,6 +230,15 @@ bool time_chart_longest_idle(const struct time_chart *chart, const struct time_s
     return longest->end > 0;
 }
 
+size_t time_chart_thread(const struct time_chart *chart, uint32_t profile)
+{
+    const struct thread_rows *rows = &chart->rows;
+    size_t i = 0;
+    while (i < rows->n && rows->threads.list.at[rows->order[i]].profile != profile)
+        i++;
+    return i;
+}
+
 size_t time_chart_row(const struct time_chart *chart, size_t thread)
 {
     size_t row = 0;

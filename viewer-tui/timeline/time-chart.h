@@ -60,6 +60,9 @@ struct time_stretch {
 bool time_chart_longest_idle(const struct time_chart *chart, const struct time_stretch *before,
                              struct time_stretch *longest);
 
+/* The number of a profile's thread, as in rows.order; rows.n: it has no records. */
+size_t time_chart_thread(const struct time_chart *chart, uint32_t profile);
+
 /* The row of a thread; if its group is closed, that of the group. */
 size_t time_chart_row(const struct time_chart *chart, size_t thread);
 

@@ -144,14 +144,8 @@ static bool find_caller(const struct view *view, struct instance *instance, stru
     instance->frame = nodes_caller(nodes, callee);
     *row = (struct row){.kind = nodes->kind[instance->frame],
                         .is_leaf = true,
-                        .place = nodes->place[instance->frame],
-                        .call_file = NOTHING,
-                        .no_call_site = nodes->no_call_site[callee]};
-    uint32_t call_site = nodes_call_site(nodes, callee);
-    if (call_site) {
-        row->call_file = nodes->place[call_site];
-        row->call_line = nodes->line[call_site];
-    }
+                        .place = nodes->place[instance->frame]};
+    row_set_call_site(row, nodes, callee);
     return true;
 }
 

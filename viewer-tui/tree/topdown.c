@@ -147,12 +147,8 @@ static void add_row(struct view *view, uint32_t parent, uint32_t node)
                       .line = nodes->line[node],
                       .call_file = NOTHING,
                       .data = node};
-    uint32_t call_site = is_procedure_kind(kind) ? nodes_call_site(nodes, node) : 0;
-    if (call_site) {
-        row.call_file = nodes->place[call_site];
-        row.call_line = nodes->line[call_site];
-    }
-    row.no_call_site = is_procedure_kind(kind) && nodes->no_call_site[node];
+    if (is_procedure_kind(kind))
+        row_set_call_site(&row, nodes, node);
     view_add(view, parent, row);
 }
 

@@ -14,6 +14,7 @@
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/database.h"
+#include "viewer-tui/db/nodes.h"
 #include "viewer-tui/threads/thread-values.h"
 
 struct row {
@@ -209,6 +210,15 @@ uint32_t view_add(struct view *view, uint32_t parent, struct row row);
 static inline struct cost *view_costs_of_new(struct view *view, uint32_t row)
 {
     return view->costs + row * view->n_metrics;
+}
+
+/* For the implementations: sets where the code of a node is called. */
+static inline void row_set_call_site(struct row *row, const struct nodes *nodes, uint32_t node)
+{
+    uint32_t call_site = nodes_call_site(nodes, node);
+    row->call_file = call_site ? nodes->place[call_site] : NOTHING;
+    row->call_line = call_site ? nodes->line[call_site] : 0;
+    row->no_call_site = nodes->no_call_site[node];
 }
 
 /* For the implementations: the number of a source line in `lines`, 0, 1, ... in order of appearance, to distinguish call

@@ -3,16 +3,23 @@
 #include "viewer-tui/advice/judgement.h"
 
 /* So many samples that intervals are narrow: 1 s of each is a million of them. */
-static const struct sampling fine_sampling = {.increment = 1e-6, .workers = 2};
+#define FINE 1e-6
+
+#define EFFORTS(work, overhead, idleness) ((struct efforts){work, overhead, idleness})
+
+/* A scope of a run on two workers, of which all is known. */
+static struct judged known(struct efforts scope, struct efforts run, double increment)
+{
+    return (struct judged){scope, run, .idleness = KNOWN, .overhead = KNOWN,
+                           .sampling = {increment, .workers = 2}};
+}
 
 static struct judgement judged(struct efforts scope, enum knowledge idleness,
                                enum knowledge overhead)
 {
-    struct judged it = {.scope = scope,
-                        .run = {.work = 1e5},
-                        .idleness = idleness,
-                        .overhead = overhead,
-                        .sampling = fine_sampling};
+    struct judged it = known(scope, (struct efforts){.work = 1e5}, FINE);
+    it.idleness = idleness;
+    it.overhead = overhead;
     return judge(&it);
 }
 
@@ -53,17 +60,13 @@ TEST(less_than_a_tenth_in_all_is_fine)
 TEST(a_cause_needs_its_interval)
 {
     assert_int_equal(verdict_on(80, 5, 15), VERDICT_TOO_LITTLE);
-    struct judgement open = judged((struct efforts){80, 5, 15}, KNOWN, KNOWN);
+    struct judgement open = judged(EFFORTS(80, 5, 15), KNOWN, KNOWN);
     assert_int_equal(open.idleness_side, SIDE_HIGH);
     assert_int_equal(open.overhead_side, SIDE_OPEN);
     assert_int_equal(verdict_on(80, 15, 5), VERDICT_TOO_FINE);
     assert_int_equal(verdict_on(80, 6, 14), VERDICT_WRONG_PARALLELISM);
-    assert_int_equal(judged((struct efforts){80, 4, 16}, KNOWN, KNOWN).overhead_side, SIDE_LOW);
-    struct judged few = {.scope = {.work = 0.80, .overhead = 0.06, .idleness = 0.14},
-                         .run = {.work = 1},
-                         .idleness = KNOWN,
-                         .overhead = KNOWN,
-                         .sampling = {.increment = 0.001, .workers = 2}};
+    assert_int_equal(judged(EFFORTS(80, 4, 16), KNOWN, KNOWN).overhead_side, SIDE_LOW);
+    struct judged few = known(EFFORTS(0.80, 0.06, 0.14), (struct efforts){.work = 1}, 0.001);
     open = judge(&few);
     assert_true(open.overhead.low < HIGH_SHARE && open.overhead.value > HIGH_SHARE);
     assert_int_equal(open.overhead_side, SIDE_OPEN);
@@ -73,11 +76,7 @@ TEST(a_cause_needs_its_interval)
 TEST(a_short_run_near_the_threshold_leaves_it_open)
 {
     struct efforts efforts = {.work = 0.352, .overhead = 0.020, .idleness = 0.028};
-    struct judged it = {.scope = efforts,
-                        .run = efforts,
-                        .idleness = KNOWN,
-                        .overhead = KNOWN,
-                        .sampling = {.increment = 0.001, .workers = 2}};
+    struct judged it = known(efforts, efforts, 0.001);
     struct judgement judgement = judge(&it);
     assert_int_equal(judgement.verdict, VERDICT_OPEN);
     assert_true(judgement.waste.low < FINE_SHARE && judgement.waste.high > FINE_SHARE);
@@ -85,11 +84,7 @@ TEST(a_short_run_near_the_threshold_leaves_it_open)
 
 TEST(shares_are_of_the_scope_and_of_the_run)
 {
-    struct judged it = {.scope = {.work = 5, .overhead = 2, .idleness = 3},
-                        .run = {.work = 60, .overhead = 20, .idleness = 20},
-                        .idleness = KNOWN,
-                        .overhead = KNOWN,
-                        .sampling = fine_sampling};
+    struct judged it = known(EFFORTS(5, 2, 3), EFFORTS(60, 20, 20), FINE);
     struct judgement judgement = judge(&it);
     assert_true(judgement.effort == 10);
     assert_true(judgement.idleness.value == 0.3 && judgement.overhead.value == 0.2);
@@ -103,21 +98,17 @@ TEST(shares_are_of_the_scope_and_of_the_run)
 /* Only what is high counts. */
 TEST(waste_is_notable_by_its_share_of_the_run)
 {
-    assert_true(judged((struct efforts){800, 600, 600}, KNOWN, KNOWN).is_notable);
-    assert_false(judged((struct efforts){800, 20, 600}, KNOWN, KNOWN).is_notable);
-    assert_true(judged((struct efforts){800, 20, 1010}, KNOWN, KNOWN).is_notable);
+    assert_true(judged(EFFORTS(800, 600, 600), KNOWN, KNOWN).is_notable);
+    assert_false(judged(EFFORTS(800, 20, 600), KNOWN, KNOWN).is_notable);
+    assert_true(judged(EFFORTS(800, 20, 1010), KNOWN, KNOWN).is_notable);
 }
 
 TEST(few_samples_are_not_judged)
 {
     const double period = 0.005;
-    struct judged it = {.scope = {.work = LEAST_SAMPLES * period * 0.5,
-                                  .overhead = LEAST_SAMPLES * period * 0.5,
-                                  .idleness = 100},
-                        .run = {.work = 1000},
-                        .idleness = KNOWN,
-                        .overhead = KNOWN,
-                        .sampling = {.increment = period, .workers = 2}};
+    struct judged it =
+        known(EFFORTS(LEAST_SAMPLES * period * 0.5, LEAST_SAMPLES * period * 0.5, 100),
+              (struct efforts){.work = 1000}, period);
     assert_int_equal(judge(&it).verdict, VERDICT_TOO_LITTLE);
     it.scope.work *= 0.99;
     struct judgement judgement = judge(&it);
@@ -128,7 +119,7 @@ TEST(few_samples_are_not_judged)
 
 TEST(nothing_is_not_judged)
 {
-    struct judged nothing = {.idleness = KNOWN, .overhead = KNOWN, .sampling = fine_sampling};
+    struct judged nothing = known(EFFORTS(0, 0, 0), EFFORTS(0, 0, 0), FINE);
     struct judgement judgement = judge(&nothing);
     assert_int_equal(judgement.verdict, VERDICT_TOO_FEW_SAMPLES);
     assert_true(judgement.idleness.value == 0 && judgement.effort_of_run == 0);
@@ -137,13 +128,9 @@ TEST(nothing_is_not_judged)
 /* How many samples numbers rest on has to be known for a verdict. */
 TEST(samples_of_unknown_size_leave_everything_open)
 {
-    struct judged it = {.scope = {.work = 98, .overhead = 1, .idleness = 1},
-                        .run = {.work = 98, .overhead = 1, .idleness = 1},
-                        .idleness = KNOWN,
-                        .overhead = KNOWN,
-                        .sampling = {.workers = 2}};
+    struct judged it = known(EFFORTS(98, 1, 1), EFFORTS(98, 1, 1), 0);
     assert_int_equal(judge(&it).verdict, VERDICT_OPEN);
-    it.scope = it.run = (struct efforts){.work = 10, .overhead = 10, .idleness = 80};
+    it.scope = it.run = EFFORTS(10, 10, 80);
     assert_int_equal(judge(&it).verdict, VERDICT_OPEN);
 }
 
@@ -177,11 +164,7 @@ TEST(what_was_not_measured_decides_nothing)
 /* 15 of 65 s in which no worker works; the idleness, which the others pay, is a consequence. */
 TEST(where_nobody_works_the_grain_is_too_fine)
 {
-    struct judged it = {.scope = {50, 2, 48},
-                        .run = {50, 2, 48},
-                        .idleness = KNOWN,
-                        .overhead = KNOWN,
-                        .sampling = {.increment = 0.01, .workers = 2}};
+    struct judged it = known(EFFORTS(50, 2, 48), EFFORTS(50, 2, 48), 0.01);
     assert_int_equal(judge(&it).verdict, VERDICT_TOO_LITTLE);
     it.nobody = 15;
     struct judgement judgement = judge(&it);
@@ -195,12 +178,8 @@ TEST(where_nobody_works_the_grain_is_too_fine)
 /* 5.5 of 50 s: in so few samples 10 % may well be the truth. */
 TEST(nobody_needs_an_interval)
 {
-    struct judged it = {.scope = {49, 1, 39},
-                        .run = {49, 1, 39},
-                        .idleness = KNOWN,
-                        .overhead = KNOWN,
-                        .sampling = {.increment = 0.1, .workers = 2},
-                        .nobody = 5.5};
+    struct judged it = known(EFFORTS(49, 1, 39), EFFORTS(49, 1, 39), 0.1);
+    it.nobody = 5.5;
     assert_int_equal(judge(&it).verdict, VERDICT_TOO_LITTLE);
     it.sampling.increment = 1e-4;
     assert_int_equal(judge(&it).verdict, VERDICT_TOO_FINE);
@@ -209,12 +188,8 @@ TEST(nobody_needs_an_interval)
 /* Samples in which nobody works are samples, too. */
 TEST(samples_of_nobody_are_enough)
 {
-    struct judged it = {.scope = {.work = 30, .overhead = 10, .idleness = 40},
-                        .run = {.work = 30, .overhead = 10, .idleness = 40},
-                        .idleness = KNOWN,
-                        .overhead = KNOWN,
-                        .sampling = {.increment = 1, .workers = 2},
-                        .nobody = LEAST_SAMPLES - 41};
+    struct judged it = known(EFFORTS(30, 10, 40), EFFORTS(30, 10, 40), 1);
+    it.nobody = LEAST_SAMPLES - 41;
     assert_int_equal(judge(&it).verdict, VERDICT_TOO_FEW_SAMPLES);
     it.nobody += 1;
     assert_int_equal(judge(&it).verdict, VERDICT_TOO_FINE);
@@ -226,5 +201,6 @@ TEST(where_the_runtime_has_most_of_the_time_the_grain_is_too_fine)
 {
     assert_int_equal(verdict_on(20, 80, 60), VERDICT_TOO_FINE);
     assert_int_equal(verdict_on(20, 40, 40), VERDICT_WRONG_PARALLELISM);
-    assert_int_equal(judged((struct efforts){20, 80, 60}, KNOWN, KNOWN_AT_LEAST).verdict, VERDICT_WRONG_PARALLELISM);
+    assert_int_equal(judged(EFFORTS(20, 80, 60), KNOWN, KNOWN_AT_LEAST).verdict,
+                     VERDICT_WRONG_PARALLELISM);
 }

@@ -1,6 +1,6 @@
 /* A time line as trace events (the JSON array format of Chrome, which Perfetto and others read): for each thread nested
  * slices, one for each procedure of the call path while it stays the same; within these one that says the state, unless
- * that is working; and counters of threads by state. */
+ * that is working; counters of threads by state; and the regions that the program names, as asynchronous events. */
 #include "viewer-tui/output/export/timeline-pieces.h"
 #include "viewer-tui/output/print-timeline.h"
 
@@ -119,6 +119,23 @@ static void write_thread(struct chrome_trace *trace)
     end_slices(trace, 0);
 }
 
+static void write_regions(struct chrome_trace *trace)
+{
+    const struct open_timeline *open = trace->lines->open;
+    struct json_writer *json = &trace->json;
+    for (size_t i = 0; i < 2 * open->regions.n; i++) {
+        const struct thread_region *region = &open->regions.at[i / 2];
+        trace->thread = time_chart_thread(&open->chart, region->profile);
+        if (trace->thread == open->chart.rows.n)
+            continue;
+        begin_event(trace, i % 2 ? "e" : "b", (double)(i % 2 ? region->end : region->begin));
+        json_write_text(json, "name", region->name);
+        json_write_text(json, "cat", "region");
+        json_put_integer(json, "id", (int64_t)i / 2 + 1);
+        end_event(trace);
+    }
+}
+
 static void write_counters(struct chrome_trace *trace)
 {
     struct time_chart *chart = &trace->lines->open->chart;
@@ -151,6 +168,7 @@ void print_timeline_chrome(struct timeline_lines *lines, const char *command, FI
     json_put_array(json, "traceEvents");
     for (; trace.thread < lines->open->chart.rows.n; trace.thread++)
         write_thread(&trace);
+    write_regions(&trace);
     write_counters(&trace);
     json_write_array_end(json);
     json_write_object_end(json);

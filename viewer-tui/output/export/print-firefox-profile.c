@@ -11,6 +11,9 @@
 #define PROCESSED_VERSION 60
 #define GECKO_VERSION     30
 
+/* Phase of a marker that is an interval. */
+#define INTERVAL_MARKER 1
+
 /* No stack, or no prefix. */
 #define NO_STACK IDMAP_NONE
 
@@ -190,6 +193,8 @@ static void write_strings(const struct firefox_profile *profile, struct json_wri
         const char *path = database_file_path(db, i);
         json_write_string(json, path ? path : "");
     }
+    for (size_t i = 0; i < profile->lines->open->regions.n; i++)
+        json_write_string(json, profile->lines->open->regions.at[i].name);
     json_write_array_end(json);
 }
 
@@ -255,9 +260,38 @@ static void write_samples(const struct firefox_profile *profile, struct json_wri
     json_write_object_end(json);
 }
 
+/* The regions that the program names, as intervals. Their names follow the other strings. */
+static void write_markers(const struct firefox_profile *profile, uint32_t of, struct json_writer *json)
+{
+    static const char *const columns[] = {"name", "startTime", "endTime", "phase", "category", "data"};
+    const thread_regions *regions = &profile->lines->open->regions;
+    size_t n = 0, first = n_procedures(profile) + TRACE_STATES + profile->lines->open->scopes.db->files.n;
+    json_put_object(json, "markers");
+    for (size_t c = 0; c < 6; c++) {
+        json_put_array(json, columns[c]);
+        n = 0;
+        for (size_t i = 0; i < regions->n; i++) {
+            const struct thread_region *region = &regions->at[i];
+            if (region->profile != of)
+                continue;
+            n++;
+            switch (c) {
+            case 0: json_write_integer(json, (int64_t)(first + i)); break;
+            case 1: json_write_double(json, (double)region->begin * 1e-6); break;
+            case 2: json_write_double(json, (double)region->end * 1e-6); break;
+            case 3: json_write_integer(json, INTERVAL_MARKER); break;
+            case 4: json_write_integer(json, SHOWN_WORK); break;
+            default: json_write_null(json);
+            }
+        }
+        json_write_array_end(json);
+    }
+    json_put_integer(json, "length", (int64_t)n);
+    json_write_object_end(json);
+}
+
 static void write_thread(struct firefox_profile *profile, size_t number)
 {
-    static const char *const markers[] = {"data", "name", "startTime", "endTime", "phase", "category"};
     const struct open_timeline *open = profile->lines->open;
     const struct thread *thread = &open->chart.rows.threads.list.at[open->chart.rows.order[number]];
     struct json_writer *json = &profile->json;
@@ -284,7 +318,7 @@ static void write_thread(struct firefox_profile *profile, size_t number)
     json_put_integer(json, "unregisterTime", -1);
     json_put_integer(json, "processShutdownTime", -1);
     put_equal(json, "pausedRanges", 0, NULL, 0);
-    write_empty_table(json, "markers", markers, 6);
+    write_markers(profile, thread->profile, json);
     write_samples(profile, json);
     json_write_object_end(json);
     vec_free(&name);

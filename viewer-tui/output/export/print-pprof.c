@@ -221,7 +221,7 @@ static void write_types(struct pprof *pprof, const struct tree *tree)
     const struct view *view = tree->view;
     const struct metrics *metrics = view->metrics;
     struct text *message = &pprof->message;
-    for (size_t m = metrics_shown(metrics, 0); m < metrics->n; m = metrics_shown(metrics, m + 1)) {
+    metrics_each (m, metrics, metrics_shown) {
         const struct metric *metric = &metrics->at[m];
         if (!has_values(tree, m))
             continue;

@@ -116,8 +116,7 @@ static void describe_row(const struct view *view, uint32_t row, bool ascii, stru
         if (line)
             text_printf(out, ":%u", line);
     }
-    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n;
-         m = metrics_with_columns(metrics, m + 1)) {
+    metrics_each (m, metrics, metrics_with_columns) {
         if (!metric_is_measured(&metrics->at[m]))
             continue;
         text_say(out, ascii, "  %s: ", metrics->at[m].name);

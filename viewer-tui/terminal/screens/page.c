@@ -105,7 +105,7 @@ static int draw(void *context)
     *first = *first < 0 ? 0 : *first > last ? last : *first;
     screen_begin();
     frame_draw(shown->page->title, shown->problem ? shown->problem
-                                                  : " Up, Down, Space, b: scroll   /: find   1-5: views   q: back");
+                                                  : " Up, Down, Space, b: scroll   /: find   1-6: views   q: back");
     struct text text = {0};
     text_printf(&text, " %ld-%ld/%ld ", *first + 1, *first + height < n ? *first + height : n, n);
     screen_put(0, width - (int)text.n, (int)text.n, STYLE_BAR, text_string(&text));

@@ -264,5 +264,5 @@ void tui_quit(struct tui *tui)
 const struct family other_family = {
     "Others", COMMANDS({"a", "advice on the row: idleness, overhead; comparing: what changed", tui_advice, 0, PAGE},
                        {"^L", "redraw the screen", tui_redraw, 0, 0},
-                       {"?, F1", "this help; like 1 to 5 it works on every page", tui_help, 0, PAGE},
+                       {"?, F1", "this help; like 1 to 6 it works on every page", tui_help, 0, PAGE},
                        {"q, F10, ^C, Q", "quit; close a page", tui_quit, 0, 0})};

@@ -206,6 +206,36 @@ static void go_to_row(struct tui *tui)
         tui_select(tui, place_row(&page->open.scopes, tui_pane(tui)->view, node));
 }
 
+/* The region to go to: the next one, or the one before that in which the cursor is or was last. */
+static const struct thread_region *wanted_region(const struct time_page *page, int step)
+{
+    const thread_regions *regions = &page->open.regions;
+    uint64_t time = time_page_time(page);
+    const struct thread_region *last = step < 0 ? thread_region_next(regions, time + 1, -1) : NULL;
+    return step > 0 ? thread_region_next(regions, time, 1) : last ? thread_region_next(regions, last->begin, -1) : NULL;
+}
+
+/* Goes to the begin of a region that the program names. */
+static void go_to_region(struct tui *tui)
+{
+    struct time_page *page = tui->time_page;
+    struct time_chart *chart = chart_of(tui);
+    const struct thread_region *region = wanted_region(page, tui->command->argument);
+    if (!region) {
+        tui_say(tui, page->open.regions.n ? "there is no other region" : "the program names no regions (hpctoolkit.h)");
+        return;
+    }
+    uint64_t half = (chart->window.end - chart->window.begin) / 2, begin = region->begin;
+    if (begin < chart->window.begin || begin >= chart->window.end)
+        time_chart_show(chart, begin > half ? begin - half : 0, begin + half, chart->window.n);
+    page->scroller.selected = time_chart_row(chart, time_chart_thread(chart, region->profile));
+    go_to_time(page, begin);
+    if (time_page_time(page) < begin && page->column + 1 < chart->window.n)
+        page->column++; /* into the region */
+    tui_say(tui, "region %s: ", region->name);
+    timeline_add_time(region->end - begin, timeline_tick_step(region->end - begin, 100), &tui->message);
+}
+
 static void restrict_to(struct tui *tui, struct time_range range)
 {
     time_chart_show(chart_of(tui), range.from, range.to, chart_of(tui)->window.n);
@@ -296,6 +326,8 @@ const struct family time_family = {
              {"R", "all views, the summary and the advice are about the window", select_window, 0, 0},
              {"n", "show the phase around the cursor; again: the next", show_phase, 1, 0},
              {"N", "the phase before", show_phase, -1, 0},
+             {"m", "go to the begin of the next region that the program names (hpctoolkit.h)", go_to_region, 1, 0},
+             {"M", "the region before", go_to_region, -1, 0},
              {"Esc", "undo: what is marked, the range; then close the page", undo, 0, 0},
              {"click", "move the cursor", click, 0, 0})};
 

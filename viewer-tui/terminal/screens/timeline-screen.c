@@ -24,6 +24,7 @@ uint64_t time_page_time(const struct time_page *page)
 
 /* ---- drawing ---- */
 
+/* Draws those lines of the strip in which something is; returns the line after them. */
 static int draw_strip(struct time_page *page, int line)
 {
     struct time_chart *chart = &page->open.chart;
@@ -179,7 +180,7 @@ int time_page_draw(void *context)
     if (page->marked.n)
         text_printf(&text, "; only %s", text_string(&page->marked));
     frame_draw(text_string(&text),
-               " Arrows: cursor  z,Z: zoom  +,-: depth  /: find  i: idle  n: phase  r: range  Enter: row  ?: help  q: back");
+               " Arrows: cursor  z,Z: zoom  +,-: depth  Enter: row  ?: help  q: back  /: find  i: idle  n: phase  r: range");
     text_clear(&text);
     timeline_add_axis(&page->open.chart.window, &text);
     screen_put(1, page->rows.column, page->rows.width, STYLE_DIM, text_string(&text));
