@@ -167,24 +167,27 @@ static bool is_written_again(const struct chunk_list *r, const struct file_bytes
     return last != IDMAP_NONE && last > torn->before;
 }
 
-/* Whether it is the beginning of a chunk, at the end of the file, of a thread whose data is in the arena
- * file: the disk was full when the process ended. */
-static bool is_in_arenas(const struct chunk_list *r, const struct file_bytes *file, size_t start,
-                         size_t end)
+/* Whether it is the beginning of a chunk at the end of the file, since the disk was full when the process
+ * ended, of a thread whose data is in the arena file; or of a time line, the last and largest part of what a
+ * thread writes: then only that is lost, and the list of processes says that a part could not be written. */
+static bool is_known_loss(const struct chunk_list *r, const struct file_bytes *file, size_t start,
+                          size_t end)
 {
     const uint8_t *at = file->at + start;
     uint8_t magic[4];
     size_t size = end - start;
     put_u32(magic, CHUNK_MAGIC);
-    return end == file->size && size >= 16 && memcmp(at, magic, 4) == 0 &&
-           CHUNK_HEADER_SIZE + (uint64_t)get_u32(at + 8) > size &&
-           arena_file_replaces(r->arenas, get_u16(at + 4), get_u32(at + 12));
+    if (end != file->size || size < 6 || memcmp(at, magic, 4) != 0 ||
+        (size >= 12 && CHUNK_HEADER_SIZE + (uint64_t)get_u32(at + 8) <= size))
+        return false;
+    return get_u16(at + 4) == CHUNK_TRACE ||
+           (size >= 16 && arena_file_replaces(r->arenas, get_u16(at + 4), get_u32(at + 12)));
 }
 
 static void read_gap(struct builder *b, struct chunk_list *r, const struct file_bytes *file,
                      size_t start, size_t end)
 {
-    if (start == end || is_in_arenas(r, file, start, end))
+    if (start == end || is_known_loss(r, file, start, end))
         return;
     r->any_gap = true;
     if (is_torn(file, start, end))

@@ -391,11 +391,11 @@ class Obstacles(LostTest):
         subprocess.run(["gcc", "-O1", "-I", profiling.ROOT / "tests/programs/hpcrun", "-o", self.directory / "forks",
                         self.directory / "forks.c"], check=True)
 
-    def run_forks(self, n, start, what, path, event, user=None, where=None):
+    def run_forks(self, n, start, what, path, event, user=None, where=None, options=()):
         self.number += 1
         self.m = where or self.directory / f"m{self.number}"
         more = {} if user is None else {"user": user, "group": user, "extra_groups": []}
-        done = self.run_tool(profiling.HPCRUN, "-e", event, "-o", self.m, self.directory / "forks", n, start, what, path or self.m, **more)
+        done = self.run_tool(profiling.HPCRUN, "-e", event, *options, "-o", self.m, self.directory / "forks", n, start, what, path or self.m, **more)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.take_lines(done.stderr)
         self.lines = [line for line in self.lines if "CPUTIME uses" not in line]
@@ -413,12 +413,13 @@ class Obstacles(LostTest):
         return lost + sum(unlisted)
 
     def test_a_full_disk(self):
-        """On a file system that is hardly larger than the list of so many processes."""
+        """On a file system that is hardly larger than the list of so many processes. Without time lines, a file fits into
+        the block that it has."""
         small = self.small_file_system("256k")
         for event in EVENTS:
             with self.subTest(event=event):
                 where = small / f"m-{event}"
-                self.run_forks(300, 20, "disk", small / "filler", event, where=where)
+                self.run_forks(300, 20, "disk", small / "filler", event, where=where, options=("--trace", "off"))
                 self.assertGreater(self.check(300, "No space left on device"), 200)
                 (small / "filler").unlink()
                 (reason, count), = self.unmeasured().items()  # those that the list had room for, and the parent

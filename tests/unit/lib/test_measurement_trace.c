@@ -164,6 +164,25 @@ TEST(malformed_records_are_refused)
     assert_problem(m, "kind 23, is malformed");
 }
 
+/* The disk was full when the thread ended. What is before the time line is there. */
+TEST(a_time_line_without_its_end_is_no_damage)
+{
+    begin();
+    put_value(0, 1, 0, 5);
+    size_t begin_of_chunk = file.n;
+    put_times(0, 1, 2);
+    put_record(1, TRACE_WORK, 1, 1);
+    put_record(1, TRACE_WORK, 1, 0);
+    end_chunk(23, 0);
+    size_t size = file.n;
+    for (file.n = begin_of_chunk + 6; file.n < size; file.n++) {
+        struct measurement *m = read_file();
+        assert_int_equal(m->problems.n, 0);
+        assert_int_equal(m->threads.at[0].trace.n, 0);
+        assert_int_equal(sum_of(m), 5);
+    }
+}
+
 /* ---- the writer ---- */
 
 enum { MANY = 20000 };
