@@ -4,7 +4,8 @@
 usage: tests/story.py BUILD [RUNS] [--write]
 
 With --write, the story becomes a part of doc/tour.md, and the pictures of README.md are drawn: doc/viewer.svg, the first
-screen of a profile of examples/pipe.cc, and doc/flame-graph.svg, of hpcstruct reading a big library (`make picture`).
+screen of a profile of examples/pipe.cc, doc/flame-graph.svg and, for the tour, doc/time-line.svg, of hpcstruct reading a
+big library (`make picture`).
 
 Profiles the program RUNS times (20), keeps the run whose workers had the most of two CPUs (others on
 the machine would be blamed on the program), opens the viewer in a terminal (tmux), presses keys and
@@ -146,6 +147,16 @@ def draw_flame_graph(folder):
     (ROOT / "doc/flame-graph.svg").write_text(svg_picture.flame_graph(page.stdout, "a flame graph of hpcviewer"))
 
 
+def draw_time_line(folder):
+    if not BIG:
+        return
+    subprocess.run([BUILD / "bin/hpcrun", "-q", "-e", "REALTIME@f1000", "-o", folder / "m-when", BUILD / "bin/hpcstruct",
+                    "-o", folder / "structure", BIG[-1]], check=True)
+    done = subprocess.run([viewer.VIEWER, "--print", "timeline", "--depth", "2", "--format", "svg",
+                           database_of(folder, "when-database", folder / "m-when")], check=True, capture_output=True, text=True)
+    (ROOT / "doc/time-line.svg").write_text(done.stdout)
+
+
 def write(story):
     """The keys and the last screen in doc/tour.md."""
     steps = "\n".join(what for what, _ in story.shown)
@@ -169,6 +180,7 @@ def main():
         if "--write" in sys.argv:
             draw_viewer(folder, runs)
             draw_flame_graph(folder)
+            draw_time_line(folder)
 
 
 if __name__ == "__main__":
