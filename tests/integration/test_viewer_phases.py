@@ -202,7 +202,7 @@ class Phases(unittest.TestCase):
         shown = viewer.printed_json("top-down", "--from", "25%", "--to", "2000ms", self.db)
         self.assertAlmostEqual(shown["range"]["from"], 1.5, delta=0.001)
         self.assertEqual((shown["range"]["to"], shown["range"]["step"]), (2, 1))
-        self.assertIn("time: 1.50017 s to 2 s", viewer.printed("top-down", "--from", "25%", "--to", "2000ms", self.db))
+        self.assertIn("time: 1.5002 s to 2 s", viewer.printed("top-down", "--from", "25%", "--to", "2000ms", self.db))
 
 
 if __name__ == "__main__":

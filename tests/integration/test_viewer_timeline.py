@@ -245,7 +245,7 @@ class Text(OfPhases):
         self.assertRegex(text, r"\nworking +1\.20 .*\nwaiting +0\.20 .*\nidle +1\.10 .*\nready +0\.30 .*\n"
                                r"CPUs used +1\.20 ")
         self.assertNotIn("overhead   ", text.split("# working")[0])
-        self.assertIn("0.000 s to 1.000 s of 1.000 s, a column is 12.3 ms: states", text)
+        self.assertIn("0.000 s to 1.000 s of 1.000 s, states, a column is 12.3 ms", text)
 
     def test_procedures(self):
         text = viewer.printed("timeline", "--depth", 2, self.db)
@@ -355,14 +355,14 @@ class Screen(InTerminal):
         terminal.press("Down", *["Right"] * 50)
         terminal.until_seen("0.623 s  t 70/72: working", "main > solve > kernel  phases.c:42", "cell: working 100 %")
         terminal.press("Down", "+", "+", "+")
-        terminal.until_seen("procedures at depth 3", "t 70/73: ready, without a CPU 75 %, working 25 %",
+        terminal.until_seen(", depth 3, ", "t 70/73: ready, without a CPU 75 %, working 25 %",
                             "; solve 100 %", "A kernel  B solve  C assemble  D join")
         terminal.press("+")
         terminal.until_seen("no path is deeper")
         terminal.press("Up", "Enter")
         terminal.until_seen("main > solve > kernel > phases.c:42", "1 top-down")
         terminal.press("6")
-        lines = terminal.until_seen("procedures at depth 3")
+        lines = terminal.until_seen(", depth 3, ")
         line = next(i for i, text in enumerate(lines) if text.startswith("t 70/73"))
         test_viewer_mouse.Mouse.send(self, terminal, test_viewer_mouse.LEFT, line, 19 + 40)  # the middle of 81 columns
         terminal.until_seen("0.500 s  t 70/73")
@@ -412,7 +412,7 @@ class Screen(InTerminal):
         terminal.press("6", *["Right"] * 10, "r")
         terminal.until_seen("the range begins here", "[")
         terminal.press(*["Right"] * 10, "r")
-        terminal.until_seen("in all views, the summary and the advice  (q: the whole run)", "time: 0.12345")
+        terminal.until_seen("in all views, the summary and the advice  (q: the whole run)", "time: 0.1235 s to 0.2593 s")
         terminal.press("H")
         lines = terminal.until_seen("assemble")
         self.assertFalse(any("kernel" in line for line in lines))

@@ -1,6 +1,7 @@
 #include "viewer-tui/output/open-timeline.h"
 
 #include "viewer-tui/base/shorten.h"
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/timeline/time-samples.h"
@@ -10,13 +11,25 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Most columns of a procedure's name in a path. */
 #define MOST_NAME_COLUMNS 40
 
-const char *open_timeline(struct open_timeline *open, struct session *session, enum projection projection,
-                          unsigned columns)
+/* Why the database has no time line; of a damaged one that is the problem that was found. */
+static const char *why_none(const struct session *session)
 {
+    char *path = mem_printf("%s/%s", session->runs.at[0].folder, TIMELINE_FILE);
+    bool is_there = access(path, F_OK) == 0;
+    free(path);
+    return is_there && problem_text() ? problem_text()
+                                      : "there is no time line: hpcrun records one unless it is told --trace off";
+}
+
+const char *open_timeline(struct open_timeline *open, struct session *session, enum projection projection,
+                          bool has_all_threads, unsigned columns)
+{
+    const struct session_run *run = &session->runs.at[0];
     struct database *db = session_database(session, projection);
     struct threads threads;
     *open = (struct open_timeline){0};
@@ -24,15 +37,18 @@ const char *open_timeline(struct open_timeline *open, struct session *session, e
         return "the database cannot be read";
     open->timeline = session_timeline(session);
     if (!open->timeline)
-        return "there is no time line: hpcrun records one unless it is told --trace off";
-    open->hosts_differ = run_hosts_differ(session->run);
+        return why_none(session);
+    open->hosts_differ = run_hosts_differ(run->runs_read.at[0]);
     open->scopes = place_scopes_of(db, open->timeline, projection == PHYSICAL);
-    threads_read(&threads, db, session->run);
+    if (has_all_threads)
+        threads_read_whole(&threads, db, run->runs_read.at[0]);
+    else
+        threads_read(&threads, db, session->run);
     thread_set_keep(session->threads, &threads, &db->metrics);
     open->regions = thread_regions_of(&threads, open->timeline);
     open->chart = time_chart_of(open->timeline, &open->scopes, threads, columns);
-    if (session->runs.at[0].has_range)
-        time_chart_show(&open->chart, session->runs.at[0].range.from, session->runs.at[0].range.to, columns);
+    if (run->has_range)
+        time_chart_show(&open->chart, run->range.from, run->range.to, columns);
     if (open->chart.rows.n > 0)
         return NULL;
     close_timeline(open);

@@ -15,10 +15,11 @@ struct open_timeline {
     bool hosts_differ;
 };
 
-/* Opens the threads and the piece of time to which the session is restricted, in `columns`. Returns NULL, or
- * why there is no time line; the caller closes it if there is one. */
+/* Opens the threads and the piece of time to which the session is restricted, in `columns`. `has_all_threads`: also
+ * those that have no records in that piece. Returns NULL, or why there is no time line, which may be problem_text(); the
+ * caller closes it if there is one. */
 const char *open_timeline(struct open_timeline *open, struct session *session, enum projection projection,
-                          unsigned columns);
+                          bool has_all_threads, unsigned columns);
 void close_timeline(struct open_timeline *open);
 
 /* Adds the name of a row: a thread's label, "rank 3: app 71 (4 threads)", "worker (4 threads)". */

@@ -2,6 +2,7 @@
 #include "viewer-tui/output/print-timeline.h"
 
 #include "lib/diag.h"
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/output/timeline-lines.h"
 #include "viewer-tui/table/table.h"
 
@@ -275,9 +276,10 @@ int print_timeline(struct session *session, struct view *view, const struct prin
     struct open_timeline open;
     struct timeline_lines lines = {.open = &open, .ascii = false};
     unsigned n = options->format > FORMAT_JSON ? FINE_COLUMNS : DATA_COLUMNS;
-    const char *why = open_timeline(&open, session, options->projection, n);
+    const char *why = open_timeline(&open, session, options->projection, false, n);
     if (why) {
-        diag_error(session->folder, "%s", why);
+        if (why != problem_text())
+            diag_error(session->folder, "%s", why);
         return 1;
     }
     if (options->depth)

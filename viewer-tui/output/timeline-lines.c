@@ -104,11 +104,11 @@ void timeline_add_title(const struct timeline_lines *lines, struct text *out)
     timeline_add_time(chart->window.end, step, out);
     text_add(out, " of ");
     timeline_add_time(chart->timeline->end, timeline_tick_step(chart->timeline->end, 1000), out);
+    if (chart->depth)
+        text_printf(out, ", depth %u", chart->depth);
+    else
+        text_add(out, ", states");
     text_add(out, ", a column is ");
     uint64_t column = length / chart->window.n;
     timeline_add_time(column, timeline_tick_step(column, 100), out);
-    if (chart->depth)
-        text_printf(out, ": procedures at depth %u", chart->depth);
-    else
-        text_add(out, ": states");
 }

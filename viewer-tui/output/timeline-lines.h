@@ -32,7 +32,7 @@ double timeline_column_length(const struct timeline_lines *lines);
 bool timeline_legend(const struct timeline_lines *lines, size_t i, char *symbol, enum time_color *color,
                      struct text *name);
 
-/* Adds what is shown: "0.10 s to 2.80 s of 10.0 s, a column is 28 ms: states". */
+/* Adds what is shown: "0.10 s to 2.80 s of 10.0 s, states, a column is 28 ms". */
 void timeline_add_title(const struct timeline_lines *lines, struct text *out);
 
 #endif

@@ -251,7 +251,7 @@ void tui_show_time(struct tui *tui)
     if (!tui_is_of_one_run(tui, "the time line", false))
         return;
     int width = screen_width();
-    const char *why = open_timeline(&page.open, tui->session, tui->projection, width > 0 ? (unsigned)width : 1);
+    const char *why = open_timeline(&page.open, tui->session, tui->projection, true, width > 0 ? (unsigned)width : 1);
     if (why) {
         tui_say(tui, "%s", why);
         return;
