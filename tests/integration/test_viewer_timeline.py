@@ -249,7 +249,7 @@ class Text(OfPhases):
 
     def test_procedures(self):
         text = viewer.printed("timeline", "--depth", 2, self.db)
-        self.assertRegex(text, r"\nA solve   B assemble   C join   \. idle   \? other\n")
+        self.assertRegex(text, r"\nA solve   B assemble   C join   \. idle\n")
         rows = self.rows(text)
         self.assertRegex(rows[0], r"^B{32,33}A{31,33}C{16,17}$")
         self.assertRegex(rows[2], r"^\.{32,33}A{31,33}$")

@@ -52,7 +52,7 @@ const char *open_timeline(struct open_timeline *open, struct session *session, e
     if (open->chart.rows.n > 0)
         return NULL;
     close_timeline(open);
-    return "these threads have no samples";
+    return run->has_range ? "no thread has samples in this piece of time" : "these threads have no samples";
 }
 
 void close_timeline(struct open_timeline *open)
@@ -209,6 +209,26 @@ uint32_t timeline_add_instant(const struct open_timeline *open, size_t thread, u
         add_place(&open->timeline->places[number], out);
     thread_regions_add(&open->regions, of->profile, time, ascii, out);
     return number < open->scopes.n ? open->scopes.node[number] : 0;
+}
+
+uint32_t timeline_largest_node(const struct open_timeline *open, size_t thread, uint64_t from, uint64_t to)
+{
+    struct time_samples sample = time_samples_from(open->timeline, open->chart.rows.records[thread], from);
+    uint32_t largest = 0;
+    double most = 0;
+    while (time_samples_next(&sample) && (sample.begin < to || sample.end <= to)) {
+        uint64_t begin = sample.begin > from ? sample.begin : from, end = sample.end < to ? sample.end : to;
+        double share = sample.end > sample.begin ? (double)(end - begin) / (double)(sample.end - sample.begin) : 1;
+        for (uint64_t i = sample.first; i < sample.next; i++) {
+            uint32_t place = sample.records[i].place, node = place < open->scopes.n ? open->scopes.node[place] : 0;
+            double amount = share * (double)trace_amount(sample.records[i].amount);
+            if (node && amount > most) {
+                most = amount;
+                largest = node;
+            }
+        }
+    }
+    return largest;
 }
 
 void timeline_add_path(const struct open_timeline *open, uint32_t node, size_t columns, bool ascii, struct text *out)

@@ -42,6 +42,9 @@ void timeline_add_note(const struct open_timeline *open, struct text *out);
 uint32_t timeline_add_instant(const struct open_timeline *open, size_t thread, uint64_t time, bool ascii,
                               struct text *out);
 
+/* The node of the record of a thread that has most of a piece of time; 0 if there is none. */
+uint32_t timeline_largest_node(const struct open_timeline *open, size_t thread, uint64_t from, uint64_t to);
+
 /* Adds the path of a node, "main > solve > dgemm  kernel.c:12"; if that is longer than `columns`, without its begin. */
 void timeline_add_path(const struct open_timeline *open, uint32_t node, size_t columns, bool ascii, struct text *out);
 

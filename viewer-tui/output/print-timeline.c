@@ -25,8 +25,8 @@ static void write_legend(const struct timeline_lines *lines, struct writer *writ
     struct text name = {0}, legend = {0}, piece = {0};
     char symbol;
     enum time_color color;
-    for (size_t i = 0; timeline_legend(lines, i, &symbol, &color, &name); i++)
-        text_printf(&legend, "%s%c %s", i ? "   " : "", symbol, text_string(&name));
+    for (size_t at = 0; timeline_legend(lines, &at, &symbol, &color, &name);)
+        text_printf(&legend, "%s%c %s", legend.n ? "   " : "", symbol, text_string(&name));
     const char *rest = text_string(&legend);
     while (text_take_line(&rest, writer->width, &piece))
         writer_line(writer, "%s", text_string(&piece));
@@ -69,7 +69,7 @@ static void write_text(struct timeline_lines *lines, struct writer *writer)
         const struct time_cell *cells = time_chart_cells(chart, row);
         timeline_line_label(lines, row, &writer->line);
         for (unsigned column = 0; column < chart->window.n; column++)
-            text_printf(&writer->line, "%c", time_look_of(chart, &lines->letters, &cells[column], length).symbol);
+            text_printf(&writer->line, "%c", timeline_look(lines, &cells[column], length).symbol);
         text_trim(&writer->line);
         writer_end_line(writer);
     }

@@ -1,9 +1,12 @@
 #include "viewer-tui/output/timeline-lines.h"
 
 #include "viewer-tui/base/shorten.h"
+#include "viewer-tui/tree/labels.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Columns left of the cells: room for the names of the strip and their values; not more than a third of the line. */
 #define LEAST_LABEL   19
@@ -25,14 +28,28 @@ size_t timeline_label_width(const struct open_timeline *open, size_t width)
     return widest > LEAST_LABEL ? widest : LEAST_LABEL;
 }
 
+/* Shortens a label: its begin is a name, its end a number that tells it from others. */
+static void cut_middle(struct text *label, size_t most, bool ascii)
+{
+    const char *dots = ascii ? "..." : "…";
+    size_t columns = text_columns(text_string(label)), kept = most - text_columns(dots);
+    if (columns <= most)
+        return;
+    struct text end = {0};
+    text_add(&end, text_skip(text_string(label), columns - kept / 2));
+    text_cut(label, most - text_columns(dots) - text_columns(text_string(&end)));
+    text_add(label, dots);
+    text_add(label, text_string(&end));
+    vec_free(&end);
+}
+
 void timeline_line_label(const struct timeline_lines *lines, size_t row, struct text *out)
 {
     struct text label = {0};
     timeline_add_row(lines->open, row, lines->ascii, &label);
-    size_t columns = text_columns(text_string(&label)), room = lines->label_width - 1;
-    const char *shown = text_skip(text_string(&label), columns > room ? columns - room : 0);
-    text_add(out, shown);
-    text_pad(out, ' ', lines->label_width - text_columns(shown));
+    cut_middle(&label, lines->label_width - 1, lines->ascii);
+    text_add(out, text_string(&label));
+    text_pad(out, ' ', lines->label_width - text_columns(text_string(&label)));
     vec_free(&label);
 }
 
@@ -65,24 +82,34 @@ double timeline_strip_most(const struct timeline_lines *lines)
     return most;
 }
 
-bool timeline_legend(const struct timeline_lines *lines, size_t i, char *symbol, enum time_color *color,
-                     struct text *name)
+struct time_look timeline_look(struct timeline_lines *lines, const struct time_cell *cell, double length)
 {
-    const struct time_chart *chart = &lines->open->chart;
-    text_clear(name);
-    if (!chart->depth && i >= SHOWN_STATES)
-        return false;
-    if (!chart->depth || i >= lines->letters.procedures.n) {
-        static const enum shown_state without_place[] = {SHOWN_IDLE, SHOWN_OTHER};
-        size_t rest = i - lines->letters.procedures.n;
-        if (chart->depth && rest >= 2)
-            return false;
-        const struct state_look *look = &state_looks[chart->depth ? without_place[rest] : (enum shown_state)i];
-        *symbol = look->symbol;
-        *color = look->color;
-        text_add(name, look->name);
-        return true;
+    struct time_look look = time_look_of(&lines->open->chart, &lines->letters, cell, length);
+    lines->has_symbol[(unsigned char)toupper((unsigned char)look.symbol)] = true;
+    return look;
+}
+
+/* Adds the place of a procedure whose name others of the legend have, too: " (app.py:12)". */
+static void add_place_if_needed(const struct timeline_lines *lines, size_t i, struct text *name)
+{
+    struct database *db = lines->open->scopes.db;
+    char buffer[NAME_SIZE], other[NAME_SIZE];
+    const uint32_t *ids = lines->letters.procedures.at;
+    const char *of = database_procedure_name(db, ids[i], buffer);
+    for (size_t j = 0; j < lines->letters.procedures.n; j++) {
+        struct procedure procedure = database_procedure(db, ids[i]);
+        if (j == i || procedure.file == NOTHING || strcmp(of, database_procedure_name(db, ids[j], other)) != 0)
+            continue;
+        struct text place = {0};
+        label_file_line(db, procedure.file, procedure.line, &place);
+        text_say(name, lines->ascii, " (%s)", text_string(&place));
+        vec_free(&place);
+        return;
     }
+}
+
+static void add_procedure(const struct timeline_lines *lines, size_t i, struct text *name)
+{
     char buffer[NAME_SIZE];
     struct text clean = {0};
     const char *of = database_procedure_name(lines->open->scopes.db, lines->letters.procedures.at[i], buffer);
@@ -90,9 +117,31 @@ bool timeline_legend(const struct timeline_lines *lines, size_t i, char *symbol,
     shorten_name(text_string(&clean), MOST_NAME_COLUMNS, lines->ascii, name);
     text_cut(name, MOST_NAME_COLUMNS);
     vec_free(&clean);
-    *symbol = procedure_letter(i);
-    *color = procedure_color(i);
-    return true;
+    add_place_if_needed(lines, i, name);
+}
+
+bool timeline_legend(const struct timeline_lines *lines, size_t *at, char *symbol, enum time_color *color,
+                     struct text *name)
+{
+    static const struct state_look others = {"other procedures", '*', TIME_GRAY};
+    const struct state_look *const rest[] = {&others, &state_looks[SHOWN_IDLE], &state_looks[SHOWN_OTHER]};
+    bool has_states = !lines->open->chart.depth;
+    size_t n = has_states ? 0 : lines->letters.procedures.n, end = has_states ? SHOWN_STATES : n + 3;
+    text_clear(name);
+    while (*at < end) {
+        size_t i = (*at)++;
+        const struct state_look *look = i < n ? NULL : has_states ? &state_looks[i] : rest[i - n];
+        *symbol = look ? look->symbol : procedure_letter(i);
+        *color = look ? look->color : procedure_color(i);
+        if (!has_states && !lines->has_symbol[(unsigned char)*symbol])
+            continue;
+        if (look)
+            text_add(name, look->name);
+        else
+            add_procedure(lines, i, name);
+        return true;
+    }
+    return false;
 }
 
 void timeline_add_title(const struct timeline_lines *lines, struct text *out)
