@@ -22,17 +22,18 @@
 
 static void write_legend(const struct timeline_lines *lines, struct writer *writer)
 {
-    struct text name = {0}, legend = {0}, piece = {0};
+    struct text name = {0};
     char symbol;
     enum time_color color;
-    for (size_t at = 0; timeline_legend(lines, &at, &symbol, &color, &name);)
-        text_printf(&legend, "%s%c %s", legend.n ? "   " : "", symbol, text_string(&name));
-    const char *rest = text_string(&legend);
-    while (text_take_line(&rest, writer->width, &piece))
-        writer_line(writer, "%s", text_string(&piece));
+    for (size_t at = 0; timeline_legend(lines, &at, &symbol, &color, &name);) {
+        size_t used = text_columns(text_string(&writer->line));
+        if (used && used + text_columns(text_string(&name)) + 5 > writer->width)
+            writer_end_line(writer);
+        text_printf(&writer->line, "%s%c %s", writer->line.n ? "   " : "", symbol, text_string(&name));
+    }
+    if (writer->line.n)
+        writer_end_line(writer);
     vec_free(&name);
-    vec_free(&legend);
-    vec_free(&piece);
 }
 
 static void write_strip(const struct timeline_lines *lines, struct writer *writer)

@@ -89,35 +89,46 @@ struct time_look timeline_look(struct timeline_lines *lines, const struct time_c
     return look;
 }
 
-/* Adds the place of a procedure whose name others of the legend have, too: " (app.py:12)". */
-static void add_place_if_needed(const struct timeline_lines *lines, size_t i, struct text *name)
-{
-    struct database *db = lines->open->scopes.db;
-    char buffer[NAME_SIZE], other[NAME_SIZE];
-    const uint32_t *ids = lines->letters.procedures.at;
-    const char *of = database_procedure_name(db, ids[i], buffer);
-    for (size_t j = 0; j < lines->letters.procedures.n; j++) {
-        struct procedure procedure = database_procedure(db, ids[i]);
-        if (j == i || procedure.file == NOTHING || strcmp(of, database_procedure_name(db, ids[j], other)) != 0)
-            continue;
-        struct text place = {0};
-        label_file_line(db, procedure.file, procedure.line, &place);
-        text_say(name, lines->ascii, " (%s)", text_string(&place));
-        vec_free(&place);
-        return;
-    }
-}
-
-static void add_procedure(const struct timeline_lines *lines, size_t i, struct text *name)
+static void add_name(const struct timeline_lines *lines, uint32_t procedure, size_t most, struct text *name)
 {
     char buffer[NAME_SIZE];
     struct text clean = {0};
-    const char *of = database_procedure_name(lines->open->scopes.db, lines->letters.procedures.at[i], buffer);
-    text_add_clean(&clean, of, lines->ascii);
-    shorten_name(text_string(&clean), MOST_NAME_COLUMNS, lines->ascii, name);
-    text_cut(name, MOST_NAME_COLUMNS);
+    text_add_clean(&clean, database_procedure_name(lines->open->scopes.db, procedure, buffer), lines->ascii);
+    shorten_name(text_string(&clean), most, lines->ascii, name);
+    text_cut(name, most);
     vec_free(&clean);
-    add_place_if_needed(lines, i, name);
+}
+
+/* Whether another procedure of the legend has the same name, as far as `most` columns show. */
+static bool name_is_shared(const struct timeline_lines *lines, size_t i, size_t most, const char *name)
+{
+    bool is_shared = false;
+    for (size_t j = 0; j < lines->letters.procedures.n && !is_shared; j++) {
+        struct text other = {0};
+        add_name(lines, lines->letters.procedures.at[j], most, &other);
+        is_shared = j != i && strcmp(text_string(&other), name) == 0;
+        vec_free(&other);
+    }
+    return is_shared;
+}
+
+/* Adds a name; if others are the same, longer and with its place: "<listcomp> (app.py:12)". */
+static void add_procedure(const struct timeline_lines *lines, size_t i, struct text *name)
+{
+    struct database *db = lines->open->scopes.db;
+    uint32_t id = lines->letters.procedures.at[i];
+    struct procedure procedure = database_procedure(db, id);
+    struct text place = {0};
+    add_name(lines, id, MOST_NAME_COLUMNS, name);
+    if (!name_is_shared(lines, i, MOST_NAME_COLUMNS, text_string(name)))
+        return;
+    text_clear(name);
+    add_name(lines, id, 2 * MOST_NAME_COLUMNS, name);
+    if (procedure.file == NOTHING || !name_is_shared(lines, i, 2 * MOST_NAME_COLUMNS, text_string(name)))
+        return;
+    label_file_line(db, procedure.file, procedure.line, &place);
+    text_say(name, lines->ascii, " (%s)", text_string(&place));
+    vec_free(&place);
 }
 
 bool timeline_legend(const struct timeline_lines *lines, size_t *at, char *symbol, enum time_color *color,

@@ -149,6 +149,14 @@ static void write_rows(struct drawing *drawing)
     }
 }
 
+/* A drawing has no letters: procedures that share the color of others are such. Whether an entry of the legend is one. */
+static bool is_one_of_others(struct timeline_lines *lines, char symbol, enum time_color color)
+{
+    bool is = lines->open->chart.depth && color == TIME_GRAY && symbol != '*';
+    lines->has_symbol['*'] |= is;
+    return is;
+}
+
 static void write_legend(struct drawing *drawing)
 {
     struct text name = {0};
@@ -157,6 +165,8 @@ static void write_legend(struct drawing *drawing)
     int x = 4;
     drawing->y += 2 * ROW;
     for (size_t at = 0; timeline_legend(drawing->lines, &at, &symbol, &color, &name);) {
+        if (is_one_of_others(drawing->lines, symbol, color))
+            continue;
         int width = LEGEND_BOX + CHARACTER * (int)text_columns(text_string(&name));
         if (x > 4 && x + width > width_of(drawing)) {
             x = 4;
