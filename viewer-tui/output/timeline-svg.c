@@ -149,7 +149,8 @@ static void write_rows(struct drawing *drawing)
     }
 }
 
-/* A drawing has no letters: procedures that share the color of others are such. Whether an entry of the legend is one. */
+/* Whether an entry of the legend is shown as a part of the others: a drawing has no letters that tell apart what is
+ * gray. */
 static bool is_one_of_others(struct timeline_lines *lines, char symbol, enum time_color color)
 {
     bool is = lines->open->chart.depth && color == TIME_GRAY && symbol != '*';
