@@ -12,8 +12,9 @@ _Static_assert(TIME_COLORS == SCREEN_TILE_COLORS, "screen.c has as many colors")
 #define LINES_ABOVE 2
 #define LINES_BELOW 6
 
-/* The legend may have a third of the screen. */
+/* The legend may have a third of the screen, if that leaves some rows. */
 #define LEGEND_PART 3
+#define LEAST_ROWS  3
 
 /* Least height of the screen with the strip, and with the lines below the rows. */
 #define HEIGHT_FOR_STRIP 18
@@ -159,16 +160,17 @@ static void draw_below(struct tui *tui, struct time_page *page, int line)
     text_clear(&text);
     add_cell(page, tui->ascii, &text);
     screen_put(line + 2, 2, width - 2, STYLE_DIM, text_string(&text));
-    line += 3 + draw_legend(page, line + 3, screen_height() / LEGEND_PART);
+    line += 3 + draw_legend(page, line + 3, page->legend_lines);
     text_clear(&text);
     timeline_add_note(&page->open, &text);
     screen_put(line, 0, width, STYLE_DIM, text_string(&text));
     vec_free(&text);
 }
 
-/* Gives letters to what the rows show; the legend has these. Returns how many lines it takes. */
-static int find_legend(struct time_page *page)
+/* Gives letters to what the rows show; the legend has these. Finds how many lines it has. */
+static void find_legend(struct time_page *page)
 {
+    int third = screen_height() / LEGEND_PART, left = page->rows.height - LEAST_ROWS + 1;
     struct time_chart *chart = &page->open.chart;
     double length = timeline_column_length(&page->lines);
     size_t height = (size_t)page->rows.height, first = page->scroller.top, n = chart->rows.rows.n;
@@ -178,7 +180,8 @@ static int find_legend(struct time_page *page)
     for (size_t row = first; row < first + n; row++)
         for (unsigned column = 0; column < chart->window.n; column++)
             timeline_look(&page->lines, &time_chart_cells(chart, row)[column], length);
-    return draw_legend(page, -1, screen_height() / LEGEND_PART);
+    left = left > 1 ? left : 1;
+    page->legend_lines = draw_legend(page, -1, left < third ? left : third);
 }
 
 /* Gives the rows the lines from `line` on, but for those below them. */
@@ -227,9 +230,9 @@ int time_page_draw(void *context)
         line = draw_strip(page, line);
     int below = height >= HEIGHT_FOR_LINES ? LINES_BELOW : 2;
     place_rows(page, line, below);
-    int n_legend = find_legend(page);
+    find_legend(page);
     if (height >= HEIGHT_FOR_LINES)
-        place_rows(page, line, below += n_legend - 1);
+        place_rows(page, line, below += page->legend_lines - 1);
     draw_rows(page);
     if (height >= HEIGHT_FOR_LINES)
         draw_below(tui, page, height - below);
