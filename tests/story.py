@@ -152,7 +152,7 @@ def draw_time_line(folder):
         return
     subprocess.run([BUILD / "bin/hpcrun", "-q", "-e", "REALTIME@f1000", "-o", folder / "m-when", BUILD / "bin/hpcstruct",
                     "-o", folder / "structure", BIG[-1]], check=True)
-    done = subprocess.run([viewer.VIEWER, "--print", "timeline", "--depth", "2", "--format", "svg",
+    done = subprocess.run([viewer.VIEWER, "--print", "timeline", "--depth", "6", "--format", "svg",
                            database_of(folder, "when-database", folder / "m-when")], check=True, capture_output=True, text=True)
     (ROOT / "doc/time-line.svg").write_text(done.stdout)
 
