@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bins of a run at most, samples in one at least, and the least length in mean intervals of a record. */
+/* Bins of a run at most; samples that one has on average, or those that a thread which never sleeps would have in it; and
+ * the least length in mean intervals of a record. */
 #define MOST_BINS     500
-#define LEAST_SAMPLES 8
+#define LEAST_SAMPLES 4
 #define LEAST_RECORDS 2
 
 /* A phase with a smaller share of work, of the time of threads in code, is one of waiting. */
@@ -204,7 +205,7 @@ static struct bins bins_of(const struct phase_search *search, struct time_range 
     return bins;
 }
 
-/* Bins are so wide that they have samples enough, and that a record is not in many of them. */
+/* Bins are so wide that they have samples enough, unless threads sleep, and that a record is not in many of them. */
 static size_t number_of_bins(struct phase_search *search, const struct record_sums *all)
 {
     double amount = 0;
@@ -212,10 +213,12 @@ static size_t number_of_bins(struct phase_search *search, const struct record_su
         amount += (double)all->list.at[i].amount;
     search->increment = amount > 0 ? all->squares / amount : 1;
     search->interval = search->timeline->is_time ? timeline_amount(search->timeline, search->increment) * 1e9 : 0;
-    double n = fmin(MOST_BINS, amount / search->increment / LEAST_SAMPLES);
-    if (search->interval > 0)
-        n = fmin(n, (double)search->timeline->end / (LEAST_RECORDS * search->interval));
-    return (size_t)n;
+    double n = amount / search->increment / LEAST_SAMPLES;
+    if (search->interval > 0) {
+        double intervals = (double)search->timeline->end / search->interval;
+        n = fmin(fmax(n, intervals / LEAST_SAMPLES), intervals / LEAST_RECORDS);
+    }
+    return (size_t)fmin(n, MOST_BINS);
 }
 
 /* ---- cuts ---- */

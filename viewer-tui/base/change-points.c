@@ -3,12 +3,14 @@
 #include "lib/alloc.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A series at one width of bins. */
 struct series {
     size_t n, d, least; /* bins, kinds, bins of a stretch at least */
+    size_t n_seen;      /* kinds with counts: the others have no noise */
     double *counts;
     double *sums;    /* of values with variance 1, over the first i bins, by kind: sums[i * d + k] */
     double *squares; /* the same of their squares, over all kinds */
@@ -25,14 +27,16 @@ static int ascending(const void *left, const void *right)
 #define QUANTILE            0.8
 #define QUANTILE_DIFFERENCE 1.812388
 
-/* Largest blocks of neighbors whose differences say how large the noise is. */
+/* Largest blocks of neighbors whose differences say how large the noise is, and how many blocks there must be: a cut
+ * changes two differences, and those of several cuts must be fewer than what is above the quantile. */
 #define LARGEST_BLOCK 8
+#define LEAST_BLOCKS  40
 
 /* The deviation of one value of a kind: 1, as of independent counts, or more. values[0], values[d], ... */
 static double deviation(const double *values, size_t n, size_t d)
 {
     double most = 1, *differences = mem_alloc(n * sizeof *differences);
-    for (size_t block = 1; block <= LARGEST_BLOCK && n / block > LARGEST_BLOCK; block *= 2) {
+    for (size_t block = 1; block <= LARGEST_BLOCK && (block == 1 || n / block >= LEAST_BLOCKS); block *= 2) {
         double before = 0;
         for (size_t i = 0; i < n / block; i++) {
             double sum = 0;
@@ -62,11 +66,14 @@ static struct series series_of(double *counts, size_t n, size_t d)
         values[i] = 2 * sqrt(counts[i] + 0.375);
     for (size_t k = 0; k < d; k++) {
         double scale = 1 / deviation(values + k, n, d);
+        bool is_seen = false;
         for (size_t i = 0; i < n; i++) {
             double value = values[i * d + k] * scale;
+            is_seen |= counts[i * d + k] > 0;
             series.sums[(i + 1) * d + k] = series.sums[i * d + k] + value;
             series.squares[i + 1] += value * value;
         }
+        series.n_seen += is_seen;
     }
     for (size_t i = 0; i < n; i++)
         series.squares[i + 1] += series.squares[i];
@@ -93,7 +100,7 @@ static double cost(const struct series *series, size_t from, size_t to)
 
 static double penalty(const struct series *series)
 {
-    double d = (double)series->d, x = log((double)series->n / FALSE_CUT);
+    double d = (double)series->n_seen, x = log((double)series->n / FALSE_CUT);
     return d + 2 * sqrt(d * x) + 2 * x;
 }
 
