@@ -22,35 +22,48 @@ static int ascending(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* What is larger than this share of absolute differences, and what that is for two normal numbers with deviation 1. The
- * median would not see a program that alternates now and then; the mean would see the cuts. */
-#define QUANTILE            0.8
-#define QUANTILE_DIFFERENCE 1.812388
+/* Noise is measured where most absolute differences are smaller. The median alone would not see a program that alternates
+ * now and then; the mean would see the cuts. Each of MOST_CUTS changes two differences. */
+#define QUANTILE  0.8
+#define MOST_CUTS 4
 
-/* Largest blocks of neighbors whose differences say how large the noise is, and how many blocks there must be: a cut
- * changes two differences, and those of several cuts must be fewer than what is above the quantile. */
+/* Largest blocks of neighbors whose differences say how large the noise is: some of them are without cuts. */
 #define LARGEST_BLOCK 8
-#define LEAST_BLOCKS  40
+
+/* What is larger than this share of the absolute differences of two normal numbers with deviation 1. */
+static double normal_difference(double share)
+{
+    double low = 0, high = 8;
+    for (int i = 0; i < 40; i++) {
+        double middle = (low + high) / 2;
+        *(erf(middle / 2) < share ? &low : &high) = middle;
+    }
+    return high;
+}
+
+/* The deviation that the differences of n blocks show. */
+static double deviation_of_blocks(const double *values, size_t n, size_t d, size_t block, double *differences)
+{
+    double before = 0;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < block; j++)
+            sum += values[(i * block + j) * d];
+        if (i > 0)
+            differences[i - 1] = fabs(sum - before);
+        before = sum;
+    }
+    double share = fmin(QUANTILE, 1 - 2.0 * MOST_CUTS / (double)(n - 1));
+    qsort(differences, n - 1, sizeof *differences, ascending);
+    return differences[(size_t)(share * (double)(n - 1))] / (normal_difference(share) * sqrt((double)block));
+}
 
 /* The deviation of one value of a kind: 1, as of independent counts, or more. values[0], values[d], ... */
 static double deviation(const double *values, size_t n, size_t d)
 {
     double most = 1, *differences = mem_alloc(n * sizeof *differences);
-    for (size_t block = 1; block <= LARGEST_BLOCK && (block == 1 || n / block >= LEAST_BLOCKS); block *= 2) {
-        double before = 0;
-        for (size_t i = 0; i < n / block; i++) {
-            double sum = 0;
-            for (size_t j = 0; j < block; j++)
-                sum += values[(i * block + j) * d];
-            if (i > 0)
-                differences[i - 1] = fabs(sum - before);
-            before = sum;
-        }
-        size_t n_differences = n / block - 1;
-        qsort(differences, n_differences, sizeof *differences, ascending);
-        double found = differences[(size_t)(QUANTILE * (double)n_differences)];
-        most = fmax(most, found / (QUANTILE_DIFFERENCE * sqrt((double)block)));
-    }
+    for (size_t block = 1; block <= LARGEST_BLOCK && n / block >= 3 * MOST_CUTS; block *= 2)
+        most = fmax(most, deviation_of_blocks(values, n / block, d, block, differences));
     free(differences);
     return most;
 }
