@@ -27,8 +27,10 @@ static int ascending(const void *left, const void *right)
 #define QUANTILE  0.8
 #define MOST_CUTS 4
 
-/* Largest blocks of neighbors whose differences say how large the noise is: some of them are without cuts. */
+/* Largest blocks of neighbors whose differences say how large the noise is, and how many there must be: some differences are
+ * without cuts. */
 #define LARGEST_BLOCK 8
+#define LEAST_BLOCKS  11
 
 /* What is larger than this share of the absolute differences of two normal numbers with deviation 1. */
 static double normal_difference(double share)
@@ -62,7 +64,7 @@ static double deviation_of_blocks(const double *values, size_t n, size_t d, size
 static double deviation(const double *values, size_t n, size_t d)
 {
     double most = 1, *differences = mem_alloc(n * sizeof *differences);
-    for (size_t block = 1; block <= LARGEST_BLOCK && n / block >= 3 * MOST_CUTS; block *= 2)
+    for (size_t block = 1; block <= LARGEST_BLOCK && n / block >= LEAST_BLOCKS; block *= 2)
         most = fmax(most, deviation_of_blocks(values, n / block, d, block, differences));
     free(differences);
     return most;
