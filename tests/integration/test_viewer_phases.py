@@ -147,7 +147,8 @@ class ShortRuns(unittest.TestCase):
 
     def test_what_was_not_measured_is_no_zero(self):
         for phase in self.phases("A500 B1000 A500", 5, False):
-            self.assertEqual(phase["percent"], {"work": 100, "overhead": 0, "waiting": None, "ready": None, "off_cpu": None})
+            self.assertEqual(phase["percent"],
+                             {"work": 100, "overhead": 0, "waiting": None, "ready": None, "off_cpu": None})
         self.assertEqual(self.phases("A500 s1000 A500", 5, True)[1]["percent"]["off_cpu"], 100)
 
 

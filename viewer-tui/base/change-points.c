@@ -22,13 +22,13 @@ static int ascending(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Noise is measured where most absolute differences are smaller. The median alone would not see a program that alternates
- * now and then; the mean would see the cuts. Each of MOST_CUTS changes two differences. */
+/* Noise is measured where most absolute differences are smaller. The median alone would not see a program that
+ * alternates now and then; the mean would see the cuts. Each of MOST_CUTS changes two differences. */
 #define QUANTILE  0.8
 #define MOST_CUTS 4
 
-/* Largest blocks of neighbors whose differences say how large the noise is, and how many there must be: some differences are
- * without cuts. */
+/* Largest blocks of neighbors whose differences say how large the noise is, and how many there must be: some differences
+ * are without cuts. */
 #define LARGEST_BLOCK 8
 #define LEAST_BLOCKS  11
 
