@@ -140,7 +140,7 @@ class ShortRuns(unittest.TestCase):
                         self.assertEqual(len(self.phases(plan, step, False)), 1)
 
     def test_a_sleep_that_is_not_seen_is_no_work(self):
-        sleep = self.phases("A500 s1000 A500", 5, False)[1]
+        _, sleep, _ = self.phases("A500 s500 B1 s500 A500", 5, False)
         self.assertEqual(sleep["advice"], "Nothing used a CPU.")
         self.assertIsNone(sleep["procedure"])
         self.assertLess(sleep["threads_at_work"], 0.01)
