@@ -34,14 +34,15 @@ class Phases:
     # Of the program, by thread; from and to in seconds from the begin of the process, None: it did not end.
     REGIONS = {1: [("build", 0.1, 0.4), ("inner", 0.2, 0.3)], 2: [("tail", 0.9, None)]}
 
-    def __init__(self, event="REALTIME"):
-        self.event = event
+    def __init__(self, event="REALTIME", names=None, stripped=False):
+        """`names`: of functions in the database, if others than in PHASES. Stripped: without _start and source files."""
+        self.event, names = event, names or {}
         self.db = db = v4_writer.Database("phases", ("work", "waiting", "ready"), 4)
         module, file = db.module("/home/user/phases"), db.file("/home/user/phases.c")
         libc = db.module("/lib/x86_64-linux-gnu/libc.so.6")
-        functions = {name: db.function(name, module, 16 * i, file, 10 * i)
+        functions = {name: db.function(names.get(name, name), module, 16 * i, *(() if stripped else (file, 10 * i)))
                      for i, name in enumerate(("main", "assemble", "solve", "kernel", "join"), 1)}
-        start = db.entry(1, "main thread").call(db.function("_start", module, 8)).call(
+        start = db.entry(1, "main thread").call(db.function("<phases+0x8>" if stripped else "_start", module, 8)).call(
             db.function("__libc_start_main", libc, 8, db.file("csu/libc-start.c"), 1))
         main = start.call(functions["main"])
         solve = main.call(functions["solve"]).statement(file, 33)  # which calls kernel
@@ -217,6 +218,12 @@ class Cells(OfPhases):
                              [True] * 40 + [False] * 30 + [True] * 30)
             self.assertAlmostEqual(threads[1]["procedures"][50]["amount"], 0.01, delta=1e-8)
 
+    def test_start_code_of_a_stripped_program(self):
+        Phases(stripped=True).write(self.db)
+        for depth, names in {1: ("main",), 2: ("assemble", "solve", "join")}.items():
+            threads = viewer.printed_json("timeline", "--depth", depth, self.db)["threads"]
+            self.assertEqual({cell["name"] for cell in threads[0]["procedures"]}, set(names))
+
     def test_csv(self):
         rows = list(csv.DictReader(io.StringIO(viewer.printed("timeline", "--format", "csv", self.db))))
         found = defaultdict(float)
@@ -245,14 +252,33 @@ class Text(OfPhases):
         self.assertRegex(text, r"\nworking +1\.20 .*\nwaiting +0\.20 .*\nidle +1\.10 .*\nready +0\.30 .*\n"
                                r"CPUs used +1\.20 ")
         self.assertNotIn("overhead   ", text.split("# working")[0])
-        self.assertIn("0.000 s to 1.000 s of 1.000 s, a column is 12.3 ms: states", text)
+        self.assertIn("0.000 s to 1.000 s of 1.000 s, states, a column is 12.3 ms", text)
 
     def test_procedures(self):
         text = viewer.printed("timeline", "--depth", 2, self.db)
-        self.assertRegex(text, r"\nA solve   B assemble   C join   \. idle   \? other\n")
+        self.assertRegex(text, r"\nA solve   B assemble   C join   \. idle\n")
         rows = self.rows(text)
         self.assertRegex(rows[0], r"^B{32,33}A{31,33}C{16,17}$")
         self.assertRegex(rows[2], r"^\.{32,33}A{31,33}$")
+
+    def test_procedures_of_one_name_have_their_lines(self):
+        Phases(names={"join": "assemble"}).write(self.db)
+        text = viewer.printed("timeline", "--depth", 2, self.db)
+        self.assertIn("\nA solve   B assemble (phases.c:20)   C assemble (phases.c:50)   . idle\n", text)
+
+    def test_long_names_keep_begin_and_end(self):
+        run = json.loads(pathlib.Path(self.db, "run.json").read_text())
+        run["processes"][0]["threads"][0]["name"] = "assembler-of-all-sparse-matrices-and-vectors"
+        pathlib.Path(self.db, "run.json").write_text(json.dumps(run))
+        text = viewer.printed("timeline", self.db)
+        self.assertRegex(text, "\nassembler[a-z-]*….* 70/71 #")
+
+    def test_a_damaged_time_line_is_not_called_missing(self):
+        path = pathlib.Path(self.db, "timeline.db")
+        path.write_bytes(path.read_bytes()[:30])
+        done = viewer.run("--print", "timeline", self.db)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, f"hpcviewer: {path}: truncated: the header ends early\n"))
 
     def test_ascii(self):
         text = viewer.printed("timeline", self.db, locale="C")
@@ -355,19 +381,36 @@ class Screen(InTerminal):
         terminal.press("Down", *["Right"] * 50)
         terminal.until_seen("0.623 s  t 70/72: working", "main > solve > kernel  phases.c:42", "cell: working 100 %")
         terminal.press("Down", "+", "+", "+")
-        terminal.until_seen("procedures at depth 3", "t 70/73: ready, without a CPU 75 %, working 25 %",
+        terminal.until_seen(", depth 3, ", "t 70/73: ready, without a CPU 75 %, working 25 %",
                             "; solve 100 %", "A kernel  B solve  C assemble  D join")
         terminal.press("+")
         terminal.until_seen("no path is deeper")
         terminal.press("Up", "Enter")
         terminal.until_seen("main > solve > kernel > phases.c:42", "1 top-down")
         terminal.press("6")
-        lines = terminal.until_seen("procedures at depth 3")
+        lines = terminal.until_seen(", depth 3, ")
         line = next(i for i, text in enumerate(lines) if text.startswith("t 70/73"))
         test_viewer_mouse.Mouse.send(self, terminal, test_viewer_mouse.LEFT, line, 19 + 40)  # the middle of 81 columns
         terminal.until_seen("0.500 s  t 70/73")
         test_viewer_mouse.Mouse.send(self, terminal, test_viewer_mouse.WHEEL_UP, line, 19 + 40)
         terminal.until_seen("500.0 ms  t 70/73: ready")
+
+    def test_legend_has_the_lines_it_needs(self):
+        terminal = self.start(width=40)
+        terminal.press("6", "+", "+", "+")
+        lines = terminal.until_seen("A kernel  B solve  C assemble  D join")
+        after = next(i for i, line in enumerate(lines) if line.startswith("A kernel")) + 1
+        self.assertEqual(lines[after].rstrip(), ". idle")
+
+    def test_threads_that_did_not_live_in_a_range(self):
+        """Thread 3 ends at 0.8 s."""
+        terminal = self.start("--from", "0.9", self.db)
+        terminal.press("6")
+        terminal.until_seen("900.0 ms to 1000.0 ms", "t 70/72", "t 70/73")
+        terminal.press("0")
+        terminal.until_seen("0.000 s to 1.000 s", "t 70/73", "working       1.20")
+        self.assertEqual([t["profile"] for t in viewer.printed_json("timeline", "--from", "0.9", self.db)["threads"]],
+                         [1, 2])
 
     def test_regions_of_the_program(self):
         terminal = self.start(width=100)
@@ -412,7 +455,7 @@ class Screen(InTerminal):
         terminal.press("6", *["Right"] * 10, "r")
         terminal.until_seen("the range begins here", "[")
         terminal.press(*["Right"] * 10, "r")
-        terminal.until_seen("in all views, the summary and the advice  (q: the whole run)", "time: 0.12345")
+        terminal.until_seen("in all views, the summary and the advice  (q: the whole run)", "time: 0.1235 s to 0.2593 s")
         terminal.press("H")
         lines = terminal.until_seen("assemble")
         self.assertFalse(any("kernel" in line for line in lines))

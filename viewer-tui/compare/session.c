@@ -11,6 +11,7 @@
 #include "viewer-tui/threads/thread-sums.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -609,10 +610,12 @@ const struct phases *session_phases(struct session *session)
     return phases_of(session, &session->runs.at[0]);
 }
 
-/* "1.2 s to 3.4 s": with as many digits as tell them apart from others; the caller frees. */
+/* "1.2 s to 3.4 s": in steps of at most a thousandth of the range; the caller frees. */
 static char *name_of_range(struct time_range range)
 {
-    return mem_printf("%.6g s to %.6g s", (double)range.from * 1e-9, (double)range.to * 1e-9);
+    double length = (double)(range.to - range.from), step = pow(10, floor(log10(fmax(length, 1))) - 3);
+    return mem_printf("%.12g s to %.12g s", round((double)range.from / step) * step * 1e-9,
+                      round((double)range.to / step) * step * 1e-9);
 }
 
 static enum outcome set_range(struct session *session, struct session_run *run, enum projection projection,

@@ -17,6 +17,9 @@
 /* A sample makes one record for each state at most. Damaged files can have more records with one time. */
 #define MOST_OF_A_SAMPLE TRACE_STATES
 
+/* Processes end before that, a year after the begin, unless run.json is damaged. */
+#define LATEST_END 32e15
+
 /* What is wrong with the header; NULL if nothing is. */
 static const char *check_header(struct timeline *timeline)
 {
@@ -55,6 +58,20 @@ static const char *check_threads(struct timeline *timeline)
     return NULL;
 }
 
+/* Without records at its end, as of a run by CPU time that slept then, the run is longer than they are. */
+static void take_end_of_processes(struct timeline *timeline, const json_t *run)
+{
+    size_t i;
+    const json_t *process;
+    json_array_foreach(json_object_get(run, "processes"), i, process)
+    {
+        const json_t *begin = json_object_get(process, "time_line_begin");
+        double end = (json_number_value(begin) + run_number(process, "wall")) * 1e9;
+        if (json_is_number(begin) && end > (double)timeline->end && end < LATEST_END)
+            timeline->end = (uint64_t)end;
+    }
+}
+
 static void find_event(struct timeline *timeline, const json_t *run)
 {
     const json_t *event = json_array_get(json_object_get(run, "events"), timeline->header.event);
@@ -81,6 +98,7 @@ struct timeline *timeline_open(const char *folder, const json_t *run)
     free(unreadable);
     if (is_sound) {
         find_event(timeline, run);
+        take_end_of_processes(timeline, run);
         return timeline;
     }
     timeline_close(timeline);

@@ -17,7 +17,7 @@ struct timeline {
     const struct timeline_place *places;   /* header.n_places of them */
     const char *event; /* in run.json, of which the records are; "" if unknown */
     bool is_time;      /* amounts are time, so that a record is about an interval */
-    uint64_t end;      /* the last time of any record */
+    uint64_t end;      /* of the last record, or of the last process if that is later */
     uint64_t n_records; /* of all threads */
 };
 

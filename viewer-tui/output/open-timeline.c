@@ -1,6 +1,7 @@
 #include "viewer-tui/output/open-timeline.h"
 
 #include "viewer-tui/base/shorten.h"
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/timeline/time-samples.h"
@@ -10,13 +11,25 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Most columns of a procedure's name in a path. */
 #define MOST_NAME_COLUMNS 40
 
-const char *open_timeline(struct open_timeline *open, struct session *session, enum projection projection,
-                          unsigned columns)
+/* Why the database has no time line; of a damaged one that is the problem that was found. */
+static const char *why_none(const struct session *session)
 {
+    char *path = mem_printf("%s/%s", session->runs.at[0].folder, TIMELINE_FILE);
+    bool is_there = access(path, F_OK) == 0;
+    free(path);
+    return is_there && problem_text() ? problem_text()
+                                      : "there is no time line: hpcrun records one unless it is told --trace off";
+}
+
+const char *open_timeline(struct open_timeline *open, struct session *session, enum projection projection,
+                          bool has_all_threads, unsigned columns)
+{
+    const struct session_run *run = &session->runs.at[0];
     struct database *db = session_database(session, projection);
     struct threads threads;
     *open = (struct open_timeline){0};
@@ -24,19 +37,22 @@ const char *open_timeline(struct open_timeline *open, struct session *session, e
         return "the database cannot be read";
     open->timeline = session_timeline(session);
     if (!open->timeline)
-        return "there is no time line: hpcrun records one unless it is told --trace off";
-    open->hosts_differ = run_hosts_differ(session->run);
+        return why_none(session);
+    open->hosts_differ = run_hosts_differ(run->runs_read.at[0]);
     open->scopes = place_scopes_of(db, open->timeline, projection == PHYSICAL);
-    threads_read(&threads, db, session->run);
+    if (has_all_threads)
+        threads_read_whole(&threads, db, run->runs_read.at[0]);
+    else
+        threads_read(&threads, db, session->run);
     thread_set_keep(session->threads, &threads, &db->metrics);
     open->regions = thread_regions_of(&threads, open->timeline);
     open->chart = time_chart_of(open->timeline, &open->scopes, threads, columns);
-    if (session->runs.at[0].has_range)
-        time_chart_show(&open->chart, session->runs.at[0].range.from, session->runs.at[0].range.to, columns);
+    if (run->has_range)
+        time_chart_show(&open->chart, run->range.from, run->range.to, columns);
     if (open->chart.rows.n > 0)
         return NULL;
     close_timeline(open);
-    return "these threads have no samples";
+    return run->has_range ? "no thread has samples in this piece of time" : "these threads have no samples";
 }
 
 void close_timeline(struct open_timeline *open)
@@ -193,6 +209,26 @@ uint32_t timeline_add_instant(const struct open_timeline *open, size_t thread, u
         add_place(&open->timeline->places[number], out);
     thread_regions_add(&open->regions, of->profile, time, ascii, out);
     return number < open->scopes.n ? open->scopes.node[number] : 0;
+}
+
+uint32_t timeline_largest_node(const struct open_timeline *open, size_t thread, uint64_t from, uint64_t to)
+{
+    struct time_samples sample = time_samples_from(open->timeline, open->chart.rows.records[thread], from);
+    uint32_t largest = 0;
+    double most = 0;
+    while (time_samples_next(&sample) && (sample.begin < to || sample.end <= to)) {
+        uint64_t begin = sample.begin > from ? sample.begin : from, end = sample.end < to ? sample.end : to;
+        double share = sample.end > sample.begin ? (double)(end - begin) / (double)(sample.end - sample.begin) : 1;
+        for (uint64_t i = sample.first; i < sample.next; i++) {
+            uint32_t place = sample.records[i].place, node = place < open->scopes.n ? open->scopes.node[place] : 0;
+            double amount = share * (double)trace_amount(sample.records[i].amount);
+            if (node && amount > most) {
+                most = amount;
+                largest = node;
+            }
+        }
+    }
+    return largest;
 }
 
 void timeline_add_path(const struct open_timeline *open, uint32_t node, size_t columns, bool ascii, struct text *out)

@@ -15,10 +15,11 @@ struct open_timeline {
     bool hosts_differ;
 };
 
-/* Opens the threads and the piece of time to which the session is restricted, in `columns`. Returns NULL, or
- * why there is no time line; the caller closes it if there is one. */
+/* Opens the threads and the piece of time to which the session is restricted, in `columns`. `has_all_threads`: also
+ * those that have no records in that piece. Returns NULL, or why there is no time line, which may be problem_text(); the
+ * caller closes it if there is one. */
 const char *open_timeline(struct open_timeline *open, struct session *session, enum projection projection,
-                          unsigned columns);
+                          bool has_all_threads, unsigned columns);
 void close_timeline(struct open_timeline *open);
 
 /* Adds the name of a row: a thread's label, "rank 3: app 71 (4 threads)", "worker (4 threads)". */
@@ -40,6 +41,9 @@ void timeline_add_note(const struct open_timeline *open, struct text *out);
  * workers work; in sort". Returns the node of that; 0 if there is none. */
 uint32_t timeline_add_instant(const struct open_timeline *open, size_t thread, uint64_t time, bool ascii,
                               struct text *out);
+
+/* The node of the record of a thread that has most of a piece of time; 0 if there is none. */
+uint32_t timeline_largest_node(const struct open_timeline *open, size_t thread, uint64_t from, uint64_t to);
 
 /* Adds the path of a node, "main > solve > dgemm  kernel.c:12"; if that is longer than `columns`, without its begin. */
 void timeline_add_path(const struct open_timeline *open, uint32_t node, size_t columns, bool ascii, struct text *out);

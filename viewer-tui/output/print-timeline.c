@@ -2,6 +2,7 @@
 #include "viewer-tui/output/print-timeline.h"
 
 #include "lib/diag.h"
+#include "viewer-tui/base/task.h"
 #include "viewer-tui/output/timeline-lines.h"
 #include "viewer-tui/table/table.h"
 
@@ -21,17 +22,18 @@
 
 static void write_legend(const struct timeline_lines *lines, struct writer *writer)
 {
-    struct text name = {0}, legend = {0}, piece = {0};
+    struct text name = {0};
     char symbol;
     enum time_color color;
-    for (size_t i = 0; timeline_legend(lines, i, &symbol, &color, &name); i++)
-        text_printf(&legend, "%s%c %s", i ? "   " : "", symbol, text_string(&name));
-    const char *rest = text_string(&legend);
-    while (text_take_line(&rest, writer->width, &piece))
-        writer_line(writer, "%s", text_string(&piece));
+    for (size_t at = 0; timeline_legend(lines, &at, &symbol, &color, &name);) {
+        size_t used = text_columns(text_string(&writer->line));
+        if (used && used + text_columns(text_string(&name)) + 5 > writer->width)
+            writer_end_line(writer);
+        text_printf(&writer->line, "%s%c %s", writer->line.n ? "   " : "", symbol, text_string(&name));
+    }
+    if (writer->line.n)
+        writer_end_line(writer);
     vec_free(&name);
-    vec_free(&legend);
-    vec_free(&piece);
 }
 
 static void write_strip(const struct timeline_lines *lines, struct writer *writer)
@@ -68,7 +70,7 @@ static void write_text(struct timeline_lines *lines, struct writer *writer)
         const struct time_cell *cells = time_chart_cells(chart, row);
         timeline_line_label(lines, row, &writer->line);
         for (unsigned column = 0; column < chart->window.n; column++)
-            text_printf(&writer->line, "%c", time_look_of(chart, &lines->letters, &cells[column], length).symbol);
+            text_printf(&writer->line, "%c", timeline_look(lines, &cells[column], length).symbol);
         text_trim(&writer->line);
         writer_end_line(writer);
     }
@@ -275,9 +277,10 @@ int print_timeline(struct session *session, struct view *view, const struct prin
     struct open_timeline open;
     struct timeline_lines lines = {.open = &open, .ascii = false};
     unsigned n = options->format > FORMAT_JSON ? FINE_COLUMNS : DATA_COLUMNS;
-    const char *why = open_timeline(&open, session, options->projection, n);
+    const char *why = open_timeline(&open, session, options->projection, false, n);
     if (why) {
-        diag_error(session->folder, "%s", why);
+        if (why != problem_text())
+            diag_error(session->folder, "%s", why);
         return 1;
     }
     if (options->depth)

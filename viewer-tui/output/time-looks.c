@@ -54,8 +54,7 @@ char procedure_letter(size_t index)
 
 enum time_color procedure_color(size_t index)
 {
-    static const enum time_color colors[] = {TIME_BLUE,   TIME_ORANGE,    TIME_GREEN, TIME_PURPLE,
-                                             TIME_YELLOW, TIME_VERMILION, TIME_SKY};
+    static const enum time_color colors[] = {TIME_BLUE, TIME_ORANGE, TIME_GREEN, TIME_PURPLE, TIME_VERMILION};
     return index < sizeof colors / sizeof *colors ? colors[index] : TIME_GRAY;
 }
 

@@ -53,7 +53,7 @@ struct procedure_letters {
  * most time first. */
 void letters_give(struct procedure_letters *letters, struct time_chart *chart, size_t first, size_t n);
 
-/* Letter and color of the i-th procedure; of others '*' and gray. */
+/* Letter and color of the i-th procedure; of others '*' and gray. The colors are not those of idle and other time. */
 char procedure_letter(size_t index);
 enum time_color procedure_color(size_t index);
 

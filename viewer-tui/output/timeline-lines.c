@@ -1,9 +1,12 @@
 #include "viewer-tui/output/timeline-lines.h"
 
 #include "viewer-tui/base/shorten.h"
+#include "viewer-tui/tree/labels.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Columns left of the cells: room for the names of the strip and their values; not more than a third of the line. */
 #define LEAST_LABEL   19
@@ -25,14 +28,28 @@ size_t timeline_label_width(const struct open_timeline *open, size_t width)
     return widest > LEAST_LABEL ? widest : LEAST_LABEL;
 }
 
+/* Shortens a label: its begin is a name, its end a number that tells it from others. */
+static void cut_middle(struct text *label, size_t most, bool ascii)
+{
+    const char *dots = ascii ? "..." : "…";
+    size_t columns = text_columns(text_string(label)), kept = most - text_columns(dots);
+    if (columns <= most)
+        return;
+    struct text end = {0};
+    text_add(&end, text_skip(text_string(label), columns - kept / 2));
+    text_cut(label, most - text_columns(dots) - text_columns(text_string(&end)));
+    text_add(label, dots);
+    text_add(label, text_string(&end));
+    vec_free(&end);
+}
+
 void timeline_line_label(const struct timeline_lines *lines, size_t row, struct text *out)
 {
     struct text label = {0};
     timeline_add_row(lines->open, row, lines->ascii, &label);
-    size_t columns = text_columns(text_string(&label)), room = lines->label_width - 1;
-    const char *shown = text_skip(text_string(&label), columns > room ? columns - room : 0);
-    text_add(out, shown);
-    text_pad(out, ' ', lines->label_width - text_columns(shown));
+    cut_middle(&label, lines->label_width - 1, lines->ascii);
+    text_add(out, text_string(&label));
+    text_pad(out, ' ', lines->label_width - text_columns(text_string(&label)));
     vec_free(&label);
 }
 
@@ -65,34 +82,77 @@ double timeline_strip_most(const struct timeline_lines *lines)
     return most;
 }
 
-bool timeline_legend(const struct timeline_lines *lines, size_t i, char *symbol, enum time_color *color,
-                     struct text *name)
+struct time_look timeline_look(struct timeline_lines *lines, const struct time_cell *cell, double length)
 {
-    const struct time_chart *chart = &lines->open->chart;
-    text_clear(name);
-    if (!chart->depth && i >= SHOWN_STATES)
-        return false;
-    if (!chart->depth || i >= lines->letters.procedures.n) {
-        static const enum shown_state without_place[] = {SHOWN_IDLE, SHOWN_OTHER};
-        size_t rest = i - lines->letters.procedures.n;
-        if (chart->depth && rest >= 2)
-            return false;
-        const struct state_look *look = &state_looks[chart->depth ? without_place[rest] : (enum shown_state)i];
-        *symbol = look->symbol;
-        *color = look->color;
-        text_add(name, look->name);
-        return true;
-    }
+    struct time_look look = time_look_of(&lines->open->chart, &lines->letters, cell, length);
+    lines->has_symbol[(unsigned char)toupper((unsigned char)look.symbol)] = true;
+    return look;
+}
+
+static void add_name(const struct timeline_lines *lines, uint32_t procedure, size_t most, struct text *name)
+{
     char buffer[NAME_SIZE];
     struct text clean = {0};
-    const char *of = database_procedure_name(lines->open->scopes.db, lines->letters.procedures.at[i], buffer);
-    text_add_clean(&clean, of, lines->ascii);
-    shorten_name(text_string(&clean), MOST_NAME_COLUMNS, lines->ascii, name);
-    text_cut(name, MOST_NAME_COLUMNS);
+    text_add_clean(&clean, database_procedure_name(lines->open->scopes.db, procedure, buffer), lines->ascii);
+    shorten_name(text_string(&clean), most, lines->ascii, name);
+    text_cut(name, most);
     vec_free(&clean);
-    *symbol = procedure_letter(i);
-    *color = procedure_color(i);
-    return true;
+}
+
+/* Whether another procedure of the legend has the same name, as far as `most` columns show. */
+static bool name_is_shared(const struct timeline_lines *lines, size_t i, size_t most, const char *name)
+{
+    bool is_shared = false;
+    for (size_t j = 0; j < lines->letters.procedures.n && !is_shared; j++) {
+        struct text other = {0};
+        add_name(lines, lines->letters.procedures.at[j], most, &other);
+        is_shared = j != i && strcmp(text_string(&other), name) == 0;
+        vec_free(&other);
+    }
+    return is_shared;
+}
+
+/* Adds a name; if others are the same, longer and with its place: "<listcomp> (app.py:12)". */
+static void add_procedure(const struct timeline_lines *lines, size_t i, struct text *name)
+{
+    struct database *db = lines->open->scopes.db;
+    uint32_t id = lines->letters.procedures.at[i];
+    struct procedure procedure = database_procedure(db, id);
+    struct text place = {0};
+    add_name(lines, id, MOST_NAME_COLUMNS, name);
+    if (!name_is_shared(lines, i, MOST_NAME_COLUMNS, text_string(name)))
+        return;
+    text_clear(name);
+    add_name(lines, id, 2 * MOST_NAME_COLUMNS, name);
+    if (procedure.file == NOTHING || !name_is_shared(lines, i, 2 * MOST_NAME_COLUMNS, text_string(name)))
+        return;
+    label_file_line(db, procedure.file, procedure.line, &place);
+    text_say(name, lines->ascii, " (%s)", text_string(&place));
+    vec_free(&place);
+}
+
+bool timeline_legend(const struct timeline_lines *lines, size_t *at, char *symbol, enum time_color *color,
+                     struct text *name)
+{
+    static const struct state_look others = {"other procedures", '*', TIME_GRAY};
+    const struct state_look *const rest[] = {&others, &state_looks[SHOWN_IDLE], &state_looks[SHOWN_OTHER]};
+    bool has_states = !lines->open->chart.depth;
+    size_t n = has_states ? 0 : lines->letters.procedures.n, end = has_states ? SHOWN_STATES : n + 3;
+    text_clear(name);
+    while (*at < end) {
+        size_t i = (*at)++;
+        const struct state_look *look = i < n ? NULL : has_states ? &state_looks[i] : rest[i - n];
+        *symbol = look ? look->symbol : procedure_letter(i);
+        *color = look ? look->color : procedure_color(i);
+        if (!has_states && !lines->has_symbol[(unsigned char)*symbol])
+            continue;
+        if (look)
+            text_add(name, look->name);
+        else
+            add_procedure(lines, i, name);
+        return true;
+    }
+    return false;
 }
 
 void timeline_add_title(const struct timeline_lines *lines, struct text *out)
@@ -104,11 +164,11 @@ void timeline_add_title(const struct timeline_lines *lines, struct text *out)
     timeline_add_time(chart->window.end, step, out);
     text_add(out, " of ");
     timeline_add_time(chart->timeline->end, timeline_tick_step(chart->timeline->end, 1000), out);
+    if (chart->depth)
+        text_printf(out, ", depth %u", chart->depth);
+    else
+        text_add(out, ", states");
     text_add(out, ", a column is ");
     uint64_t column = length / chart->window.n;
     timeline_add_time(column, timeline_tick_step(column, 100), out);
-    if (chart->depth)
-        text_printf(out, ": procedures at depth %u", chart->depth);
-    else
-        text_add(out, ": states");
 }

@@ -5,17 +5,20 @@
 #include "viewer-tui/output/open-timeline.h"
 #include "viewer-tui/output/time-looks.h"
 
+#include <limits.h>
+
 struct timeline_lines {
     struct open_timeline *open;
     struct procedure_letters letters; /* freed by the owner, with vec_free */
     bool ascii;
+    bool has_symbol[UCHAR_MAX + 1]; /* what timeline_look has shown; upper-case letters */
     size_t label_width; /* columns left of the cells */
 };
 
 /* Columns for labels that suit the rows on a line of `width` columns. */
 size_t timeline_label_width(const struct open_timeline *open, size_t width);
 
-/* Adds the label of a row, padded; a longer one loses its begin, which often is the same in all rows. */
+/* Adds the label of a row, padded; of a longer one the middle is left out. */
 void timeline_line_label(const struct timeline_lines *lines, size_t row, struct text *out);
 
 /* Adds the label of a line of the strip, with the mean over the window: "working         3.42 ". False if nothing is in
@@ -28,11 +31,15 @@ double timeline_strip_most(const struct timeline_lines *lines);
 /* Nanoseconds of a column. */
 double timeline_column_length(const struct timeline_lines *lines);
 
-/* The name of the i-th entry of the legend of what cells show, with its symbol and color; false if there are no more. */
-bool timeline_legend(const struct timeline_lines *lines, size_t i, char *symbol, enum time_color *color,
+/* The look of a cell (time-looks.h), for the legend to have it. */
+struct time_look timeline_look(struct timeline_lines *lines, const struct time_cell *cell, double length);
+
+/* The next entry, from *at = 0 on, of the legend of what cells show: its name, symbol and color; false if there are no
+ * more. Of procedures it has those that timeline_look has shown; of equal names it tells the places. */
+bool timeline_legend(const struct timeline_lines *lines, size_t *at, char *symbol, enum time_color *color,
                      struct text *name);
 
-/* Adds what is shown: "0.10 s to 2.80 s of 10.0 s, a column is 28 ms: states". */
+/* Adds what is shown: "0.10 s to 2.80 s of 10.0 s, states, a column is 28 ms". */
 void timeline_add_title(const struct timeline_lines *lines, struct text *out);
 
 #endif

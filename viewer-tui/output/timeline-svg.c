@@ -12,7 +12,8 @@
 #define STRIP        26 /* a line of the strip */
 #define TOP          44
 #define STRIP_TOP    16 /* of a strip alone */
-#define LEGEND_ENTRY 160
+#define LEGEND_BOX   30 /* an entry of the legend, without its text */
+#define CHARACTER    8  /* as wide as most are */
 
 struct drawing {
     struct timeline_lines *lines;
@@ -119,7 +120,7 @@ static void write_procedures(const struct drawing *drawing, const struct time_ce
     struct text path = {0};
     for (int color = 0; color < TIME_COLORS; color++) {
         for (unsigned column = 0; column < chart->window.n; column++) {
-            struct time_look look = time_look_of(chart, &drawing->lines->letters, &cells[column], length);
+            struct time_look look = timeline_look(drawing->lines, &cells[column], length);
             if (look.color == (enum time_color)color)
                 add_bar(&path, column, drawing->y, ROW - 2, 0, look.share);
         }
@@ -148,20 +149,34 @@ static void write_rows(struct drawing *drawing)
     }
 }
 
+/* Whether an entry of the legend is shown as a part of the others: a drawing has no letters that tell apart what is
+ * gray. */
+static bool is_one_of_others(struct timeline_lines *lines, char symbol, enum time_color color)
+{
+    bool is = lines->open->chart.depth && color == TIME_GRAY && symbol != '*';
+    lines->has_symbol['*'] |= is;
+    return is;
+}
+
 static void write_legend(struct drawing *drawing)
 {
     struct text name = {0};
     char symbol;
     enum time_color color;
-    int in_line = (width_of(drawing) - 4) / LEGEND_ENTRY;
-    drawing->y += ROW;
-    for (size_t i = 0; timeline_legend(drawing->lines, i, &symbol, &color, &name); i++) {
-        int x = 4 + (int)(i % (size_t)in_line) * LEGEND_ENTRY;
-        if (i % (size_t)in_line == 0)
+    int x = 4;
+    drawing->y += 2 * ROW;
+    for (size_t at = 0; timeline_legend(drawing->lines, &at, &symbol, &color, &name);) {
+        if (is_one_of_others(drawing->lines, symbol, color))
+            continue;
+        int width = LEGEND_BOX + CHARACTER * (int)text_columns(text_string(&name));
+        if (x > 4 && x + width > width_of(drawing)) {
+            x = 4;
             drawing->y += ROW;
+        }
         fprintf(drawing->out, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>", x, drawing->y - 10,
                 time_color_codes[color]);
         write_text(drawing, x + 14, drawing->y, "", text_string(&name));
+        x += width;
     }
     text_clear(&name);
     timeline_add_note(drawing->lines->open, &name);

@@ -2,6 +2,7 @@
 
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/tree/labels.h"
+#include "viewer-tui/tree/start-names.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -13,23 +14,6 @@
 
 /* Longer chains are no start code; Rust's, the longest known, has 19 rows. */
 #define MOST_ROWS 64
-
-static bool is_one_of(const char *name, const char *const *names)
-{
-    while (*names && strcmp(name, *names) != 0)
-        names++;
-    return *names != NULL;
-}
-
-/* Whether a procedure is the outermost frame of a thread below its creation context: libc's,
- * libstdc++'s, or Rust's "<std::sys::thread::unix::Thread>::new::thread_start". */
-static bool begins_thread(const char *name)
-{
-    static const char *const names[] = {"start_thread", "clone", "clone3", "__clone3", "execute_native_thread_routine",
-                                        NULL};
-    const char *of_rust = strstr(name, "::thread_start");
-    return is_one_of(name, names) || (of_rust && strcmp(of_rust, "::thread_start") == 0);
-}
 
 /* Whether a row whose caller is start code belongs to the same library. */
 static bool continues_start_code(const struct view *view, uint32_t row, const char *name)
@@ -65,18 +49,16 @@ bool start_chain_may_begin(const struct view *view, uint32_t row)
     struct text name = {0};
     if (view_row(view, row)->kind == KIND_PROCEDURE)
         label_name(view, row, &name);
-    bool may_begin = begins_thread(text_string(&name));
+    bool may_begin = name_begins_thread(text_string(&name));
     vec_free(&name);
     return may_begin;
 }
 
-/* Whether a row is start code; `above_is` says whether the row above is. Rust's main calls std::rt::lang_start. */
+/* Whether a row is start code; `above_is` says whether the row above is. */
 static bool is_start_code(const struct view *view, uint32_t row, bool above_is)
 {
-    static const char *const names[] = {"_start", "__libc_start_main", "__libc_start_call_main", NULL};
     char *name = label_copy(view, row);
-    bool is = is_one_of(name, names) || strstr(name, "std::rt::lang_start") || begins_thread(name) ||
-              (above_is && continues_start_code(view, row, name));
+    bool is = name_is_of_start(name) || (above_is && continues_start_code(view, row, name));
     free(name);
     return is;
 }

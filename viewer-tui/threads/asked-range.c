@@ -39,17 +39,24 @@ bool asked_range_read(const char *text, struct asked_range *range)
     return is_right;
 }
 
-static uint64_t nanos_of(const struct asked_time *time, uint64_t end, uint64_t otherwise)
+static double nanos_of(const struct asked_time *time, uint64_t end, double otherwise)
 {
-    double nanos = time->value * (time->is_share ? (double)end : NANOS);
-    return !time->is_given ? otherwise : nanos < (double)end ? (uint64_t)round(nanos) : end;
+    return !time->is_given ? otherwise : round(time->value * (time->is_share ? (double)end : NANOS));
+}
+
+static uint64_t until(double nanos, uint64_t end)
+{
+    return nanos < (double)end ? (uint64_t)nanos : end;
 }
 
 char *asked_range_in(const struct asked_range *asked, const struct timeline *timeline, struct time_range *range)
 {
-    *range = (struct time_range){nanos_of(&asked->from, timeline->end, 0),
-                                 nanos_of(&asked->to, timeline->end, timeline->end)};
+    uint64_t end = timeline->end;
+    double from = nanos_of(&asked->from, end, 0), to = nanos_of(&asked->to, end, INFINITY);
+    *range = (struct time_range){until(from, end), until(to, end)};
     if (range->from < range->to)
         return NULL;
-    return mem_printf("there is nothing in it; the time line ends at %.6g s", (double)timeline->end / NANOS);
+    if (from >= to)
+        return mem_strdup("there is nothing in it; its end is not after its begin");
+    return mem_printf("there is nothing in it; the time line ends at %.6g s", (double)end / NANOS);
 }

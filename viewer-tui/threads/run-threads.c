@@ -20,6 +20,7 @@ struct thread_reader {
     const struct database *db;
     struct threads *threads;
     struct v4_id_names names;
+    bool is_whole;
     uint64_t values_left; /* values that may still be read: profiles of a damaged file can overlap */
 };
 
@@ -100,7 +101,7 @@ static void read_totals(struct thread_reader *reader, struct thread *thread)
 static void read_profile(struct thread_reader *reader, uint32_t number)
 {
     struct v4_profile profile = database_profile(reader->db, number);
-    bool has_records = !reader->db->slice || time_slice_has(reader->db->slice, number);
+    bool has_records = reader->is_whole || !reader->db->slice || time_slice_has(reader->db->slice, number);
     if (profile_is_summary(&profile) || !has_records)
         return;
     struct thread thread = {.profile = number, .pid = -1, .tid = -1, .name = ""};
@@ -247,10 +248,11 @@ void threads_sort(struct threads *threads, size_t metric)
                 &metric);
 }
 
-void threads_read(struct threads *threads, const struct database *db, const json_t *run)
+static void read_threads(struct threads *threads, const struct database *db, const json_t *run, bool is_whole)
 {
     *threads = (struct threads){0};
     struct thread_reader reader = {.db = db,
+                                   .is_whole = is_whole,
                                    .threads = threads,
                                    .values_left = db->slice ? UINT64_MAX
                                                             : db->profile.size / sizeof(struct v4_metric_value)};
@@ -269,6 +271,16 @@ void threads_read(struct threads *threads, const struct database *db, const json
     }
     derive_totals(threads, db);
     threads_add_up(threads, &db->metrics);
+}
+
+void threads_read(struct threads *threads, const struct database *db, const json_t *run)
+{
+    read_threads(threads, db, run, false);
+}
+
+void threads_read_whole(struct threads *threads, const struct database *db, const json_t *run)
+{
+    read_threads(threads, db, run, true);
 }
 
 void threads_free(struct threads *threads)

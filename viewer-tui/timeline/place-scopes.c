@@ -3,6 +3,7 @@
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/tree/code-owner.h"
 #include "viewer-tui/tree/pattern.h"
+#include "viewer-tui/tree/start-names.h"
 
 #include <stdlib.h>
 
@@ -13,29 +14,49 @@ static uint32_t node_of(const struct place_scopes *scopes, uint32_t context)
     return position == NO_POSITION ? 0 : scopes->at_position[position];
 }
 
-/* Whether a procedure is not start code. A program's _start has no source file. */
-static bool may_begin(struct database *db, uint32_t procedure)
+/* Whether a procedure is start code of its caller, which is: it has a name of it, or is in the same module. */
+static bool is_start_code(const struct place_scopes *scopes, uint32_t node, uint32_t caller, bool caller_is)
 {
-    struct procedure of = database_procedure(db, procedure);
-    return of.file != NOTHING && code_owner_of_procedure(db, procedure, of.module) != CODE_OF_SYSTEM;
+    char buffer[NAME_SIZE];
+    uint32_t of = scopes->nodes->place[node];
+    if (name_is_of_start(database_procedure_name(scopes->db, of, buffer)))
+        return true;
+    return caller_is && database_procedure(scopes->db, of).module ==
+                            database_procedure(scopes->db, scopes->nodes->place[caller]).module;
+}
+
+/* Whether a procedure that is not start code is the first one. _start of a stripped program has neither a source file
+ * nor a name; its main function has start code as its caller. */
+static bool may_begin(const struct place_scopes *scopes, uint32_t node, bool caller_is_start)
+{
+    struct database *db = scopes->db;
+    uint32_t of = scopes->nodes->place[node];
+    struct procedure procedure = database_procedure(db, of);
+    return caller_is_start ||
+           (procedure.file != NOTHING && code_owner_of_procedure(db, of, procedure.module) != CODE_OF_SYSTEM);
 }
 
 /* Finds how deep each node is. Counting starts again at the first procedure that is not start code of libraries. */
 static void find_depths(struct place_scopes *scopes)
 {
     const struct nodes *nodes = scopes->nodes;
+    bool *is_start = mem_alloc(nodes->n * sizeof *is_start); /* by node: the procedure around it is */
     scopes->depth = mem_alloc(nodes->n * sizeof *scopes->depth);
     scopes->has_begun = mem_alloc(nodes->n * sizeof *scopes->has_begun);
     for (uint32_t node = 1; node < nodes->n; node++) {
         uint32_t above = nodes->parent[node];
         scopes->depth[node] = scopes->depth[above];
         scopes->has_begun[node] = scopes->has_begun[above];
+        is_start[node] = is_start[above];
         if (!is_procedure_kind(nodes->kind[node]))
             continue;
-        bool is_first = !scopes->has_begun[above] && may_begin(scopes->db, nodes->place[node]);
+        is_start[node] =
+            !scopes->has_begun[above] && is_start_code(scopes, node, nodes->procedure[above], is_start[above]);
+        bool is_first = !scopes->has_begun[above] && !is_start[node] && may_begin(scopes, node, is_start[above]);
         scopes->has_begun[node] |= is_first;
         scopes->depth[node] = is_first ? 1 : scopes->depth[above] + 1;
     }
+    free(is_start);
 }
 
 struct place_scopes place_scopes_of(struct database *db, const struct timeline *timeline, bool is_physical)

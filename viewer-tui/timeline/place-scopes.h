@@ -22,8 +22,9 @@ struct place_scopes {
 struct place_scopes place_scopes_of(struct database *db, const struct timeline *timeline, bool is_physical);
 void place_scopes_free(struct place_scopes *scopes);
 
-/* The path of a node: its procedures, outermost first, without start code: from the first one on that has a
- * source file and is not the system's (code-owner.h); all of them if there is none. Replaces `path`; empty for node 0. The owner frees it with vec_free. */
+/* The path of a node: its procedures, outermost first, without start code (start-names.h): from the first one on
+ * that start code calls, or that has a source file and is not the system's (code-owner.h); all of them if there is
+ * none. Replaces `path`; empty for node 0. The owner frees it with vec_free. */
 typedef VEC(uint32_t) node_path;
 void node_path_find(const struct place_scopes *scopes, uint32_t node, node_path *path);
 

@@ -3,6 +3,7 @@
 #include "tests/unit/viewer-tui/made_timeline.h"
 
 #include "viewer-tui/base/task.h"
+#include "viewer-tui/output/open-timeline.h"
 #include "viewer-tui/timeline/time-chart.h"
 
 #include <math.h>
@@ -210,5 +211,24 @@ TEST(a_run_without_waits_has_no_idle_time)
     struct time_stretch stretch;
     begin(records, N(records));
     assert_false(time_chart_longest_idle(&chart, NULL, &stretch));
+    end();
+}
+
+/* The record with most of the cell, not the longest one. */
+TEST(a_cell_has_a_largest_record)
+{
+    (void)state;
+    static const struct made_record records[] = {
+        {1, 100, 100, TRACE_WORK, 0, false}, {1, 200, 60, TRACE_WORK, 1, false}, {1, 400, 20, TRACE_WORK, 2, false}};
+    uint32_t nodes[] = {7, 8, 9};
+    begin(records, N(records));
+    struct open_timeline open = {.timeline = timeline, .scopes = {.n = 3, .node = nodes}, .chart = chart};
+    assert_int_equal(timeline_largest_node(&open, 0, 0, 200), 7);
+    assert_int_equal(timeline_largest_node(&open, 0, 80, 200), 8);
+    assert_int_equal(timeline_largest_node(&open, 0, 190, 400), 9);
+    assert_int_equal(timeline_largest_node(&open, 0, 250, 350), 0);
+    assert_int_equal(timeline_largest_node(&open, 0, 400, 500), 0);
+    nodes[1] = 0;
+    assert_int_equal(timeline_largest_node(&open, 0, 80, 200), 7);
     end();
 }

@@ -104,9 +104,12 @@ TEST(symbols_and_colors_differ)
             assert_int_not_equal(state_looks[a].symbol, state_looks[b].symbol);
             assert_int_not_equal(state_looks[a].color, state_looks[b].color);
         }
-    for (size_t a = 0; a < 7; a++)
+    for (size_t a = 0; a < 5; a++) {
         for (size_t b = 0; b < a; b++)
             assert_int_not_equal(procedure_color(a), procedure_color(b));
+        assert_int_not_equal(procedure_color(a), state_looks[SHOWN_IDLE].color);
+        assert_int_not_equal(procedure_color(a), state_looks[SHOWN_OTHER].color);
+    }
 }
 
 TEST(small_shares_can_be_seen)

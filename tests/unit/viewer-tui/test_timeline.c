@@ -55,6 +55,28 @@ TEST(records_are_about_the_time_before_theirs)
     end();
 }
 
+/* The run of a sleeping process goes on after its last record. */
+TEST(it_ends_with_the_last_process)
+{
+    (void)state;
+    begin(two, N_TWO, 1, true);
+    static const struct {
+        const char *processes;
+        uint64_t end;
+    } runs[] = {{"[{\"time_line_begin\": 1, \"wall\": 3}, {\"time_line_begin\": 0, \"wall\": 2}]", 4000000000},
+                {"[{\"time_line_begin\": 0, \"wall\": 5e-7}]", 1000},
+                {"[{\"time_line_begin\": null, \"wall\": 9}, {\"wall\": 9}]", 1000},
+                {"[{\"time_line_begin\": 0, \"wall\": 1e300}, {\"time_line_begin\": 0, \"wall\": -1}]", 1000}};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        json_t *run = json_pack("{s: o}", "processes", json_loads(runs[i].processes, 0, NULL));
+        struct timeline *of = timeline_open(made.folder, run);
+        assert_int_equal(of->end, runs[i].end);
+        timeline_close(of);
+        json_decref(run);
+    }
+    end();
+}
+
 TEST(profiles_without_records_have_no_thread)
 {
     (void)state;

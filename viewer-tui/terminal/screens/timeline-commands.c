@@ -184,18 +184,28 @@ static void find(struct tui *tui)
 
 /* ---- other views ---- */
 
+/* The row of what the thread did at the cursor; if nothing is known of that instant, of what has most of the cell. */
+static uint32_t node_at_cursor(const struct time_page *page, size_t thread, bool ascii)
+{
+    const struct time_window *window = &page->open.chart.window;
+    struct text unused = {0};
+    uint32_t node = timeline_add_instant(&page->open, thread, time_page_time(page), ascii, &unused);
+    vec_free(&unused);
+    return node ? node
+                : timeline_largest_node(&page->open, thread, time_window_at(window, page->column),
+                                        time_window_at(window, page->column + 1));
+}
+
 /* Goes to the row of what the thread did at the cursor, in the top-down view. */
 static void go_to_row(struct tui *tui)
 {
     struct time_page *page = tui->time_page;
     const struct thread_row *row = time_page_row(page);
-    struct text unused = {0};
     if (row->is_group) {
         toggle_group(tui);
         return;
     }
-    uint32_t node = timeline_add_instant(&page->open, row->first, time_page_time(page), tui->ascii, &unused);
-    vec_free(&unused);
+    uint32_t node = node_at_cursor(page, row->first, tui->ascii);
     if (!node) {
         tui_say(tui, "there is no call path");
         return;

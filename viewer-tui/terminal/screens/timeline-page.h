@@ -12,6 +12,7 @@ struct time_page {
     struct scroller scroller; /* over the rows of the chart */
     unsigned column;          /* the cursor's */
     struct area rows;         /* the cells, without labels */
+    int legend_lines;
     struct time_stretch idle; /* that `i` went to last; end 0: none */
     uint64_t range_begin;     /* NO_TIME: no range is being selected */
     struct text marked;       /* what is marked, for the title */

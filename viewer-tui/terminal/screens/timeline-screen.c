@@ -4,12 +4,17 @@
 #include "viewer-tui/terminal/screens/timeline-page.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 _Static_assert(TIME_COLORS == SCREEN_TILE_COLORS, "screen.c has as many colors");
 
-/* Lines around the rows: title, axis, and below the rows instant, path, cell, legend, note, keys. */
+/* Lines around the rows: title, axis, and below the rows instant, path, cell, legend (one or more), note, keys. */
 #define LINES_ABOVE 2
 #define LINES_BELOW 6
+
+/* The legend may have a third of the screen, if that leaves some rows. */
+#define LEGEND_PART 3
+#define LEAST_ROWS  3
 
 /* Least height of the screen with the strip, and with the lines below the rows. */
 #define HEIGHT_FOR_STRIP 18
@@ -68,7 +73,6 @@ static void draw_rows(struct time_page *page)
     double length = timeline_column_length(&page->lines);
     size_t height = (size_t)page->rows.height, first = page->scroller.top, n = chart->rows.rows.n;
     n = n - first < height ? n - first : height;
-    letters_give(&page->lines.letters, chart, first, n);
     for (size_t i = 0; i < n; i++) {
         bool is_selected = first + i == page->scroller.selected;
         int line = page->rows.line + (int)i;
@@ -77,7 +81,7 @@ static void draw_rows(struct time_page *page)
         screen_put(line, 0, page->rows.column - 1, is_selected ? STYLE_SELECTED : STYLE_PLAIN, text_string(&label));
         const struct time_cell *cells = time_chart_cells(chart, first + i);
         for (unsigned column = 0; column < chart->window.n; column++) {
-            struct time_look look = time_look_of(chart, &page->lines.letters, &cells[column], length);
+            struct time_look look = timeline_look(&page->lines, &cells[column], length);
             draw_cell(page, line, column, &look, is_selected && column == page->column);
         }
         vec_free(&label);
@@ -107,23 +111,31 @@ static void add_cell(struct time_page *page, bool ascii, struct text *out)
         text_add(out, " nothing");
 }
 
-/* Draws the legend in symbols, or boxes of color, as far as there is room. */
-static void draw_legend(const struct time_page *page, int line)
+/* Draws the legend in symbols, or boxes of color, from a line on; with `line` < 0 it draws nothing. Returns the number
+ * of its lines, `most` at most. */
+static int draw_legend(const struct time_page *page, int line, int most)
 {
     struct text name = {0};
     bool is_of_states = !page->open.chart.depth && screen_has_colors() && !page->lines.ascii;
     char symbol[2] = "";
     enum time_color color;
-    int at = 0, width = screen_width();
-    for (size_t i = 0; timeline_legend(&page->lines, i, symbol, &color, &name); i++) {
+    int column = 0, n = 1, width = screen_width();
+    for (size_t at = 0; timeline_legend(&page->lines, &at, symbol, &color, &name);) {
         int used = (int)text_columns(text_string(&name)) + 4;
-        if (at + used > width)
-            break;
-        screen_put_tile(line, at, color, TIME_COLORS, screen_has_colors(), is_of_states ? " " : symbol);
-        screen_put(line, at + 2, width - at - 2, STYLE_PLAIN, text_string(&name));
-        at += used;
+        if (column > 0 && column + used > width) {
+            if (n == most)
+                break;
+            n++;
+            column = 0;
+        }
+        if (line >= 0) {
+            screen_put_tile(line + n - 1, column, color, TIME_COLORS, screen_has_colors(), is_of_states ? " " : symbol);
+            screen_put(line + n - 1, column + 2, width - column - 2, STYLE_PLAIN, text_string(&name));
+        }
+        column += used;
     }
     vec_free(&name);
+    return n;
 }
 
 /* What stands below the rows, from `line` on. */
@@ -148,11 +160,37 @@ static void draw_below(struct tui *tui, struct time_page *page, int line)
     text_clear(&text);
     add_cell(page, tui->ascii, &text);
     screen_put(line + 2, 2, width - 2, STYLE_DIM, text_string(&text));
-    draw_legend(page, line + 3);
+    line += 3 + draw_legend(page, line + 3, page->legend_lines);
     text_clear(&text);
     timeline_add_note(&page->open, &text);
-    screen_put(line + 4, 0, width, STYLE_DIM, text_string(&text));
+    screen_put(line, 0, width, STYLE_DIM, text_string(&text));
     vec_free(&text);
+}
+
+/* Gives letters to what the rows show; the legend has these. Finds how many lines it has. */
+static void find_legend(struct time_page *page)
+{
+    int third = screen_height() / LEGEND_PART, left = page->rows.height - LEAST_ROWS + 1;
+    struct time_chart *chart = &page->open.chart;
+    double length = timeline_column_length(&page->lines);
+    size_t height = (size_t)page->rows.height, first = page->scroller.top, n = chart->rows.rows.n;
+    n = n - first < height ? n - first : height;
+    letters_give(&page->lines.letters, chart, first, n);
+    memset(page->lines.has_symbol, 0, sizeof page->lines.has_symbol);
+    for (size_t row = first; row < first + n; row++)
+        for (unsigned column = 0; column < chart->window.n; column++)
+            timeline_look(&page->lines, &time_chart_cells(chart, row)[column], length);
+    left = left > 1 ? left : 1;
+    page->legend_lines = draw_legend(page, -1, left < third ? left : third);
+}
+
+/* Gives the rows the lines from `line` on, but for those below them. */
+static void place_rows(struct time_page *page, int line, int below)
+{
+    int height = screen_height() - below - line;
+    page->rows.line = line;
+    page->rows.height = height > 1 ? height : 1;
+    scroller_follow(&page->scroller, (size_t)page->rows.height, 0);
 }
 
 /* Finds how large the parts are. */
@@ -190,13 +228,14 @@ int time_page_draw(void *context)
                    STYLE_MATCH, "[");
     if (height >= HEIGHT_FOR_STRIP)
         line = draw_strip(page, line);
-    page->rows.line = line;
     int below = height >= HEIGHT_FOR_LINES ? LINES_BELOW : 2;
-    page->rows.height = height - below - line > 1 ? height - below - line : 1;
-    scroller_follow(&page->scroller, (size_t)page->rows.height, 0);
+    place_rows(page, line, below);
+    find_legend(page);
+    if (height >= HEIGHT_FOR_LINES)
+        place_rows(page, line, below += page->legend_lines - 1);
     draw_rows(page);
     if (height >= HEIGHT_FOR_LINES)
-        draw_below(tui, page, height - LINES_BELOW);
+        draw_below(tui, page, height - below);
     if (tui->message.n) {
         screen_fill(height - 2, 0, screen_width(), STYLE_PLAIN);
         screen_put(height - 2, 0, screen_width(), STYLE_WARNING, text_string(&tui->message));
@@ -251,7 +290,7 @@ void tui_show_time(struct tui *tui)
     if (!tui_is_of_one_run(tui, "the time line", false))
         return;
     int width = screen_width();
-    const char *why = open_timeline(&page.open, tui->session, tui->projection, width > 0 ? (unsigned)width : 1);
+    const char *why = open_timeline(&page.open, tui->session, tui->projection, true, width > 0 ? (unsigned)width : 1);
     if (why) {
         tui_say(tui, "%s", why);
         return;
