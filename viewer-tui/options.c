@@ -363,7 +363,7 @@ static void check_combination(const struct options *options, const bool given[OP
         diag_usage("--from, --to and --phase are of one database; write DB@1.2s:3.4s for one of two");
     if (given[PHASE] && (given[FROM] || given[TO]))
         diag_usage("--phase has its own begin and end: leave out --from and --to");
-    if (has_range && page->is_of_set)
+    if (has_range && (page->is_of_set || options->printed == PRINT_PHASES))
         diag_usage("--from, --to and --phase: %s; print another view", page->whole);
     if (given[COLUMNS] && options->paths[1])
         diag_usage("--columns works with one database, not with two that are compared");

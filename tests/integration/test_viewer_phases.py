@@ -8,7 +8,7 @@ import unittest
 import timeline_writer as tw
 import v4_writer
 import viewer
-from timeline_writer import IDLE, OVERHEAD, WORK, WORKER
+from timeline_writer import IDLE, OFF_CPU, OVERHEAD, WORK, WORKER
 
 PERIOD = 1_000_000
 METRICS = [{"name": name, "unit": "s", "state": "measured", "event": "CPUTIME"}
@@ -21,13 +21,14 @@ PLAN = ((1200, "solve", 4), (3400, "assemble", 1), (4500, "solve", 4), (6000, "o
 
 class Run:
     """Writes the database of a plan; samples are `step` periods apart."""
+    RESTS = IDLE
 
     def __init__(self, folder, plan=PLAN, step=1):
         self.line = tw.Timeline(unit=2)
         self.db = v4_writer.Database("program", [metric["name"] for metric in METRICS], WORKERS)
         module, file = self.db.module("/home/me/program"), self.db.file("src/home/me/program.c", True)
         main = self.db.entry(1, "main thread").call(self.db.function("main", module, 0x100, file, 100))
-        names = sorted({name for _, name, _ in plan})
+        names = sorted({name for _, name, _ in plan if name})
         self.statements = {name: main.statement(file, 110 + n).call(
             self.db.function(name, module, 0x1000 * (n + 1), file, 10 * (n + 1))).statement(file, 10 * (n + 1) + 5)
             for n, name in enumerate(names)}
@@ -55,13 +56,13 @@ class Run:
 
     def write(self, folder, plan):
         end = plan[-1][0] / 1000
-        places = {(name, n): self.line.place(self.statements[name].id, 0, WORKERS, n) for _, name, n in plan}
+        places = {(name, n): self.line.place(self.statements[name].id, 0, WORKERS, n) for _, name, n in plan if name}
         idle = self.line.place(0)
         for profile, time, amount, name, n in self.samples:
             if name:
                 self.line.record(profile, time, amount, WORK, places[name, n], worker=True)
             else:
-                self.line.record(profile, time, amount, IDLE, idle)
+                self.line.record(profile, time, amount, self.RESTS, idle)
         self.line.write(folder)
         threads = [{"index": i, "tid": 70 + i, "name": "program", "kind": "initial" if i == 0 else "pthread",
                     "profile": i + 1, "begin": 0.0, "wall": end, "cpu": end,
@@ -72,6 +73,83 @@ class Run:
                             processes=[{"index": 0, "host": "h", "pid": 70, "origin": "launched", "command": "program",
                                         "executable": "/home/me/program", "workers": WORKERS, "cpus": WORKERS,
                                         "wall": end, "cpu": WORKERS * end, "time_line_begin": 0, "threads": threads}])
+
+
+class OneThread(Run):
+    """A plan such as "A500 s1000 B500", in ms: one thread works in procedures A and B, and sleeps. By CPUTIME it has no
+    samples then."""
+    RESTS = OFF_CPU
+
+    def __init__(self, folder, letters, step, sees_sleep):
+        end, plan, self.sees_sleep = 0, [], sees_sleep
+        for part in letters.split():
+            end += int(part[1:])
+            plan.append((end, None if part[0] == "s" else part[0], 1))
+        super().__init__(folder, tuple(plan), step)
+
+    def sample(self, plan, step):
+        self.rng.seed(len(plan) * plan[-1][0])
+        time = 0
+        while time < plan[-1][0] * 1e6:
+            amount = round(step * PERIOD * self.rng.uniform(0.5, 1.5))
+            end, name = next(((end, name) for end, name, _ in plan if time < end * 1e6), plan[-1][:2])
+            if name or self.sees_sleep:
+                time += amount
+                yield 1, time, amount, name, 1
+            else:
+                time = end * 1e6
+
+
+def scaled(letters, seconds):
+    """The same parts in a run of another length."""
+    parts = [(part[0], float(part[1:])) for part in letters.split()]
+    whole = sum(length for _, length in parts)
+    return " ".join(f"{letter}{round(1000 * length * seconds / whole)}" for letter, length in parts)
+
+
+class ShortRuns(unittest.TestCase):
+    def phases(self, letters, step, sees_sleep):
+        with tempfile.TemporaryDirectory() as folder:
+            OneThread(folder, letters, step, sees_sleep)
+            return viewer.printed_json("phases", folder)["phases"]
+
+    def expect(self, letters, step, sees_sleep):
+        found = self.phases(letters, step, sees_sleep)
+        ends = [phase["end"] for phase in found]
+        self.assertEqual(len(found), len(letters.split()), ends)
+        end = 0
+        for part, phase in zip(letters.split(), found):
+            end += float(part[1:]) / 1000
+            self.assertAlmostEqual(phase["end"], end, delta=0.002 * step)
+            if part[0] != "s":
+                self.assertEqual(phase["procedure"], part[0])
+
+    def test_each_part_is_a_phase_whatever_the_length_of_the_run(self):
+        for letters in "A1 B2 A1", "A1 B1 A1 B1", "A1 B2 C1", "A1 B1 C1", "A1 s2 A1", "A1 s2 B1", "s1 A1":
+            for seconds in 1, 1.2, 1.5, 2, 3, 6:
+                for step, sees_sleep in (5, False), (5, True), (1, False):
+                    plan = scaled(letters, seconds)
+                    with self.subTest(plan=plan, step=step, sees_sleep=sees_sleep):
+                        self.expect(plan, step, sees_sleep)
+
+    def test_one_procedure_is_one_phase(self):
+        for seconds in 1, 1.2, 1.5, 2, 3, 6:
+            for plan in scaled("A1", seconds), scaled(" ".join(["A1", "B1"] * round(20 * seconds)), seconds):
+                for step in 1, 5:
+                    with self.subTest(plan=plan, step=step):
+                        self.assertEqual(len(self.phases(plan, step, False)), 1)
+
+    def test_a_sleep_that_is_not_seen_is_no_work(self):
+        _, sleep, _ = self.phases("A500 s500 B1 s500 A500", 5, False)
+        self.assertEqual(sleep["advice"], "Nothing used a CPU.")
+        self.assertIsNone(sleep["procedure"])
+        self.assertLess(sleep["threads_at_work"], 0.01)
+
+    def test_what_was_not_measured_is_no_zero(self):
+        for phase in self.phases("A500 B1000 A500", 5, False):
+            self.assertEqual(phase["percent"],
+                             {"work": 100, "overhead": 0, "waiting": None, "ready": None, "off_cpu": None})
+        self.assertEqual(self.phases("A500 s1000 A500", 5, True)[1]["percent"]["off_cpu"], 100)
 
 
 class Phases(unittest.TestCase):
@@ -174,7 +252,8 @@ class Phases(unittest.TestCase):
                                  (("--from", "soon"), "--from takes a time such as 1.2s, 300ms or 40%, not 'soon'"),
                                  (("--from", "140%"), "--from takes a time"),
                                  (("--phase", "0"), "--phase takes the number of a phase from 1"),
-                                 (("--phase", 1, "--to", "1s"), "leave out --from and --to")):
+                                 (("--phase", 1, "--to", "1s"), "leave out --from and --to"),
+                                 (("--from", "1s", "--print", "phases"), "phases are those of the whole run")):
             with self.subTest(arguments=arguments):
                 done = viewer.run("--print", "flat", *arguments, self.db)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))

@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bins of a run at most, samples in one at least, and the least length in mean intervals of a record. */
+/* Bins of a run at most; samples that one has on average, or those that a thread which never sleeps would have in it; and
+ * the least length in mean intervals of a record. */
 #define MOST_BINS     500
-#define LEAST_SAMPLES 8
+#define LEAST_SAMPLES 4
 #define LEAST_RECORDS 2
 
-/* A phase with a smaller share of work, of the time of threads in code, is one of waiting. */
+/* A phase with a smaller share of work, of the time of threads in code, is one of waiting; one with fewer threads that may
+ * use a CPU, on average, is quiet. */
 #define LEAST_WORK 0.05
 
 /* Kinds of time that bins count: work in each of some procedures, in others, and the other states. */
@@ -204,7 +206,7 @@ static struct bins bins_of(const struct phase_search *search, struct time_range 
     return bins;
 }
 
-/* Bins are so wide that they have samples enough, and that a record is not in many of them. */
+/* Bins are so wide that they have samples enough, unless threads sleep, and that a record is not in many of them. */
 static size_t number_of_bins(struct phase_search *search, const struct record_sums *all)
 {
     double amount = 0;
@@ -212,10 +214,12 @@ static size_t number_of_bins(struct phase_search *search, const struct record_su
         amount += (double)all->list.at[i].amount;
     search->increment = amount > 0 ? all->squares / amount : 1;
     search->interval = search->timeline->is_time ? timeline_amount(search->timeline, search->increment) * 1e9 : 0;
-    double n = fmin(MOST_BINS, amount / search->increment / LEAST_SAMPLES);
-    if (search->interval > 0)
-        n = fmin(n, (double)search->timeline->end / (LEAST_RECORDS * search->interval));
-    return (size_t)n;
+    double n = amount / search->increment / LEAST_SAMPLES;
+    if (search->interval > 0) {
+        double intervals = (double)search->timeline->end / search->interval;
+        n = fmin(fmax(n, intervals / LEAST_SAMPLES), intervals / LEAST_RECORDS);
+    }
+    return (size_t)fmin(n, MOST_BINS);
 }
 
 /* ---- cuts ---- */
@@ -266,6 +270,26 @@ static uint64_t place_of_cut(const struct phase_search *search, const struct bin
 
 /* ---- phases ---- */
 
+/* Threads of a phase in some states, on average. */
+static double threads_in(const struct phase *phase, const enum trace_state *states, size_t n)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < n; i++)
+        seconds += phase->states[states[i]];
+    return seconds / phase_length(phase);
+}
+
+/* What is known of a phase of time by how long its threads are in each state. */
+static void judge_quiet(struct phase *phase)
+{
+    static const enum trace_state on_cpu[] = {TRACE_WORK,  TRACE_OVERHEAD, TRACE_WAITING, TRACE_IDLE,
+                                              TRACE_NOBODY, TRACE_RUNTIME,  TRACE_DROPPED, TRACE_OFF_CPU};
+    size_t n = sizeof on_cpu / sizeof *on_cpu;
+    phase->is_quiet = threads_in(phase, on_cpu, n - 1) < LEAST_WORK;
+    if (threads_in(phase, on_cpu, n) < LEAST_WORK)
+        phase->procedure = NOTHING;
+}
+
 static struct phase phase_of(const struct phase_search *search, struct time_range range)
 {
     const struct timeline *timeline = search->timeline;
@@ -285,6 +309,8 @@ static struct phase phase_of(const struct phase_search *search, struct time_rang
     add_times(search, &sums, at_work >= LEAST_WORK * (at_work + waits) ? is_at_work : waits_there, work);
     phase.procedure = largest(work, n);
     phase.working = timeline->is_time && range.to > range.from ? at_work / phase_length(&phase) : NAN;
+    if (timeline->is_time && range.to > range.from)
+        judge_quiet(&phase);
     free(work);
     record_sums_free(&sums);
     return phase;

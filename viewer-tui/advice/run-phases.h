@@ -12,8 +12,9 @@ struct phase {
     double states[TRACE_STATES];  /* seconds (or counts), summed over the threads */
     double paid[RECORD_METRICS];  /* what its records pay, in the metrics' units */
     double working;               /* threads that work or have overhead, on average; NAN if the event is no time */
+    bool is_quiet;                /* nothing used a CPU in it */
     uint32_t procedure;           /* the user's own with most of the work, or where threads only wait of the waiting;
-                                     NOTHING: none has a name */
+                                     NOTHING: none has a name, or nothing was seen */
 };
 
 struct phases {

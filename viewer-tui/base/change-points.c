@@ -3,12 +3,14 @@
 #include "lib/alloc.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A series at one width of bins. */
 struct series {
     size_t n, d, least; /* bins, kinds, bins of a stretch at least */
+    size_t n_seen;      /* kinds with counts: the others have no noise */
     double *counts;
     double *sums;    /* of values with variance 1, over the first i bins, by kind: sums[i * d + k] */
     double *squares; /* the same of their squares, over all kinds */
@@ -20,33 +22,50 @@ static int ascending(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* What is larger than this share of absolute differences, and what that is for two normal numbers with deviation 1. The
- * median would not see a program that alternates now and then; the mean would see the cuts. */
-#define QUANTILE            0.8
-#define QUANTILE_DIFFERENCE 1.812388
+/* Noise is measured where most absolute differences are smaller. The median alone would not see a program that
+ * alternates now and then; the mean would see the cuts. Each of MOST_CUTS changes two differences. */
+#define QUANTILE  0.8
+#define MOST_CUTS 4
 
-/* Largest blocks of neighbors whose differences say how large the noise is. */
+/* Largest blocks of neighbors whose differences say how large the noise is, and how many there must be: some differences
+ * are without cuts. */
 #define LARGEST_BLOCK 8
+#define LEAST_BLOCKS  11
+
+/* What is larger than this share of the absolute differences of two normal numbers with deviation 1. */
+static double normal_difference(double share)
+{
+    double low = 0, high = 8;
+    for (int i = 0; i < 40; i++) {
+        double middle = (low + high) / 2;
+        *(erf(middle / 2) < share ? &low : &high) = middle;
+    }
+    return high;
+}
+
+/* The deviation that the differences of n blocks show. */
+static double deviation_of_blocks(const double *values, size_t n, size_t d, size_t block, double *differences)
+{
+    double before = 0;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < block; j++)
+            sum += values[(i * block + j) * d];
+        if (i > 0)
+            differences[i - 1] = fabs(sum - before);
+        before = sum;
+    }
+    double share = fmin(QUANTILE, 1 - 2.0 * MOST_CUTS / (double)(n - 1));
+    qsort(differences, n - 1, sizeof *differences, ascending);
+    return differences[(size_t)(share * (double)(n - 1))] / (normal_difference(share) * sqrt((double)block));
+}
 
 /* The deviation of one value of a kind: 1, as of independent counts, or more. values[0], values[d], ... */
 static double deviation(const double *values, size_t n, size_t d)
 {
     double most = 1, *differences = mem_alloc(n * sizeof *differences);
-    for (size_t block = 1; block <= LARGEST_BLOCK && n / block > LARGEST_BLOCK; block *= 2) {
-        double before = 0;
-        for (size_t i = 0; i < n / block; i++) {
-            double sum = 0;
-            for (size_t j = 0; j < block; j++)
-                sum += values[(i * block + j) * d];
-            if (i > 0)
-                differences[i - 1] = fabs(sum - before);
-            before = sum;
-        }
-        size_t n_differences = n / block - 1;
-        qsort(differences, n_differences, sizeof *differences, ascending);
-        double found = differences[(size_t)(QUANTILE * (double)n_differences)];
-        most = fmax(most, found / (QUANTILE_DIFFERENCE * sqrt((double)block)));
-    }
+    for (size_t block = 1; block <= LARGEST_BLOCK && n / block >= LEAST_BLOCKS; block *= 2)
+        most = fmax(most, deviation_of_blocks(values, n / block, d, block, differences));
     free(differences);
     return most;
 }
@@ -62,11 +81,14 @@ static struct series series_of(double *counts, size_t n, size_t d)
         values[i] = 2 * sqrt(counts[i] + 0.375);
     for (size_t k = 0; k < d; k++) {
         double scale = 1 / deviation(values + k, n, d);
+        bool is_seen = false;
         for (size_t i = 0; i < n; i++) {
             double value = values[i * d + k] * scale;
+            is_seen |= counts[i * d + k] > 0;
             series.sums[(i + 1) * d + k] = series.sums[i * d + k] + value;
             series.squares[i + 1] += value * value;
         }
+        series.n_seen += is_seen;
     }
     for (size_t i = 0; i < n; i++)
         series.squares[i + 1] += series.squares[i];
@@ -93,7 +115,7 @@ static double cost(const struct series *series, size_t from, size_t to)
 
 static double penalty(const struct series *series)
 {
-    double d = (double)series->d, x = log((double)series->n / FALSE_CUT);
+    double d = (double)series->n_seen, x = log((double)series->n / FALSE_CUT);
     return d + 2 * sqrt(d * x) + 2 * x;
 }
 

@@ -45,12 +45,14 @@ static const struct table_column columns[] = {
     {NULL, "advice", "advice", NULL, OF_TEXT, MEMBER(advice), .width = 0},
 };
 
-static double percent_of(const struct phase *phase, double seconds)
+/* NAN if it was not measured: there is no such metric, and no such record. */
+static double percent_of(const struct database *db, const struct phase *phase, enum trace_state state, const char *kind)
 {
     const double *states = phase->states;
+    bool is_measured = states[state] > 0 || metrics_find_measured(&db->metrics, kind) < db->metrics.n;
     double all = states[TRACE_WORK] + states[TRACE_OVERHEAD] + states[TRACE_WAITING] + states[TRACE_READY] +
                  states[TRACE_OFF_CPU];
-    return all > 0 ? 100 * seconds / all : NAN;
+    return all > 0 && is_measured ? 100 * states[state] / all : NAN;
 }
 
 /* NAN if idleness was not measured. */
@@ -75,7 +77,6 @@ static struct phase_line line_of(const struct database *db, const struct phases 
 {
     char buffer[NAME_SIZE];
     const struct phase *phase = &phases->at[i];
-    const double *states = phase->states;
     bool has_name = phase->procedure != NOTHING, is_text = writer->format == FORMAT_TEXT;
     const char *name = has_name ? database_procedure_name(db, phase->procedure, buffer) : NULL;
     struct procedure procedure = has_name ? database_procedure(db, phase->procedure)
@@ -86,20 +87,47 @@ static struct phase_line line_of(const struct database *db, const struct phases 
         .end = (double)phase->range.to * 1e-9,
         .length = phase_length(phase),
         .working = phase->working,
-        .work = percent_of(phase, states[TRACE_WORK]),
-        .overhead = percent_of(phase, states[TRACE_OVERHEAD]),
-        .waiting = percent_of(phase, states[TRACE_WAITING]),
+        .work = percent_of(db, phase, TRACE_WORK, METRIC_WORK),
+        .overhead = percent_of(db, phase, TRACE_OVERHEAD, METRIC_OVERHEAD),
+        .waiting = percent_of(db, phase, TRACE_WAITING, METRIC_WAITING),
         .idleness = idleness_of(db, phase),
-        .ready = percent_of(phase, states[TRACE_READY]),
-        .off_cpu = percent_of(phase, states[TRACE_OFF_CPU]),
+        .ready = percent_of(db, phase, TRACE_READY, METRIC_READY),
+        .off_cpu = percent_of(db, phase, TRACE_OFF_CPU, METRIC_OFF_CPU),
         .procedure = !name ? NULL : is_text ? clean(name, writer->ascii) : mem_strdup(name),
         .file = database_file_path(db, procedure.file),
         .line = procedure.line ? (int64_t)procedure.line : -1,
     };
 }
 
+static bool is_about_machine(const struct finding *finding)
+{
+    return finding->order == ORDER_MACHINE;
+}
+
+/* Where nothing used a CPU, only waits matter: shares of next to no CPU time say nothing. */
+static bool is_of_phase(const struct finding *finding, const struct phase *phase, bool is_disturbed)
+{
+    if (phase->is_quiet)
+        return finding->kind == FINDING_BLOCKED || finding->kind == FINDING_LOCK;
+    return !(is_disturbed && is_about_machine(finding));
+}
+
+/* What disturbed the whole run: said once, not of each phase. NULL: nothing; else the caller frees. */
+static char *advice_on_machine(struct session *session)
+{
+    struct view *view = session_view(session, LOGICAL, TOP_DOWN);
+    if (!view)
+        return NULL;
+    struct advice advice = advice_on(view, 0, session->run);
+    const struct findings *findings = &advice.findings;
+    bool is_disturbed = findings->list.n && is_about_machine(&findings->list.at[0]);
+    char *text = is_disturbed ? mem_strdup(findings->list.at[0].text) : NULL;
+    advice_free(&advice);
+    return text;
+}
+
 /* The first advice on a phase; NULL: none. Views of the session are then those of the phase. */
-static char *advice_on_phase(struct session *session, const struct phase *phase)
+static char *advice_on_phase(struct session *session, const struct phase *phase, bool is_disturbed)
 {
     if (session_set_range(session, LOGICAL, &phase->range, NULL) != DONE)
         return NULL;
@@ -107,18 +135,24 @@ static char *advice_on_phase(struct session *session, const struct phase *phase)
     if (!view)
         return NULL;
     struct advice advice = session_advice(session, view, 0);
-    char *text = advice.findings.list.n ? mem_strdup(advice.findings.list.at[0].text) : NULL;
+    char *text = NULL;
+    for (size_t i = 0; i < advice.findings.list.n && !text; i++)
+        if (is_of_phase(&advice.findings.list.at[i], phase, is_disturbed))
+            text = mem_strdup(advice.findings.list.at[i].text);
     advice_free(&advice);
-    return text;
+    return text || !phase->is_quiet ? text : mem_strdup("Nothing used a CPU.");
 }
 
-static void print_text(struct writer *writer, const struct data_table *table, const struct phase_line *lines)
+static void print_text(struct writer *writer, const struct data_table *table, const struct phase_line *lines,
+                       const char *machine)
 {
     writer_line(writer, "%zu phase%s: stretches of time with a mix of states and procedures of their own",
                 table->n_rows, table->n_rows == 1 ? "" : "s");
     writer_end_line(writer);
     table_write(table, writer, "phases", table->n_rows);
     writer_heading(writer, "First advice on each");
+    if (machine)
+        writer_line(writer, "  all  %s", machine);
     for (size_t i = 0; i < table->n_rows; i++) {
         text_printf(&writer->line, "  %u  ", lines[i].number);
         writer_say(writer, "%s", lines[i].advice ? lines[i].advice : "none: nothing that was measured stands out");
@@ -137,15 +171,16 @@ int print_phases(struct session *session, struct view *view, const struct print_
     struct session *alone = session_open(session->folder, NULL); /* so that views of the other one stay */
     session_set_rules(alone, session->rules);
     const struct database *db = session_database(session, LOGICAL);
+    char *machine = advice_on_machine(alone);
     writer_open(&writer, options->format, out);
     for (size_t i = 0; i < phases->n; i++) {
         lines[i] = line_of(db, phases, i, &writer);
-        lines[i].advice = advice_on_phase(alone, &phases->at[i]);
+        lines[i].advice = advice_on_phase(alone, &phases->at[i], machine);
     }
     struct data_table table = {columns, sizeof columns / sizeof *columns, lines, sizeof *lines, phases->n, NULL};
     writer_head(&writer, session, db, "phases", LOGICAL);
     if (options->format == FORMAT_TEXT)
-        print_text(&writer, &table, lines);
+        print_text(&writer, &table, lines, machine);
     else
         table_write(&table, &writer, "phases", phases->n);
     writer_free(&writer);
@@ -153,6 +188,7 @@ int print_phases(struct session *session, struct view *view, const struct print_
         free((char *)lines[i].procedure);
         free((char *)lines[i].advice);
     }
+    free(machine);
     session_close(alone);
     return 0;
 }

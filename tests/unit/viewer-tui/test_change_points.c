@@ -9,6 +9,7 @@
 #define KINDS 6
 
 static double counts[BINS][KINDS];
+static size_t n_bins = BINS; /* of a run: BINS at most */
 
 static double uniform(void)
 {
@@ -72,8 +73,8 @@ static void fill_with_bursts(void)
 {
     double mix[KINDS];
     draw_mix(mix, 30);
-    fill(0, BINS, mix);
-    for (size_t i = 0; i < BINS; i++)
+    fill(0, n_bins, mix);
+    for (size_t i = 0; i < n_bins; i++)
         if (uniform() < 0.05) {
             counts[i][0] = poisson(10);
             counts[i][1] = poisson(mix[1] / 2);
@@ -85,57 +86,66 @@ static void fill_regularly(void)
 {
     double mix[KINDS];
     draw_mix(mix, 40);
-    for (size_t i = 0; i < BINS; i++)
+    for (size_t i = 0; i < n_bins; i++)
         for (int k = 0; k < KINDS; k++)
             counts[i][k] = floor(mix[k] + uniform());
 }
 
 static size_t find(size_t ends[MOST_PHASES])
 {
-    return change_points(&counts[0][0], BINS, KINDS, ends);
+    return change_points(&counts[0][0], n_bins, KINDS, ends);
 }
 
 /* Of `runs` stationary runs of a kind, at most 1 % may have more than one phase. */
-static void expect_one_phase(const char *what, int runs, void (*make)(void))
+static void expect_one_phase_of(const char *what, size_t bins, int runs, void (*make)(void))
 {
     size_t ends[MOST_PHASES];
     int wrong = 0;
+    n_bins = bins;
     random_state = 7;
     for (int run = 0; run < runs; run++) {
         make();
         wrong += find(ends) != 1;
     }
     if (wrong * 100 > runs)
-        fail_msg("%s: %d of %d stationary runs have phases", what, wrong, runs);
+        fail_msg("%s: %d of %d stationary runs of %zu bins have phases", what, wrong, runs, bins);
+    n_bins = BINS;
+}
+
+static void expect_one_phase(const char *what, int runs, void (*make)(void))
+{
+    static const size_t lengths[] = {50, 90, 140, BINS};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        expect_one_phase_of(what, lengths[i], runs, make);
 }
 
 static void make_one_mix(void)
 {
     double mix[KINDS];
     draw_mix(mix, 60);
-    fill(0, BINS, mix);
+    fill(0, n_bins, mix);
 }
 
 static void make_few_samples(void)
 {
     double mix[KINDS];
     draw_mix(mix, 2);
-    fill(0, BINS, mix);
+    fill(0, n_bins, mix);
 }
 
 static void make_short_turns(void)
 {
-    fill_by_turns(0, BINS, 0.2 + 2 * uniform(), false);
+    fill_by_turns(0, n_bins, 0.2 + 2 * uniform(), false);
 }
 
 static void make_long_turns(void)
 {
-    fill_by_turns(0, BINS, 3 + 7 * uniform(), false);
+    fill_by_turns(0, n_bins, 3 + 7 * uniform(), false);
 }
 
 static void make_random_turns(void)
 {
-    fill_by_turns(0, BINS, 0.3 + 1.5 * uniform(), true); /* the longest is some 13 times as long */
+    fill_by_turns(0, n_bins, 0.3 + 1.5 * uniform(), true); /* the longest is some 13 times as long */
 }
 
 #ifndef RUNS
@@ -155,7 +165,7 @@ TEST(many_turns_are_stationary)
 {
     (void)state;
     expect_one_phase("short turns", RUNS, make_short_turns);
-    expect_one_phase("long turns", RUNS, make_long_turns);
+    expect_one_phase_of("long turns", BINS, RUNS, make_long_turns);
     expect_one_phase("random turns", RUNS, make_random_turns);
 }
 
@@ -178,6 +188,32 @@ TEST(planted_changes_are_found_where_they_are)
         for (size_t i = 0; i < n; i++)
             assert_true(labs((long)found[i] - (long)planted[i]) <= 1);
     }
+}
+
+/* Stretches of a kind each, whose ends are within bins: so are those of a short run with one thread. */
+static void fill_alternately(size_t bins, int turns, double samples)
+{
+    memset(counts, 0, sizeof counts);
+    for (size_t i = 0; i < bins; i++)
+        for (int part = 0; part < 8; part++) {
+            int turn = (int)(((double)i + (part + 0.5) / 8) * turns / (double)bins);
+            counts[i][turn % 2] += samples / 8 * (0.8 + 0.4 * uniform());
+        }
+}
+
+TEST(a_few_changes_of_a_short_run_are_no_noise)
+{
+    (void)state;
+    size_t ends[MOST_PHASES];
+    random_state = 11;
+    for (n_bins = 45; n_bins <= 150; n_bins++)
+        for (int turns = 2; turns <= 4; turns++) {
+            fill_alternately(n_bins, turns, 4);
+            assert_int_equal(find(ends), turns);
+            for (int i = 0; i + 1 < turns; i++)
+                assert_true(fabs((double)ends[i] - (double)n_bins * (i + 1) / turns) <= 1);
+        }
+    n_bins = BINS;
 }
 
 /* A phase of one mix, then one of turns. */
