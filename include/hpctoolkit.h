@@ -42,9 +42,9 @@ int hpctoolkit_sampling_is_active(void) __attribute__((weak));
  *     HPCTOOLKIT_REGION_DUMP("sort");
  *
  * The sums of all executions of the region are in the summary that hpcviewer shows. The dump writes
- * them, and the bounds of the region's speedup, to standard error and to the measurement's log. Regions may be nested and repeated. A time
- * line has the first 4096 begins and ends of a thread. For work and span, regions begin and end in the
- * thread that runs the serial code, between computations; with OpenCilk also in a procedure that is
+ * them, and the bounds of the region's speedup, to standard error and to the measurement's log. Regions may be nested
+ * and repeated. A time line has the first 4096 begins and ends of a thread. For work and span, regions begin and end
+ * in the thread that runs the serial code, between computations; with OpenCilk also in a procedure that is
  * called, not spawned. Without hpcrun each of these costs a load and a branch. */
 void hpctoolkit_region_start(const char *name) __attribute__((weak));
 void hpctoolkit_region_stop(const char *name) __attribute__((weak));

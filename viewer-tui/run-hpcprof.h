@@ -11,8 +11,8 @@
  * NULL, with the error reported (lib/diag.h), if there is no database. The caller frees. */
 char *database_for(const char *path);
 
-/* The same for a run of a set: its database lies next to its measurement directory, as MEASUREMENTS-database, and what is
- * done is not reported. */
+/* The same for a run of a set: its database lies next to its measurement directory, as MEASUREMENTS-database, and
+ * what is done is not reported. */
 char *database_of_set_run(const char *set, const struct set_run *run);
 
 /* The only database or measurement directory in the current directory, for a command line without

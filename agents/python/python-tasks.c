@@ -140,8 +140,8 @@ static uint64_t awaited(const struct python_reader *r, uint64_t frame)
 {
     uint32_t top = agent_u32(r->host, r->cursor, frame + r->layout->frame_stack_top);
     uint64_t object = top ? READ(frame + r->layout->frame_locals + 8 * (uint64_t)(top - 1)) : 0;
-    uint64_t behind = object && !is_coroutine(r, object) ? READ(object + AWAITED_COROUTINE) : 0;
-    return behind ? behind : object;
+    uint64_t wrapped = object && !is_coroutine(r, object) ? READ(object + AWAITED_COROUTINE) : 0;
+    return wrapped ? wrapped : object;
 }
 
 uint32_t python_suspended(const struct python_reader *r, uint64_t task, uint64_t *frames)

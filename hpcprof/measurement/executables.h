@@ -16,7 +16,8 @@ struct executables {
 
 /* Path of the process's executable, with the name under which it was called: the base name of its
  * first argument, without the dash of a login shell. Of an interpreter, the script, which is the first
- * argument that is the file of code in an agent's name tables, or the name of the module. Empty if neither is known. Owned by the caller. */
+ * argument that is the file of code in an agent's name tables, or the name of the module. Empty if neither is known.
+ * Owned by the caller. */
 char *executable_as_called(const struct measurement *m);
 
 /* Needs the values of the measurements. */

@@ -36,8 +36,8 @@ void runtime_code_find(struct runtime_code *code, struct rules *rules,
 
 void runtime_code_free(struct runtime_code *code);
 
-/* The rule RULE_OVERHEAD, RULE_OVERHEAD_FILE, RULE_WAITING, RULE_WORKING or RULE_GLUE that a statement of a module belongs to;
- * NULL if it belongs to none, or is NULL itself. */
+/* The rule RULE_OVERHEAD, RULE_OVERHEAD_FILE, RULE_WAITING, RULE_WORKING or RULE_GLUE that a statement of a module
+ * belongs to; NULL if it belongs to none, or is NULL itself. */
 const struct rule *runtime_code_rule(const struct runtime_code *code, uint32_t module,
                                      const struct structure_statement *statement);
 

@@ -31,8 +31,8 @@ void stack_owners_free(struct stack_owners *owners);
 const struct measurement_thread *stack_owner_named(const struct measurement *m,
                                                    const struct measurement_node *node);
 
-/* Without such a node: the owner of a stack on which this note is the outermost frame but for those of the thread library;
- * NULL: the note is in no start routine. Valid until a call for another file. */
+/* Without such a node: the owner of a stack on which this note is the outermost frame but for those of the thread
+ * library; NULL: the note is in no start routine. Valid until a call for another file. */
 const struct stack_owner *stack_owner_at(struct stack_owners *owners,
                                          const struct analysis *analysis,
                                          const struct thread_ref *thread, uint32_t space,

@@ -1,9 +1,9 @@
 /* The memory of the measured process for the unwinder: the copy of the top of the stack that came with a
  * sample, and everything else by process_vm_readv.
  *
- * The process runs on while a sample is processed. What the copy does not have may have changed since. Only the outer part of the stack matters much: outside of the copy, it is used if the
- * last bytes of the copy are still in their place. Then the frame that they belong to has not returned,
- * and neither have its callers. */
+ * The process runs on while a sample is processed. What the copy does not have may have changed since. Only the outer
+ * part of the stack matters much: outside of the copy, it is used if the last bytes of the copy are still in their
+ * place. Then the frame that they belong to has not returned, and neither have its callers. */
 #ifndef HPCRUN_OUTSIDE_FOREIGN_MEMORY_H
 #define HPCRUN_OUTSIDE_FOREIGN_MEMORY_H
 

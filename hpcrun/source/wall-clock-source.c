@@ -171,8 +171,9 @@ struct increment wall_source_measure(struct thread *thread, struct thread_event 
 
 /* ---- the next sample ---- */
 
-/* Whether the other timer expires late enough to leave the program as much time as this sample took. Ticks are at most a nanosecond long. A sample of a very deep path can take longer than
- * the period; since samples are due at fixed times, the thread would never leave the handler. */
+/* Whether the other timer expires late enough to leave the program as much time as this sample took. Ticks are at
+ * most a nanosecond long. A sample of a very deep path can take longer than the period; since samples are due at
+ * fixed times, the thread would never leave the handler. */
 static bool other_timer_leaves_time(const struct thread_event *event)
 {
     uint64_t spent = ticks_now() - event->measured_at;

@@ -19,7 +19,8 @@ bool is_cold_name_of(const char *name, const char *function);
 bool is_no_return_name(const char *name);
 
 /* Makes text fit for an XML document: replaces control characters and what is not valid UTF-8 by
- * U+FFFD, and shortens what is longer than our files hold (lib/long-text.h). Takes ownership of `text`; the caller frees the result. */
+ * U+FFFD, and shortens what is longer than our files hold (lib/long-text.h). Takes ownership of `text`; the caller
+ * frees the result. */
 char *xml_safe_text(char *text);
 
 #endif

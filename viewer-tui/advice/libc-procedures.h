@@ -27,8 +27,8 @@ enum wait wait_of(const char *procedure);
 /* Whether the procedure takes a lock, or releases one and wakes up the threads that wait for it. */
 bool is_call_of_lock(const char *procedure);
 
-/* Whether it stands for a lock: "<lock queue_lock>", below the procedure that waits, has `lock wait`. "<lock GIL, kept for
- * more than 20 ms>", below what holds it, has `lock blame`. */
+/* Whether it stands for a lock: "<lock queue_lock>", below the procedure that waits, has `lock wait`. "<lock GIL,
+ * kept for more than 20 ms>", below what holds it, has `lock blame`. */
 #define LOCK_PREFIX "<lock "
 bool is_name_of_lock(const char *procedure);
 

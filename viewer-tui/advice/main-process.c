@@ -10,8 +10,8 @@
  * CPU time up to it may be hpcrun's own. */
 #define SAMPLE_OF_WAITING 100e-6
 
-/* The longest time, in seconds, that an idle CPU takes to wake up for a thread (measured: 13 us on average, in a virtual
- * machine): a part of the scheduler's account that others have not caused. */
+/* The longest time, in seconds, that an idle CPU takes to wake up for a thread (measured: 13 us on average, in a
+ * virtual machine): a part of the scheduler's account that others have not caused. */
 #define WAKE_UP 100e-6
 
 /* Adds a thread of run.json. */

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bins of a run at most; samples that one has on average, or those that a thread which never sleeps would have in it; and
- * the least length in mean intervals of a record. */
+/* Bins of a run at most; samples that one has on average, or those that a thread which never sleeps would have in it;
+ * and the least length in mean intervals of a record. */
 #define MOST_BINS     500
 #define LEAST_SAMPLES 4
 #define LEAST_RECORDS 2
 
-/* A phase with a smaller share of work, of the time of threads in code, is one of waiting; one with fewer threads that may
- * use a CPU, on average, is quiet. */
+/* A phase with a smaller share of work, of the time of threads in code, is one of waiting; one with fewer threads
+ * that may use a CPU, on average, is quiet. */
 #define LEAST_WORK 0.05
 
 /* Kinds of time that bins count: work in each of some procedures, in others, and the other states. */

@@ -27,8 +27,8 @@ static int ascending(const void *left, const void *right)
 #define QUANTILE  0.8
 #define MOST_CUTS 4
 
-/* Largest blocks of neighbors whose differences say how large the noise is, and how many there must be: some differences
- * are without cuts. */
+/* Largest blocks of neighbors whose differences say how large the noise is, and how many there must be: some
+ * differences are without cuts. */
 #define LARGEST_BLOCK 8
 #define LEAST_BLOCKS  11
 

@@ -258,7 +258,8 @@ const char *change_verdict_name(enum change_verdict verdict)
     return verdict == CHANGE_NOT_MEASURED ? NULL : names[verdict];
 }
 
-/* Adds "75.97 ms (14.1%)", without a sign; of repeated runs with what it is uncertain by: "75.97 ms (14.1% +- 2.0%)". */
+/* Adds "75.97 ms (14.1%)", without a sign; of repeated runs with what it is uncertain by:
+ * "75.97 ms (14.1% +- 2.0%)". */
 static void add_size(const struct changes_printer *printer, const struct change *change,
                      const struct costs_of_both *costs, struct text *text)
 {

@@ -9,8 +9,8 @@
  * equal. The caller frees. */
 void comparison_names_of_paths(const char *const paths[SIDES], char *names[SIDES]);
 
-/* The same for lists of repeated runs, "p4-1,p4-2,p4-3": of the first of each, without the number at its end; "base" and
- * "new" if that tells nothing apart. The caller frees. */
+/* The same for lists of repeated runs, "p4-1,p4-2,p4-3": of the first of each, without the number at its end; "base"
+ * and "new" if that tells nothing apart. The caller frees. */
 void comparison_names_of_lists(const char *const lists[SIDES], char *names[SIDES]);
 
 /* Splits "LEFT,RIGHT"; false unless these are two different names. The caller frees them. */

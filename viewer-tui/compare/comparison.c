@@ -107,8 +107,8 @@ static void add_quantity(struct merged_runs *merged, const struct metric_pair *p
     }
 }
 
-/* Adds a column of a metric that both sides have. Its name is that of the effort if only one is, else the one that names
- * its event. */
+/* Adds a column of a metric that both sides have. Its name is that of the effort if only one is, else the one that
+ * names its event. */
 static void add_column(struct merged_runs *merged, size_t quantity, enum merged_column column, double factor)
 {
     struct merged_term left = {0, quantity, 1}, right = {1, quantity, 1}, expected = {0, quantity, factor},

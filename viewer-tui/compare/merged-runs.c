@@ -103,8 +103,8 @@ static double variance_of_mean(const double *values, size_t n)
     return n > 1 ? squares / (double)(n - 1) / (double)n : 0;
 }
 
-/* The variance of the difference of the means of two groups of values, and its degrees of freedom: of as many values the
- * i-th ones are a pair, else by Welch. */
+/* The variance of the difference of the means of two groups of values, and its degrees of freedom: of as many values
+ * the i-th ones are a pair, else by Welch. */
 static double variance_of_difference(const double *left, size_t n_left, const double *right, size_t n_right,
                                      double factor, double *freedom)
 {

@@ -1,5 +1,5 @@
-/* Runs that are merged, and the metrics that this gives: a comparison of two runs or of two groups of runs, or the losses
- * of a set.
+/* Runs that are merged, and the metrics that this gives: a comparison of two runs or of two groups of runs, or the
+ * losses of a set.
  *
  * A metric is a formula: a sum of terms, each a factor times the mean cost of a quantity in the runs of a group. A run
  * without a scope, or without the quantity, has the cost 0. */
@@ -92,11 +92,11 @@ double merged_mean(const struct merged_runs *merged, size_t group, const double 
 
 enum confidence { CONFIDENCE_95, CONFIDENCE_99_9, CONFIDENCES };
 
-/* Half of the interval that has the difference of the means of group 1 and of factor * group 0, by Student's t. Of as many
- * runs in both groups the i-th ones are a pair: run in turns, they have what else happens on the machine in common. Else
- * by Welch. `values`: by run. `periods`: of the samples, by group; NULL: they are no samples. It is at least that of the
- * noise of sampling, by which runs may happen not to differ: a cost of n samples varies by period * sqrt(n). With one run
- * on each side that is all. */
+/* Half of the interval that has the difference of the means of group 1 and of factor * group 0, by Student's t. Of as
+ * many runs in both groups the i-th ones are a pair: run in turns, they have what else happens on the machine in
+ * common. Else by Welch. `values`: by run. `periods`: of the samples, by group; NULL: they are no samples. It is at
+ * least that of the noise of sampling, by which runs may happen not to differ: a cost of n samples varies by period *
+ * sqrt(n). With one run on each side that is all. */
 double merged_uncertainty(const struct merged_runs *merged, const double *values, double factor, const double *periods,
                           enum confidence confidence);
 

@@ -22,8 +22,8 @@ struct metric_pairs {
     size_t n, cap;
 };
 
-/* Of the first runs of groups 0 (left) and 1. In order of the left side, then the additions of the right one. A metric may be in several pairs:
- * work that is an effort, too. The caller frees with vec_free. */
+/* Of the first runs of groups 0 (left) and 1. In order of the left side, then the additions of the right one. A
+ * metric may be in several pairs: work that is an effort, too. The caller frees with vec_free. */
 struct metric_pairs metric_pairs_of(const struct merged_runs *merged);
 
 /* The period of the samples of a metric; 0 if unknown, or it has none. */

@@ -5,8 +5,8 @@
 #include "viewer-tui/advice/advice.h"
 #include "viewer-tui/compare/session.h"
 
-/* Advice on a row of a view of a session of one run. If that is the whole run, and its database has a time line, findings
- * name the phases in which they are concentrated. The view must outlive it; the caller frees. */
+/* Advice on a row of a view of a session of one run. If that is the whole run, and its database has a time line,
+ * findings name the phases in which they are concentrated. The view must outlive it; the caller frees. */
 struct advice session_advice(struct session *session, struct view *view, uint32_t row);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the user opened: a run, or several whose views are merged into one: a comparison, or the losses of a set. Of each
- * run the session has the databases of both projections. */
+/* What the user opened: a run, or several whose views are merged into one: a comparison, or the losses of a set. Of
+ * each run the session has the databases of both projections. */
 #ifndef VIEWER_SESSION_H
 #define VIEWER_SESSION_H
 
@@ -149,9 +149,9 @@ const struct timeline *session_timeline(struct session *session);
  * projection cannot be read. */
 const struct phases *session_phases(struct session *session);
 
-/* Restricts all values, and session->run, to a piece of time (NULL: the whole run). The set of threads stays. `name`, for
- * titles, may be NULL: then it is made of the range. Otherwise as session_restrict; FAILED, with the problem noted, also
- * if the database has no time line. */
+/* Restricts all values, and session->run, to a piece of time (NULL: the whole run). The set of threads stays. `name`,
+ * for titles, may be NULL: then it is made of the range. Otherwise as session_restrict; FAILED, with the problem
+ * noted, also if the database has no time line. */
 enum outcome session_set_range(struct session *session, enum projection projection, const struct time_range *range,
                                const char *name);
 
@@ -159,8 +159,8 @@ enum outcome session_set_range(struct session *session, enum projection projecti
  * projection cannot be read. */
 bool session_take_ranges(struct session *session, enum projection projection, char **cause);
 
-/* Adds "threads: worker (2 of 4)" and "time: 1.2 s to 3.4 s", as far as values of the only run are restricted, each after
- * `before`. */
+/* Adds "threads: worker (2 of 4)" and "time: 1.2 s to 3.4 s", as far as values of the only run are restricted, each
+ * after `before`. */
 void session_describe_restriction(const struct session *session, const char *before, bool ascii, struct text *out);
 
 /* The threads that a regular expression matches (thread-set.h), for session_restrict. NULL if there

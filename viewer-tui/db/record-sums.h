@@ -1,7 +1,7 @@
 /* Sums over the records of a piece of time, by place, state and flags; and what such a sum pays.
  *
- * A record that is only partly about the piece counts for that part. The parts of adjoining pieces add up to the record,
- * to the unit, and those from 0 to timeline->end are all. */
+ * A record that is only partly about the piece counts for that part. The parts of adjoining pieces add up to the
+ * record, to the unit, and those from 0 to timeline->end are all. */
 #ifndef VIEWER_RECORD_SUMS_H
 #define VIEWER_RECORD_SUMS_H
 

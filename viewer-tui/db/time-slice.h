@@ -1,4 +1,5 @@
-/* The piece of time to which a database is restricted: which of its metrics records pay, and how much in each context. */
+/* The piece of time to which a database is restricted: which of its metrics records pay, and how much in each
+ * context. */
 #ifndef VIEWER_TIME_SLICE_H
 #define VIEWER_TIME_SLICE_H
 

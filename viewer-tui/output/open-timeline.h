@@ -16,8 +16,8 @@ struct open_timeline {
 };
 
 /* Opens the threads and the piece of time to which the session is restricted, in `columns`. `has_all_threads`: also
- * those that have no records in that piece. Returns NULL, or why there is no time line, which may be problem_text(); the
- * caller closes it if there is one. */
+ * those that have no records in that piece. Returns NULL, or why there is no time line, which may be problem_text();
+ * the caller closes it if there is one. */
 const char *open_timeline(struct open_timeline *open, struct session *session, enum projection projection,
                           bool has_all_threads, unsigned columns);
 void close_timeline(struct open_timeline *open);

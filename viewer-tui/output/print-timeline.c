@@ -1,4 +1,5 @@
-/* The time line of all threads, for people (text, SVG) and for programs (JSON, CSV, and the formats of other viewers). */
+/* The time line of all threads, for people (text, SVG) and for programs (JSON, CSV, and the formats of other
+ * viewers). */
 #include "viewer-tui/output/print-timeline.h"
 
 #include "lib/diag.h"

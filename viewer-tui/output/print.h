@@ -55,8 +55,8 @@ struct tree {
     FILE *out;
 };
 
-/* Prints a page (printed-pages.h), and returns the exit status: 0; 1 if the database cannot be read; 2 if the options do
- * not fit it, which has been reported. It may sort the view. */
+/* Prints a page (printed-pages.h), and returns the exit status: 0; 1 if the database cannot be read; 2 if the options
+ * do not fit it, which has been reported. It may sort the view. */
 typedef int page_printer(struct session *session, struct view *view, const struct print_options *options, FILE *out);
 page_printer print_view, print_threads, print_summary, print_timeline, print_phases;
 

@@ -43,8 +43,8 @@ enum shown_state shown_state(enum trace_state state);
 /* The amount of a cell in a shown state. */
 double shown_state_amount(const struct time_cell *cell, enum shown_state state);
 
-/* Letters and colors of procedures, in the order in which they were first needed. They stay the same while the user moves
- * in time. A zeroed one is empty. */
+/* Letters and colors of procedures, in the order in which they were first needed. They stay the same while the user
+ * moves in time. A zeroed one is empty. */
 struct procedure_letters {
     VEC(uint32_t) procedures;
 };

@@ -1,5 +1,5 @@
-/* A time line as a drawing in SVG 1.1, without scripts and style sheets. The states of a cell are stacked, each as high as
- * its share. */
+/* A time line as a drawing in SVG 1.1, without scripts and style sheets. The states of a cell are stacked, each as
+ * high as its share. */
 #include "viewer-tui/output/print-timeline.h"
 
 #include <math.h>

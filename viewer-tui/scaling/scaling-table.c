@@ -107,8 +107,8 @@ static double joint_coverage(const struct measured *measured, unsigned used)
     return missed < 1 ? 1 - missed : 0;
 }
 
-/* Each formula is monotonic in each quantity, so its extremes are at corners: quantities in `high` are at the upper ends
- * of their intervals, the others at the lower ones. */
+/* Each formula is monotonic in each quantity, so its extremes are at corners: quantities in `high` are at the upper
+ * ends of their intervals, the others at the lower ones. */
 static struct speedup with_band(const struct measured *measured, enum speedup_kind kind)
 {
     double times[QUANTITIES];

@@ -44,8 +44,8 @@ size_t column_choice_move(struct column_choice *choice, const struct metrics *me
  * "work:inclusive,work:exclusive". +N and -N after a column, which earlier versions wrote, are ignored. ---- */
 
 /* Fills an empty choice from the text. Other columns of the usual metrics and of those that it names become hidden;
- * those of kinds of overhead and of derived metrics follow unless they are set aside. Unknown columns are skipped; if all are unknown
- * the choice stays empty. */
+ * those of kinds of overhead and of derived metrics follow unless they are set aside. Unknown columns are skipped; if
+ * all are unknown the choice stays empty. */
 void column_text_take(struct column_choice *choice, const struct metrics *metrics,
                       const char *text);
 

@@ -28,8 +28,9 @@ struct columns {
     size_t n;
 };
 
-/* At most `most` columns: those of the metric that is sorted by, even if they do not fit; one for each metric of locks if
- * that is more than 2 % of the work; then those of other metrics (metrics_with_columns). The caller frees columns.at. */
+/* At most `most` columns: those of the metric that is sorted by, even if they do not fit; one for each metric of
+ * locks if that is more than 2 % of the work; then those of other metrics (metrics_with_columns). The caller frees
+ * columns.at. */
 struct columns columns_fitting(const struct view *view, size_t most);
 
 /* Adds the missing derived metrics that are not set aside, in the part that is sorted by. */
@@ -75,8 +76,8 @@ void columns_with_unit(const struct view *view, size_t metric, double value,
 /* A value in a sentence, in the scale that suits it, with sign and unit; or "-". */
 void columns_alone(const struct metric *metric, double value, char text[NUMBER_WITH_UNIT_SIZE]);
 
-/* Adds a value, right-aligned in `width` columns, and in the next PERCENT_WIDTH its percentage of `whole` (0 or NAN: it has
- * none). */
+/* Adds a value, right-aligned in `width` columns, and in the next PERCENT_WIDTH its percentage of `whole` (0 or NAN:
+ * it has none). */
 void columns_add_cell(const struct metric *metric, double value, const struct number_scale *scale, double whole,
                       size_t width, struct text *out);
 

@@ -73,15 +73,16 @@ struct data_table {
 /* Rows as lines of text. `has_shares`: costs have their percentages. */
 void table_write_lines(const struct data_table *table, struct writer *writer, size_t from, size_t to, bool has_shares);
 
-/* A page that is a table, below its head (writer_head): in text the first `n` rows; in CSV all; in JSON "metrics", if it
- * has costs, and an array `key` of the first `n`. */
+/* A page that is a table, below its head (writer_head): in text the first `n` rows; in CSV all; in JSON "metrics", if
+ * it has costs, and an array `key` of the first `n`. */
 void table_write(const struct data_table *table, struct writer *writer, const char *key, size_t n);
 
 /* The two parts of CSV, for rows that are made one by one. */
 void table_write_names(const struct data_table *table, struct writer *writer);
 void table_write_records(const struct data_table *table, struct writer *writer);
 
-/* The members of a row; the objects of rows, as elements of an array in the making; the members of one group, as an object. */
+/* The members of a row; the objects of rows, as elements of an array in the making; the members of one group, as an
+ * object. */
 void table_write_members(const struct data_table *table, struct writer *writer, size_t row);
 void table_write_objects(const struct data_table *table, struct writer *writer, size_t from, size_t to);
 void table_write_group(const struct data_table *table, struct writer *writer, size_t row, const char *group,

@@ -1,5 +1,5 @@
-/* What run.json would say of a piece of the time of its run, as far as the time line knows it: metrics, and processes and
- * threads with their times and samples. All that reads run.json is about the piece if it gets this. */
+/* What run.json would say of a piece of the time of its run, as far as the time line knows it: metrics, and processes
+ * and threads with their times and samples. All that reads run.json is about the piece if it gets this. */
 #ifndef VIEWER_RUN_SLICE_H
 #define VIEWER_RUN_SLICE_H
 

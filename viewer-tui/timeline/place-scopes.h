@@ -35,8 +35,8 @@ uint32_t *place_procedures(const struct place_scopes *scopes, uint32_t depth);
 /* The longest path of any place. */
 uint32_t place_deepest(const struct place_scopes *scopes);
 
-/* By place, whether it is in a scope or in what that calls: a row of a view. NULL if the view has no contexts. The caller
- * frees. */
+/* By place, whether it is in a scope or in what that calls: a row of a view. NULL if the view has no contexts. The
+ * caller frees. */
 bool *place_marks_of_row(const struct place_scopes *scopes, struct view *view, uint32_t row);
 
 /* The same for procedures whose name matches; *n_procedures is their number. */

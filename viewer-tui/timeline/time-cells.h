@@ -1,8 +1,8 @@
 /* What threads did in equal pieces of time, of the records of their time line.
  *
  * A window of time has columns, and a row of threads a cell in each. A record adds its amount to the cells that its
- * interval reaches into, in proportion: nothing depends on which record of a cell comes last. Amounts are nanoseconds, or
- * counts if the event counts something else. */
+ * interval reaches into, in proportion: nothing depends on which record of a cell comes last. Amounts are
+ * nanoseconds, or counts if the event counts something else. */
 #ifndef VIEWER_TIME_CELLS_H
 #define VIEWER_TIME_CELLS_H
 

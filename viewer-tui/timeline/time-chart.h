@@ -44,8 +44,8 @@ void time_chart_mark(struct time_chart *chart, bool *marks);
 void time_chart_group(struct time_chart *chart, enum thread_grouping grouping);
 void time_chart_toggle(struct time_chart *chart, size_t row);
 
-/* The cells of a row; those of all threads, without procedures, which are cheaper after those of all groups. Valid until
- * the chart is changed. */
+/* The cells of a row; those of all threads, without procedures, which are cheaper after those of all groups. Valid
+ * until the chart is changed. */
 const struct time_cell *time_chart_cells(struct time_chart *chart, size_t row);
 const struct time_cell *time_chart_strip(struct time_chart *chart);
 

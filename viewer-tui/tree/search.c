@@ -8,8 +8,8 @@
 /* Rows per question whether to go on: far less than 50 ms. */
 #define ROWS_PER_QUESTION 1024
 
-/* Goes to the first row below the one at the cursor, or the last; false if there is none. Rows that exist are looked at;
- * others only if they are not repeated elsewhere. */
+/* Goes to the first row below the one at the cursor, or the last; false if there is none. Rows that exist are looked
+ * at; others only if they are not repeated elsewhere. */
 static bool descend(const struct search *search, struct cursor *cursor)
 {
     uint32_t row = cursor_row(cursor);

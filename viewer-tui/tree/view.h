@@ -221,8 +221,8 @@ static inline void row_set_call_site(struct row *row, const struct nodes *nodes,
     row->no_call_site = nodes->no_call_site[node];
 }
 
-/* For the implementations: the number of a source line in `lines`, 0, 1, ... in order of appearance, to distinguish call
- * sites. */
+/* For the implementations: the number of a source line in `lines`, 0, 1, ... in order of appearance, to distinguish
+ * call sites. */
 static inline uint32_t line_number_of(struct idmap *lines, uint32_t file, uint32_t line)
 {
     return idmap_number(lines, file, line, (uint32_t)lines->count);

@@ -1,6 +1,6 @@
 /* Stacks (export-stacks.h) as a profile for pprof, https://github.com/google/pprof: profile.proto,
- * gzipped, with a type of values per shown metric, of a comparison for either run. Locations have the line of the call if it is
- * known.
+ * gzipped, with a type of values per shown metric, of a comparison for either run. Locations have the line of the
+ * call if it is known.
  *
  * A stack of pprof begins with the innermost frame, as in the bottom-up view; stacks of other views
  * are reversed. */

@@ -1,6 +1,6 @@
 /* Stacks (export-stacks.h) as a file for speedscope, https://www.speedscope.app: a profile of
- * samples, each a stack with its own costs; of a comparison one for each run. In the bottom-up view callers come last, as in that
- * view. */
+ * samples, each a stack with its own costs; of a comparison one for each run. In the bottom-up view callers come
+ * last, as in that view. */
 #include "viewer-tui/output/export/export-stacks.h"
 
 #include <stdlib.h>

@@ -13,8 +13,8 @@ struct shown_set {
     const struct run_set *set;
     const struct scaling_table *table; /* with rows */
     bool has_mouse;
-    /* Shows the database of a run (NULL: the losses of all runs), with the terminal as before the page. Returns the exit
-     * status; errors are reported on stderr. */
+    /* Shows the database of a run (NULL: the losses of all runs), with the terminal as before the page. Returns the
+     * exit status; errors are reported on stderr. */
     int (*open)(const struct shown_set *shown, const struct set_run *run);
     void *context; /* of it */
 };

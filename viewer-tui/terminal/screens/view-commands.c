@@ -129,8 +129,8 @@ static void close_panes(struct tui *tui)
             pane_close(&tui->panes[p][v]);
 }
 
-/* Restricts all values to a piece of time if `range` is not NULL or `is_time`, else to a set of threads, of which it takes
- * ownership; NULL: all. Makes the view again. */
+/* Restricts all values to a piece of time if `range` is not NULL or `is_time`, else to a set of threads, of which it
+ * takes ownership; NULL: all. Makes the view again. */
 static enum outcome restrict_views(struct tui *tui, bool is_time, const struct time_range *range, struct thread_set *set)
 {
     struct kept_view kept = keep_view(tui);
