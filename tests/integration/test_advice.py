@@ -293,11 +293,11 @@ class Cases(Case):
     @unittest.skipUnless(shutil.which("mpicc") and shutil.which("mpirun"), "needs MPI")
     def test_unequal_ranks(self):
         self.needs_two_cpus()
-        program = [self.compile("unequal_ranks.c", "-g", "-O2", compiler="mpicc"), 40]
+        program = [self.compile("unequal_ranks.c", "-g", "-O2", compiler="mpicc"), 80]
         allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         found = self.first("ranks", ["mpirun", "--oversubscribe", "-n", "2", *program], **allowed)
-        # what starts MPI takes 0.1 s of each
-        self.assertRegex(found["text"], r"^Rank 1 computes (2\.[3-9]|3|3\.[0-5]) times as long as rank 0; rank 0 waits [0-9]+ % of its time "
+        # Rank 0 computes for 0.6 s. What starts MPI takes 0.1 s of each, up to 0.4 s on a busy machine: 3 becomes 2.2.
+        self.assertRegex(found["text"], r"^Rank 1 computes (2\.[2-9]|3|3\.[0-5]) times as long as rank 0; rank 0 waits [0-9]+ % of its time "
                                         rf"in P?MPI_Allreduce, unequal_ranks\.c:{marked('unequal_ranks.c', 'wait')}; equal parts could "
                                         r"win 1\.[0-9]x\.$")
 
