@@ -81,6 +81,34 @@ static struct process_image *find(const struct process_ends *ends, const struct 
     return found ? *found : NULL;
 }
 
+static bool has_reported_end(const struct process_image *image)
+{
+    return image->state == IMAGE_ENDED || image->state == IMAGE_EXEC ||
+           image->state == IMAGE_REPLACED;
+}
+
+/* Whether the file lacks an end that the process has written, in the file itself or in its arenas. */
+static bool is_cut(const struct process_image *image, const struct measurement *m)
+{
+    return has_reported_end(image) && image->end != PROCESS_RUNNING && image->loss == LOSS_NONE &&
+           m->clock.state == PROCESS_RUNNING && m->recovered == 0;
+}
+
+#define CUT_TEXT "cut: its process has written an end (%s) that is not in it"
+
+/* Notes which images have a file, and reports files that were cut. */
+static void match_files(const struct process_ends *ends, const struct measurements *measurements)
+{
+    for (size_t i = 0; i < measurements->files.n; i++) {
+        const struct measurement *m = measurements->files.at[i].m;
+        struct process_image *image = find(ends, m);
+        if (image)
+            image->mark = HAS_FILE;
+        if (image && is_cut(image, m))
+            diag_error(m->path, CUT_TEXT, process_state_name(image->end));
+    }
+}
+
 struct process_ends *process_ends_read(const struct measurements *measurements)
 {
     struct process_ends *ends = mem_alloc(sizeof *ends);
@@ -95,11 +123,7 @@ struct process_ends *process_ends_read(const struct measurements *measurements)
         measurement_files_free(&files);
     }
     sort_images(ends);
-    for (size_t i = 0; i < measurements->files.n; i++) {
-        struct process_image *image = find(ends, measurements->files.at[i].m);
-        if (image)
-            image->mark = HAS_FILE;
-    }
+    match_files(ends, measurements);
     return ends;
 }
 
@@ -141,12 +165,6 @@ static uint64_t oldest_write(const struct measurement *m)
     return oldest;
 }
 
-static bool has_reported_end(const struct process_image *image)
-{
-    return image->state == IMAGE_ENDED || image->state == IMAGE_EXEC ||
-           image->state == IMAGE_REPLACED;
-}
-
 static const char *state_of(const struct process_image *image)
 {
     if (has_reported_end(image))
@@ -162,7 +180,7 @@ static double missing_at_most(const struct lost_end *lost, const struct process_
                               const struct measurement *m)
 {
     double since = seconds_between(oldest_write(m), image->ended_at);
-    if (lost->error)
+    if (lost->error || lost->is_cut)
         return since;
     if (has_reported_end(image) || lost->recovered)
         return 0;
@@ -181,6 +199,7 @@ struct lost_end process_ends_find(const struct process_ends *ends, const struct 
     lost.signal = image->signal;
     lost.data_until = seconds_between(m->process.monotonic, measurement_last(m).monotonic);
     lost.recovered = is_recovered(m);
+    lost.is_cut = is_cut(image, m);
     lost.missing_at_most = missing_at_most(&lost, image, m);
     return lost;
 }
@@ -208,6 +227,8 @@ char *lost_end_text(const struct lost_end *end)
 {
     if (end->error)
         return unwritten_text(end);
+    if (end->is_cut)
+        return mem_printf(CUT_TEXT, end->state);
     if (strcmp(end->state, "withdrawn") == 0)
         return mem_printf("not measured to its end (see hpcrun.log): data until %.1f s of its life",
                           end->data_until);

@@ -8,7 +8,8 @@
 
 struct process_ends;
 
-/* Reads the lists; the caller frees. A list that cannot be read is reported and skipped. */
+/* Reads the lists; the caller frees. Reports lists that cannot be read, which are skipped, and files that lack the
+ * end that their process has written. */
 struct process_ends *process_ends_read(const struct measurements *measurements);
 void process_ends_free(struct process_ends *ends);
 
@@ -22,6 +23,7 @@ struct lost_end {
     double data_until; /* seconds of its life that its data covers */
     double missing_at_most; /* seconds before its end that its data may lack */
     bool recovered;         /* all data of its threads but at most the last sample of each */
+    bool is_cut;            /* the process has written its end, and the file lacks it */
 };
 
 struct lost_end process_ends_find(const struct process_ends *ends, const struct measurement *m);

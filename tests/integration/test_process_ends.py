@@ -36,10 +36,10 @@ class Ends(HpcprofCase):
     def waited(self, pid, seconds, signal=0, cpu=0.0, parent=1):
         self.lines.append(f"waited {pid} {signal} {BEGAN + round(seconds * SECOND)} {round(cpu * SECOND)} {parent}")
 
-    def run_json(self):
+    def run_json(self, status=0):
         self.scenario.write()
         pathlib.Path(self.scenario.measurements, "host.processes").write_text("".join(line + "\n" for line in self.lines))
-        self.scenario.run("-o", self.at("db"))
+        self.said = self.scenario.run("-o", self.at("db"), status=status).stderr
         return json.loads(pathlib.Path(self.at("db"), "run.json").read_text())
 
     def ends(self):
@@ -89,15 +89,27 @@ class Ends(HpcprofCase):
                          ["host-71-71-0.hpcrun: No space left on device: a part of its data could not be written"])
 
     def test_other_ends(self):
-        for pid in (71, 72, 73, 74):
+        for pid in (72, 73):
             self.process_until(pid, 5)
             self.begin(pid)
-        self.end(71, 5.5, state=EXIT)  # only the list has it
         self.end(72, 5.5, state=RUNNING)  # withdrawn
         self.waited(73, 6)
-        self.end(74, 5.5, state=EXEC)
-        self.assertEqual(self.ends(), {71: ("exit", 5, 0), 72: ("withdrawn", 5, 0), 73: ("bare system call", 5, 1),
-                                       74: ("exec", 5, 0)})
+        self.assertEqual(self.ends(), {72: ("withdrawn", 5, 0), 73: ("bare system call", 5, 1)})
+
+    def test_files_that_were_cut(self):
+        """The list says that the whole of the process's data was written, and how it ended."""
+        for pid, state in ((71, EXIT), (74, EXEC)):
+            self.process_until(pid, 5)
+            self.begin(pid)
+            self.end(pid, 5.5, state=state)
+        run = self.run_json(status=1)
+        self.assertEqual([(p["state"], p["data_until"], p["missing_at_most"]) for p in run["processes"]],
+                         [("exit", 5, 0.5), ("exec", 5, 0.5)])
+        problems = [f"host-{pid}-{pid}-0.hpcrun: cut: its process has written an end ({state}) that is not in it"
+                    for pid, state in ((71, "exit"), (74, "exec"))]
+        self.assertEqual(run["problems"], problems)
+        for problem in problems:
+            self.assertIn(problem, self.said)
 
     def unmeasured(self):
         return {u["reason"]: (u["count"], u["cpu"], u["programs"]) for u in self.run_json()["unmeasured"]}
