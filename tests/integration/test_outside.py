@@ -4,6 +4,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import threading
 import unittest
 
 import profiling
@@ -206,6 +207,23 @@ class Ends(OutsideTest):
         images = self.images_of(where)
         self.assertEqual(images[0].executable, str(binary))
         self.check_paths(images, kept / "deleted", "early", "late")
+
+    def test_a_pipe_in_the_place_of_a_deleted_program(self):
+        """To open a pipe or a device has effects: what has the path of the mapped file is opened only if it is that."""
+        binary = self.compile("deleted", self.source("outside"))
+        process = self.start(binary, 2, 10, "go")
+        binary.unlink()
+        pipe = self.directory / "deleted (deleted)"  # as /proc/PID/maps has it
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=lambda: os.close(os.open(pipe, os.O_WRONLY)), daemon=True)
+        writer.start()  # waits for a reader
+        tool, _ = self.attach(process)
+        process.communicate("go\n")
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        waits = writer.is_alive()
+        os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))
+        writer.join()
+        self.assertTrue(waits)
 
     def test_command_without_the_variables_of_hpcrun(self):
         done, _ = self.measure("env", options=["--outside"])
