@@ -74,25 +74,17 @@ static pid_t start_worker(const struct outside_work *task)
     work(task);
 }
 
-static int wait_for(pid_t pid)
-{
-    int status;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return status;
-}
-
 /* ---- signals ---- */
 
-static pid_t receivers[MAX_PROCESSES];
+static volatile pid_t receivers[MAX_PROCESSES]; /* 0: it has ended */
 static volatile sig_atomic_t receiver_count;
 
 static void pass_on(int signal)
 {
     int error = errno;
     for (sig_atomic_t i = 0; i < receiver_count; i++)
-        kill(receivers[i], signal);
+        if (receivers[i] > 0)
+            kill(receivers[i], signal);
     errno = error;
 }
 
@@ -102,6 +94,19 @@ static void pass_on_signals(const int *signals, size_t n)
     for (size_t i = 0; i < n; i++)
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
+}
+
+/* Waits for a child. While it is a receiver, it is not reaped: its number can't become another process's. */
+static int wait_for(pid_t pid)
+{
+    siginfo_t info;
+    int status = -1;
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
+        continue;
+    for (sig_atomic_t i = 0; i < receiver_count; i++)
+        if (receivers[i] == pid)
+            receivers[i] = 0;
+    return waitpid(pid, &status, 0) == pid ? status : -1;
 }
 
 /* ---- processes that run ---- */
@@ -114,6 +119,8 @@ static int parse_pids(const char *text, int pids[MAX_PROCESSES])
         if (end == text)
             diag_fatal(text, "not a number of a process");
     }
+    if (*text)
+        diag_fatal(NULL, "more than %d processes", MAX_PROCESSES);
     return n;
 }
 
