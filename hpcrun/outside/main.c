@@ -109,6 +109,16 @@ static int wait_for(pid_t pid)
     return waitpid(pid, &status, 0) == pid ? status : -1;
 }
 
+/* Waits for a worker. Says so if it was killed: then it has not printed why it ends. */
+static bool worker_is_done(pid_t worker)
+{
+    int status = wait_for(worker);
+    if (WIFSIGNALED(status))
+        diag_error(NULL, "the measurement from outside was ended by signal %d: it is incomplete",
+                   WTERMSIG(status));
+    return status == 0;
+}
+
 /* ---- processes that run ---- */
 
 static int parse_pids(const char *text, int pids[MAX_PROCESSES])
@@ -134,7 +144,7 @@ static int measure_running(const char *text)
     receiver_count = n;
     pass_on_signals(signals, sizeof signals / sizeof *signals);
     for (int i = 0; i < n; i++)
-        failures += wait_for(receivers[i]) != 0;
+        failures += !worker_is_done(receivers[i]);
     return failures ? 1 : 0;
 }
 
@@ -200,13 +210,14 @@ static int wait_for_command(pid_t command, pid_t worker, int failure, const char
     receiver_count = 1;
     pass_on_signals(signals, sizeof signals / sizeof *signals);
     bool is_executed = read(failure, &error, sizeof error) != sizeof error;
-    int worker_status = wait_for(worker), status = wait_for(command);
+    bool is_measured = worker_is_done(worker);
+    int status = wait_for(command);
     if (!is_executed) {
         diag_error(file, "%s", strerror(error));
         return error == ENOENT ? 127 : 126;
     }
     bool is_refused =
-        WIFEXITED(status) && WEXITSTATUS(status) == NOT_MEASURED && worker_status != 0;
+        WIFEXITED(status) && WEXITSTATUS(status) == NOT_MEASURED && !is_measured;
     return is_refused ? 1 : end_as(status);
 }
 

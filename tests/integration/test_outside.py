@@ -225,6 +225,19 @@ class Ends(OutsideTest):
         writer.join()
         self.assertTrue(waits)
 
+    def test_measurement_that_is_killed(self):
+        """The command ends as without it; a line says what is missing."""
+        tool = subprocess.Popen([HPCRUN, "-o", self.directory / "killed", "--outside", program("outside"), "2", "2", "go"],
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tool.kill)
+        self.assertEqual(tool.stdout.readline(), "ready\n")
+        children = pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()
+        worker, = (int(child) for child in children if os.readlink(f"/proc/{child}/exe").endswith("/hpcrun-outside"))
+        os.kill(worker, signal.SIGKILL)
+        _, printed = tool.communicate("go\n")
+        self.assertEqual(tool.returncode, 7)
+        self.assertEqual(printed, "hpcrun: the measurement from outside was ended by signal 9: it is incomplete\n")
+
     def test_command_without_the_variables_of_hpcrun(self):
         done, _ = self.measure("env", options=["--outside"])
         self.assertNotRegex(done.stdout, r"(?m)^(HPCRUN_|LD_PRELOAD=)")
@@ -262,6 +275,14 @@ class Refusals(profiling.ProfilingTest):
         self.refuse(HPCRUN, "-p", ",".join(257 * [str(os.getpid())]), says="more than 256 processes")
         for text in ("x", "1,", "", "-1"):
             self.refuse(HPCRUN, "-p", text, status=2, says="not numbers of processes")
+
+    def test_thread(self):
+        is_over = threading.Event()
+        thread = threading.Thread(target=is_over.wait)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(is_over.set)
+        self.refuse(HPCRUN, "-p", thread.native_id, says=f"a thread of process {os.getpid()}")
 
     @unittest.skipIf(os.geteuid() != 0, "needs root, to be another user")
     def test_processes_of_another_user(self):
