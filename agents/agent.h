@@ -296,7 +296,7 @@ struct agent_host {
      * 50 ns for a known name: agents may keep it, for the life of the process and its forks. */
     uint64_t (*name)(const struct agent_cursor *cursor, const struct agent_name *name);
 
-    /* Handler. The thread's name in the program, which is shown in place of the system's. */
+    /* Handler. Sets the name that the program has given the thread. It is shown instead of the system's. */
     void (*name_thread)(const struct agent_cursor *cursor, const struct agent_text *text);
 
     /* Handler. Replaces a frame, of any stack that is not running, by its caller; false: it is the

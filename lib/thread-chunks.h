@@ -64,7 +64,8 @@ uint64_t tick_time(const struct tick_times *times, uint64_t ticks);
 bool thread_chunks_trace(struct thread_chunks *thread, const struct tick_times *times,
                          uint32_t *written);
 
-/* Writes the marks from *first on, and sets *first to the first one that was not committed. */
+/* Writes the marks from *first on, and how many are lost, and sets *first to the first mark that was not
+ * committed. */
 bool thread_chunks_marks(struct thread_chunks *thread, const struct tick_times *times, uint32_t *first);
 
 #endif

@@ -139,7 +139,8 @@ bool thread_chunks_marks(struct thread_chunks *thread, const struct tick_times *
 {
     const struct arena_thread *image = thread->image;
     bool good = image->marks <= MAX_MARKS;
-    while (good && *first < image->marks) {
+    bool is_due = *first < image->marks || image->lost_marks > 0;
+    for (; good && is_due; is_due = *first < image->marks) {
         chunk_begin(thread->chunk, CHUNK_MARKS, image->index);
         size_t count = chunk_count_later(thread->chunk);
         uint32_t added = add_marks(thread, times, *first, &good);

@@ -41,7 +41,7 @@ enum trace_state {
 enum trace_flag {
     TRACE_STATE_MASK = 15,
     TRACE_WORKER = 16, /* a working worker: it pays idleness, if n_w < n */
-    /* In databases only: by hpcprof's tags and rules, the record pays overhead or waiting in place of work. A
+    /* In databases only: by hpcprof's tags and rules, the record pays overhead or waiting instead of work. A
      * record in state TRACE_WAITING without the flag pays waiting because its thread waited in a call. */
     TRACE_AS_OVERHEAD = 32,
     TRACE_AS_WAITING = 64,

@@ -23,7 +23,7 @@ int shared_pages_open(int fd);
 /* Zeroed pages; NULL if there are none. */
 void *shared_pages(size_t size);
 
-/* The caller will use the whole block: maps its pages at once, if the kernel can (since Linux 5.14). */
+/* The caller will use these bytes of a block: maps their pages at once, if the kernel can (since Linux 5.14). */
 void shared_pages_touch(void *block, size_t size);
 
 /* Gives pages back, for a later call with the same size. Normal context. */

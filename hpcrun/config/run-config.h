@@ -110,8 +110,8 @@ struct metrics {
     unsigned count;
     struct metric at[MAX_METRICS];
     unsigned work[MAX_EVENTS];     /* every event: what it measures */
-    unsigned wall[MAX_EVENTS];     /* time events: share of the time in which any thread worked; from
-                                      outside nobody counts these threads */
+    unsigned wall[MAX_EVENTS];     /* time events: share of the time in which any thread worked;
+                                      not from outside, where the threads that work are not counted */
     unsigned off_cpu[MAX_EVENTS];  /* REALTIME: time in which the thread wanted no CPU */
     unsigned ready[MAX_EVENTS];    /* REALTIME: time in which it had none that it wanted */
     unsigned idleness[MAX_EVENTS]; /* time events with agents: blame for idle workers */

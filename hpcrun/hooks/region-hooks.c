@@ -1,4 +1,4 @@
-/* The functions of include/hpctoolkit.h for regions. */
+/* The functions of include/hpctoolkit.h for regions. A region without a name is not measured. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/process/report.h"
 #include "hpcrun/sample/span-tree.h"
@@ -8,6 +8,8 @@
 
 HOOK void hpctoolkit_region_start(const char *name)
 {
+    if (!name)
+        return;
     thread_mark(MARK_BEGIN, name);
     if (span_tree_is_on())
         span_region_start(name);
@@ -15,6 +17,8 @@ HOOK void hpctoolkit_region_start(const char *name)
 
 HOOK void hpctoolkit_region_stop(const char *name)
 {
+    if (!name)
+        return;
     thread_mark(MARK_END, name);
     if (span_tree_is_on())
         span_region_stop(name);
@@ -24,6 +28,8 @@ HOOK void hpctoolkit_region_dump(const char *name)
 {
     char buffer[256];
     struct text line = TEXT(buffer);
+    if (!name)
+        return;
     if (span_tree_is_on()) {
         span_region_dump(name);
         return;

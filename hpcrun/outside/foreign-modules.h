@@ -1,5 +1,5 @@
-/* The load modules of the measured process. Implements code/module-ranges.h, in the place of the loader's
- * table of this process. */
+/* The load modules of the measured process. Implements code/module-ranges.h, as hpcrun/code does by the
+ * loader's table for this process. */
 #ifndef HPCRUN_OUTSIDE_FOREIGN_MODULES_H
 #define HPCRUN_OUTSIDE_FOREIGN_MODULES_H
 

@@ -74,25 +74,17 @@ static pid_t start_worker(const struct outside_work *task)
     work(task);
 }
 
-static int wait_for(pid_t pid)
-{
-    int status;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return status;
-}
-
 /* ---- signals ---- */
 
-static pid_t receivers[MAX_PROCESSES];
+static volatile pid_t receivers[MAX_PROCESSES]; /* 0: it has ended */
 static volatile sig_atomic_t receiver_count;
 
 static void pass_on(int signal)
 {
     int error = errno;
     for (sig_atomic_t i = 0; i < receiver_count; i++)
-        kill(receivers[i], signal);
+        if (receivers[i] > 0)
+            kill(receivers[i], signal);
     errno = error;
 }
 
@@ -102,6 +94,29 @@ static void pass_on_signals(const int *signals, size_t n)
     for (size_t i = 0; i < n; i++)
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
+}
+
+/* Waits for a child. While it is a receiver, it is not reaped: its number can't become another process's. */
+static int wait_for(pid_t pid)
+{
+    siginfo_t info;
+    int status = -1;
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
+        continue;
+    for (sig_atomic_t i = 0; i < receiver_count; i++)
+        if (receivers[i] == pid)
+            receivers[i] = 0;
+    return waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
+/* Waits for a worker. Says so if it was killed: then it has not printed why it ends. */
+static bool worker_is_done(pid_t worker)
+{
+    int status = wait_for(worker);
+    if (WIFSIGNALED(status))
+        diag_error(NULL, "the measurement from outside was ended by signal %d: it is incomplete",
+                   WTERMSIG(status));
+    return status == 0;
 }
 
 /* ---- processes that run ---- */
@@ -114,6 +129,8 @@ static int parse_pids(const char *text, int pids[MAX_PROCESSES])
         if (end == text)
             diag_fatal(text, "not a number of a process");
     }
+    if (*text)
+        diag_fatal(NULL, "more than %d processes", MAX_PROCESSES);
     return n;
 }
 
@@ -127,7 +144,7 @@ static int measure_running(const char *text)
     receiver_count = n;
     pass_on_signals(signals, sizeof signals / sizeof *signals);
     for (int i = 0; i < n; i++)
-        failures += wait_for(receivers[i]) != 0;
+        failures += !worker_is_done(receivers[i]);
     return failures ? 1 : 0;
 }
 
@@ -193,13 +210,14 @@ static int wait_for_command(pid_t command, pid_t worker, int failure, const char
     receiver_count = 1;
     pass_on_signals(signals, sizeof signals / sizeof *signals);
     bool is_executed = read(failure, &error, sizeof error) != sizeof error;
-    int worker_status = wait_for(worker), status = wait_for(command);
+    bool is_measured = worker_is_done(worker);
+    int status = wait_for(command);
     if (!is_executed) {
         diag_error(file, "%s", strerror(error));
         return error == ENOENT ? 127 : 126;
     }
     bool is_refused =
-        WIFEXITED(status) && WEXITSTATUS(status) == NOT_MEASURED && worker_status != 0;
+        WIFEXITED(status) && WEXITSTATUS(status) == NOT_MEASURED && !is_measured;
     return is_refused ? 1 : end_as(status);
 }
 

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH_BYTES 96
@@ -134,13 +133,27 @@ bool measured_identify(int pid, char *const *command, uint64_t began)
     return true;
 }
 
+/* The process that a thread belongs to: of a process, it is itself; 0: there is no such thread. */
+static int process_of(int tid)
+{
+    char path[PATH_BYTES], text[4096];
+    size_t size = small_file_read(in_proc(path, tid, "status"), text, sizeof text - 1);
+    text[size] = '\0';
+    const char *field = strstr(text, "\nTgid:");
+    return field ? atoi(field + strlen("\nTgid:")) : 0;
+}
+
 bool measured_may_look(int pid)
 {
     char path[PATH_BYTES], program[PATH_BYTES], who[32];
-    struct stat status;
+    int process_id = process_of(pid);
     snprintf(who, sizeof who, "process %d", pid);
-    if (stat(in_proc(path, pid, "stat"), &status) != 0) {
+    if (process_id == 0) {
         diag_error(who, "there is no such process");
+        return false;
+    }
+    if (process_id != pid) {
+        diag_error(who, "a thread of process %d: only whole processes are measured", process_id);
         return false;
     }
     if (readlink(in_proc(path, pid, "exe"), program, sizeof program) >= 0)

@@ -18,7 +18,10 @@
 #define MAX_SECTIONS   4096
 #define MAX_NAME_BYTES (1u << 20)
 #define MAX_EH_FRAME   (256u << 20)
-#define OPEN_FLAGS     (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
+
+/* Opening a device or a pipe has effects. So a path is first looked up, and then opened if it is the file. */
+#define LOOK_UP    O_PATH
+#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
 /* A module being placed. */
 struct placing {
@@ -44,29 +47,31 @@ static bool read_at(const struct placing *p, uint64_t offset, void *to, size_t s
 
 /* ---- the file ---- */
 
-/* By its path in the process's root directory. Kernels before 5.6 can't confine a path; there, only a
+/* Looks it up by its path in the process's root directory. Kernels before 5.6 can't confine a path; there, only a
  * process with the same root directory has files. */
-static int open_by_path(const char *path)
+static int look_up_path(const char *path)
 {
+    const int flags = LOOK_UP | O_NOFOLLOW | O_CLOEXEC;
     int root = measured_open("root", O_PATH | O_DIRECTORY);
-    struct open_how how = {.flags = OPEN_FLAGS, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    struct open_how how = {.flags = (unsigned)flags,
+                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
     struct stat there, here;
     if (root < 0)
-        return (int)sys4(SYS_openat, AT_FDCWD, path, OPEN_FLAGS, 0); /* the process has ended */
+        return (int)sys4(SYS_openat, AT_FDCWD, path, flags, 0); /* the process has ended */
     int fd = (int)sys4(SYS_openat2, root, path, &how, sizeof how);
     if (fd == -ENOSYS && fstat(root, &there) == 0 && stat("/", &here) == 0 &&
         there.st_ino == here.st_ino && there.st_dev == here.st_dev)
-        fd = (int)sys4(SYS_openat, AT_FDCWD, path, OPEN_FLAGS, 0);
+        fd = (int)sys4(SYS_openat, AT_FDCWD, path, flags, 0);
     close(root);
     return fd;
 }
 
-/* The mapped file itself, also if it was deleted. Only root may. */
-static int open_mapped(const struct mapping *mapping)
+/* Looks up the mapped file itself, also if it was deleted. Only root may. */
+static int look_up_mapped(const struct mapping *mapping)
 {
     char name[64];
     snprintf(name, sizeof name, "map_files/%lx-%lx", mapping->start, mapping->end);
-    return measured_open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    return measured_open(name, LOOK_UP);
 }
 
 static bool is_the_inode(int fd, const struct mapping *mapping)
@@ -82,30 +87,41 @@ static bool is_the_device(int fd, const struct mapping *mapping)
     return fstat(fd, &status) == 0 && status.st_dev == makedev(mapping->major, mapping->minor);
 }
 
-static int only_the_file(int fd, const struct mapping *mapping)
+#define LINK_BYTES 32
+
+static const char *own_link(char link[LINK_BYTES], int fd)
 {
-    if (fd < 0 || is_the_inode(fd, mapping))
-        return fd;
-    close(fd);
-    return -1;
+    snprintf(link, LINK_BYTES, "/proc/self/fd/%d", fd);
+    return link;
+}
+
+/* Opens the file that was looked up, if it is the mapped one, and closes what it was looked up as. */
+static int open_if_mapped(int looked_up, const struct mapping *mapping)
+{
+    char link[LINK_BYTES];
+    if (looked_up < 0)
+        return -1;
+    bool is_it = is_the_inode(looked_up, mapping);
+    int fd = is_it ? (int)sys4(SYS_openat, AT_FDCWD, own_link(link, looked_up), OPEN_FLAGS, 0) : -1;
+    close(looked_up);
+    return fd;
 }
 
 static int open_file(const struct mapping *mapping)
 {
-    int fd = only_the_file(open_by_path(mapping->path), mapping);
+    int fd = open_if_mapped(look_up_path(mapping->path), mapping);
     if (fd < 0)
-        fd = only_the_file(open_mapped(mapping), mapping);
+        fd = open_if_mapped(look_up_mapped(mapping), mapping);
     if (fd < 0) /* a deleted program of one's own */
-        fd = only_the_file(measured_open("exe", O_RDONLY | O_NONBLOCK | O_NOCTTY), mapping);
+        fd = open_if_mapped(measured_open("exe", LOOK_UP), mapping);
     return fd;
 }
 
 /* The path of an open file, as this process sees it. */
 static void set_path(struct module_image *image, int fd)
 {
-    char link[48];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    measured_link(link, image->path, sizeof image->path);
+    char link[LINK_BYTES];
+    measured_link(own_link(link, fd), image->path, sizeof image->path);
 }
 
 /* ---- headers ---- */

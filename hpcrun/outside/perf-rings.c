@@ -73,10 +73,9 @@ static void find_cpus(void)
     }
     if (file)
         fclose(file);
-    for (long i = 0; perf.cpus == 0 && i < sysconf(_SC_NPROCESSORS_ONLN) && i < MAX_CPUS; i++)
-        perf.online[i] = (unsigned)i;
-    if (perf.cpus == 0)
-        perf.cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+    long unlisted = perf.cpus == 0 ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
+    for (long i = 0; i < unlisted && i < MAX_CPUS; i++)
+        perf.online[perf.cpus++] = (unsigned)i;
 }
 
 static int open_event(int tid, unsigned cpu)

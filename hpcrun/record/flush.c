@@ -226,7 +226,7 @@ struct written {
     unsigned events; /* fates of events with a smaller index */
 };
 
-/* From here on a reader takes the chunks in place of the image. Only then may the data that is in
+/* From here on a reader takes the chunks instead of the image. Only then may the data that is in
  * them be cleared. */
 static void settle(struct thread *thread, const struct written *written)
 {

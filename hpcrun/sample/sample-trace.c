@@ -63,15 +63,19 @@ static struct trace_extent thin(struct thread *thread, struct trace_extent exten
 /* ---- the array ---- */
 
 /* A page fault in the handler costs ten times as much as the next one in a row, 20 us: takes those of a new
- * segment together. */
+ * segment together. Of a trace without a bound, a segment may have a gigabyte: of these, only the first faults. */
+#define TOUCHED_BYTES (256u << 10) /* of the largest segment of TRACE_RECORDS */
+
 static bool add_room(struct segments *trace)
 {
     uint32_t before = trace->count;
     void *added = segments_add(trace);
     unsigned segment = segment_of(trace, before);
     bool is_first = before + segment_length(trace, 0) == segment_length(trace, segment);
-    if (added && is_first && segments_are_shared(trace))
-        shared_pages_touch(added, segment_length(trace, segment) * trace->item_size);
+    if (added && is_first && segments_are_shared(trace)) {
+        size_t size = segment_length(trace, segment) * trace->item_size;
+        shared_pages_touch(added, size < TOUCHED_BYTES ? size : TOUCHED_BYTES);
+    }
     return added;
 }
 

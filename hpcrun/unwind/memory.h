@@ -174,7 +174,7 @@ static inline void memory_set_own_stack(struct memory *memory, uint64_t low, uin
     memory->own_high = sane ? high - 7 : low;
 }
 
-/* Sets the copy of another process's stack, whose first byte is at `low` there, in the place of it. */
+/* Sets the memory of another process. `low`: the address, in that process, of the first byte of the stack's copy. */
 static inline void memory_set_elsewhere(struct memory *memory, uint64_t low,
                                         const struct memory_elsewhere *elsewhere)
 {

@@ -4,6 +4,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import threading
 import unittest
 
 import profiling
@@ -207,6 +208,36 @@ class Ends(OutsideTest):
         self.assertEqual(images[0].executable, str(binary))
         self.check_paths(images, kept / "deleted", "early", "late")
 
+    def test_a_pipe_in_the_place_of_a_deleted_program(self):
+        """To open a pipe or a device has effects: what has the path of the mapped file is opened only if it is that."""
+        binary = self.compile("deleted", self.source("outside"))
+        process = self.start(binary, 2, 10, "go")
+        binary.unlink()
+        pipe = self.directory / "deleted (deleted)"  # as /proc/PID/maps has it
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=lambda: os.close(os.open(pipe, os.O_WRONLY)), daemon=True)
+        writer.start()  # waits for a reader
+        tool, _ = self.attach(process)
+        process.communicate("go\n")
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        waits = writer.is_alive()
+        os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))
+        writer.join()
+        self.assertTrue(waits)
+
+    def test_measurement_that_is_killed(self):
+        """The command ends as without it; a line says what is missing."""
+        tool = subprocess.Popen([HPCRUN, "-o", self.directory / "killed", "--outside", program("outside"), "2", "2", "go"],
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tool.kill)
+        self.assertEqual(tool.stdout.readline(), "ready\n")
+        children = pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()
+        worker, = (int(child) for child in children if os.readlink(f"/proc/{child}/exe").endswith("/hpcrun-outside"))
+        os.kill(worker, signal.SIGKILL)
+        _, printed = tool.communicate("go\n")
+        self.assertEqual(tool.returncode, 7)
+        self.assertEqual(printed, "hpcrun: the measurement from outside was ended by signal 9: it is incomplete\n")
+
     def test_command_without_the_variables_of_hpcrun(self):
         done, _ = self.measure("env", options=["--outside"])
         self.assertNotRegex(done.stdout, r"(?m)^(HPCRUN_|LD_PRELOAD=)")
@@ -241,8 +272,17 @@ class Refusals(profiling.ProfilingTest):
     def test_processes_that_are_not_there(self):
         last = int(pathlib.Path("/proc/sys/kernel/pid_max").read_text())
         self.refuse(HPCRUN, "-p", last + 1, says="there is no such process")
+        self.refuse(HPCRUN, "-p", ",".join(257 * [str(os.getpid())]), says="more than 256 processes")
         for text in ("x", "1,", "", "-1"):
             self.refuse(HPCRUN, "-p", text, status=2, says="not numbers of processes")
+
+    def test_thread(self):
+        is_over = threading.Event()
+        thread = threading.Thread(target=is_over.wait)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(is_over.set)
+        self.refuse(HPCRUN, "-p", thread.native_id, says=f"a thread of process {os.getpid()}")
 
     @unittest.skipIf(os.geteuid() != 0, "needs root, to be another user")
     def test_processes_of_another_user(self):

@@ -46,7 +46,7 @@ EVERY_CALL(ppoll_in_time, NULL, .timed = true)
     return way == LIBC ? result : leaves(is_left(&time), result);
 }
 
-/* A time in memory that nobody can write to. */
+/* A time in read-only memory. */
 static struct timespec *read_only_time(void)
 {
     static struct timespec *page;

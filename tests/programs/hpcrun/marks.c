@@ -1,4 +1,5 @@
-/* marks N [killed]: the region "outer" around N regions "inner"; in another thread, "other". Prints CLOCK_MONOTONIC
+/* marks N [killed]: the region "outer" around N regions "inner", and one
+ * without a name; in another thread, "other". Prints CLOCK_MONOTONIC
  * before and after each begin and end of "outer". */
 #include "burn.h"
 #include "include/hpctoolkit.h"
@@ -32,6 +33,8 @@ int main(int count, char **arguments)
         HPCTOOLKIT_REGION_START("inner");
         HPCTOOLKIT_REGION_STOP("inner");
     }
+    HPCTOOLKIT_REGION_START(NULL);
+    HPCTOOLKIT_REGION_STOP(NULL);
     burn(10000000);
     times[2] = now();
     HPCTOOLKIT_REGION_STOP("outer");

@@ -15,6 +15,8 @@
 static struct thread thread;
 static struct arena_thread image;
 static bool is_full; /* no more memory */
+static bool is_shared;
+static size_t touched; /* bytes at once, at most */
 static uint64_t now;
 
 /* ---- stubs for segments.c ---- */
@@ -31,15 +33,17 @@ void sys_pages_free(void *pages, size_t size)
 
 void *shared_pages(size_t size)
 {
-    return NULL;
+    return is_shared ? calloc(1, size) : NULL;
 }
 
 void shared_pages_touch(void *block, size_t size)
 {
+    touched = size > touched ? size : touched;
 }
 
 void shared_pages_free(void *block, size_t size)
 {
+    free(block);
 }
 
 uint64_t shared_pages_offset(const void *block)
@@ -53,8 +57,8 @@ STEP(begin)
 {
     memset(&thread, 0, sizeof thread);
     memset(&image, 0, sizeof image);
-    is_full = false;
-    now = 0;
+    is_full = is_shared = false;
+    now = touched = 0;
     thread.image = &image;
     thread.random = 0x9e3779b97f4a7c15u;
     thread.trace_limit = LIMIT;
@@ -78,6 +82,19 @@ static void take_increment(uint32_t node, uint64_t state, struct increment incre
 static void take(uint32_t node, uint64_t amount)
 {
     take_increment(node, TRACE_WORK, (struct increment){.fired = true, .amount = amount});
+}
+
+/* Of a trace without a bound, segments double, and a sample does not wait for all pages of a large one. */
+TEST(pages_of_a_large_segment)
+{
+    static struct arena_segments offsets;
+    is_shared = true;
+    thread.trace.offsets = &offsets;
+    thread.trace_limit = TRACE_MAX_COUNT;
+    for (unsigned i = 0; i < 2 * TRACE_RECORDS; i++)
+        take(1, 1);
+    assert_int_equal(trace_extent(image.trace).scale, 0);
+    assert_int_equal(touched, 8192 * sizeof(struct trace_record));
 }
 
 /* ---- the records that count, by arena-format.h ---- */

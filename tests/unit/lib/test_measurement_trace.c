@@ -374,11 +374,13 @@ TEST(marks_come_back)
     assert_int_equal(first, COUNT - 1);
     image.lost_marks = 9;
     assert_true(write_marks(COUNT, &first)); /* only the last one */
+    image.lost_marks = 10;
+    assert_true(write_marks(COUNT, &first)); /* none, but more are lost */
     struct measurement *m = read_file();
     assert_int_equal(m->problems.n, 0);
     const struct measurement_thread *thread = &m->threads.at[0];
     assert_int_equal(thread->marks.n, COUNT);
-    assert_int_equal(thread->lost_marks, 9);
+    assert_int_equal(thread->lost_marks, 10);
     for (unsigned i = 0; i < COUNT; i++) {
         assert_int_equal(thread->marks.at[i].time, 1100 + 3 * i);
         assert_int_equal(thread->marks.at[i].kind, i % 2 ? MARK_END : MARK_BEGIN);
