@@ -140,11 +140,11 @@ $(eval $(call unit_test,hpcrun/test_cct,$(CCT_PARTS),))
 $(eval $(call unit_test,hpcrun/test_saved_path,$(CCT_PARTS) $(addprefix $(BUILD)/obj/hpcrun/,tree/lnotes.o tree/saved-path.o),))
 $(eval $(call unit_test,hpcrun/test_wait_slots,$(addprefix $(BUILD)/obj/hpcrun/,logical/wait-slots.o base/own-pages.o),))
 $(eval $(call unit_test,hpcrun/test_stack_owner,$(addprefix $(BUILD)/obj/hpcrun/,logical/stack-owner.o logical/wait-slots.o base/own-pages.o),))
-$(eval $(call unit_test,hpcrun/test_agent_names,$(addprefix $(BUILD)/obj/hpcrun/,logical/agent-names.o unwind/memory.o base/own-pages.o),-lpthread))
+$(eval $(call unit_test,hpcrun/test_agent_names,$(addprefix $(BUILD)/obj/hpcrun/,logical/agent-names.o unwind/memory.o base/own-pages.o shared/utf8.o),-lpthread))
 $(eval $(call unit_test,hpcrun/test_answer_cache,$(BUILD)/obj/hpcrun/logical/answer-cache.o,))
 LOGICAL_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,logical/agent-table.o logical/claims.o logical/agent-query.o \
 	logical/agent-host.o logical/agent-names.o logical/logical.o logical/answer-cache.o logical/wait-slots.o logical/stack-owner.o tree/cct.o tree/lnotes.o tree/segments.o base/text-buffer.o \
-	base/shared-pages.o base/own-fds.o)
+	base/shared-pages.o base/own-fds.o shared/utf8.o)
 $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_claims,$(addprefix $(BUILD)/obj/hpcrun/,logical/claims.o base/own-pages.o),))
 $(eval $(call unit_test,hpcrun/test_lnotes,$(addprefix $(BUILD)/obj/hpcrun/,tree/lnotes.o tree/segments.o base/own-pages.o base/shared-pages.o base/own-fds.o),))

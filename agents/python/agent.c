@@ -154,13 +154,12 @@ static _Atomic bool has_other_lock;
 
 static void thread_end(void *thread_data)
 {
-    static bool is_reported;
+    static _Atomic bool is_reported; /* threads may end at once */
     (void)thread_data;
-    if (atomic_load(&has_other_lock) && !is_reported)
+    if (atomic_load(&has_other_lock) && !atomic_exchange(&is_reported, true))
         host->warn(&hpcrun_agent,
                    "a sub-interpreter has a lock of its own: threads that wait for it are "
                    "`waiting`, without `lock wait` and `lock blame`");
-    is_reported = atomic_load(&has_other_lock);
 }
 
 static void module_removed(const struct agent_module *module)

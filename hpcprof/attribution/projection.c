@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- costs of a thread ---- */
 
@@ -229,11 +228,8 @@ static void take_results(struct projection *projection, struct worker *workers)
 static void pack_tree(void *data, struct team_bytes *bytes)
 {
     const struct context_tree *tree = data;
-    size_t size = tree->contexts.n * sizeof *tree->contexts.at;
     bytes->n = 0;
-    vec_reserve(bytes, size);
-    memcpy(bytes->at, tree->contexts.at, size);
-    bytes->n = size;
+    team_bytes_add(bytes, tree->contexts.at, tree->contexts.n * sizeof *tree->contexts.at);
 }
 
 static void merge_tree(void *data, const uint8_t *bytes, size_t size)
@@ -247,12 +243,8 @@ static void merge_tree(void *data, const uint8_t *bytes, size_t size)
 static void pack_instructions(void *data, struct team_bytes *bytes)
 {
     const struct instruction_costs *costs = data;
-    size_t size = costs->all.n * sizeof *costs->all.at;
     bytes->n = 0;
-    vec_reserve(bytes, size);
-    if (size)
-        memcpy(bytes->at, costs->all.at, size);
-    bytes->n = size;
+    team_bytes_add(bytes, costs->all.at, costs->all.n * sizeof *costs->all.at);
 }
 
 static void merge_instructions(void *data, const uint8_t *bytes, size_t size)

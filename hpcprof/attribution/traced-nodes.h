@@ -29,7 +29,7 @@ struct node_index {
 
 #define NO_NODE UINT32_MAX
 
-/* Makes the index of a thread's nodes, in place of the one before. */
+/* Makes the index of one thread's traced nodes. It replaces what `index` has had. */
 void node_index_of(struct node_index *index, const struct traced_nodes *nodes);
 
 /* The index of a node among the traced ones; NO_NODE: it is not traced. */

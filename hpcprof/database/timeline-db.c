@@ -120,12 +120,8 @@ static void add_all(struct trace_places *places, const struct timeline_place *fr
 static void pack_places(void *data, struct team_bytes *bytes)
 {
     const struct trace_places *places = data;
-    size_t size = places->all.n * sizeof *places->all.at;
     bytes->n = 0;
-    vec_reserve(bytes, size);
-    if (size)
-        memcpy(bytes->at, places->all.at, size);
-    bytes->n = size;
+    team_bytes_add(bytes, places->all.at, places->all.n * sizeof *places->all.at);
 }
 
 static void merge_places(void *data, const uint8_t *bytes, size_t size)

@@ -45,11 +45,8 @@ static void add_pending(struct element_list *list)
     list->n++;
     list->last = list->pending.time;
     list->context = list->pending.context_id;
-    if (!list->bytes)
-        return;
-    vec_reserve(list->bytes, sizeof list->pending);
-    memcpy(list->bytes->at + list->bytes->n, &list->pending, sizeof list->pending);
-    list->bytes->n += sizeof list->pending;
+    if (list->bytes)
+        team_bytes_add(list->bytes, &list->pending, sizeof list->pending);
 }
 
 /* From `time` on, the thread is in a context. Of several at the same time the last one counts. */

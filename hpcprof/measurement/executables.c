@@ -4,6 +4,7 @@
 #include "lib/sanitized-text.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,17 +29,33 @@ static const char *script_of(const struct measurement *m)
     return NULL;
 }
 
-/* The module that an interpreter executes: `python3 -m NAME`, or `python3 -c "from NAME import ..."`, as workers of
- * multiprocessing begin. NULL: there is none. The caller frees. */
+/* The module of code that only imports a function and calls it, as workers of multiprocessing begin:
+ * "from NAME import main; main(3)". NULL: the code does something else. The caller frees. */
+static char *module_of_code(const char *code)
+{
+    int name = 0, end = 0, function = 0, function_end = 0, call = 0;
+    sscanf(code, "from %n%*s%n import %n%*[A-Za-z0-9_]%n; %n", &name, &end, &function,
+           &function_end, &call);
+    int length = function_end - function;
+    bool is_call =
+        call && strncmp(code + call, code + function, length) == 0 && code[call + length] == '(';
+    return is_call ? mem_printf("%.*s", end - name, code + name) : NULL;
+}
+
+/* The module that an interpreter executes by an option: `python3 -m NAME`, or `-c CODE` of a module. NULL: there
+ * is none. The caller frees. */
 static char *module_of(const struct measurement *m)
 {
     const char *const *arguments = (const char *const *)m->process.arguments.at;
     for (size_t i = 1; m->name_tables.n && i + 1 < m->process.arguments.n; i++) {
-        const char *next = arguments[i + 1];
-        if (strcmp(arguments[i], "-m") == 0 && *next)
-            return mem_strdup(next);
-        if (strcmp(arguments[i], "-c") == 0 && strncmp(next, "from ", 5) == 0)
-            return mem_printf("%.*s", (int)strcspn(next + 5, " "), next + 5);
+        const char *option = arguments[i], *value = arguments[i + 1];
+        if (strcmp(option, "-c") == 0)
+            return module_of_code(value);
+        if (strcmp(option, "-m") == 0)
+            return *value ? mem_strdup(value) : NULL;
+        if (option[0] != '-')
+            return NULL;
+        i += strcmp(option, "-X") == 0 || strcmp(option, "-W") == 0;
     }
     return NULL;
 }

@@ -64,9 +64,7 @@ static void pack_files(const struct read_job *job, struct team_bytes *bytes)
             measurement_pack(bytes, job->read[i]);
         } else {
             vec_push(bytes, false);
-            for (const char *at = job->causes[i]; *at; at++)
-                vec_push(bytes, (uint8_t)*at);
-            vec_push(bytes, 0);
+            team_bytes_add(bytes, job->causes[i], strlen(job->causes[i]) + 1);
         }
     }
 }

@@ -49,12 +49,9 @@ static void pack(void *data, struct team_bytes *bytes)
     bytes->n = 0;
     for (size_t i = 0; i < addresses->n; i++) {
         const struct address_set *set = &addresses->of_module[i];
-        uint64_t count = set->all.n, size = count * sizeof *set->all.at;
-        vec_reserve(bytes, sizeof count + size);
-        memcpy(bytes->at + bytes->n, &count, sizeof count);
-        if (size)
-            memcpy(bytes->at + bytes->n + sizeof count, set->all.at, size);
-        bytes->n += sizeof count + size;
+        uint64_t count = set->all.n;
+        team_bytes_add(bytes, &count, sizeof count);
+        team_bytes_add(bytes, set->all.at, count * sizeof *set->all.at);
     }
 }
 

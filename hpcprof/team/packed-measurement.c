@@ -17,10 +17,7 @@ struct transfer {
 static void transfer_raw(struct transfer *t, void *data, size_t size)
 {
     if (t->to) {
-        vec_reserve(t->to, size);
-        if (size)
-            memcpy(t->to->at + t->to->n, data, size);
-        t->to->n += size;
+        team_bytes_add(t->to, data, size);
     } else {
         if (size)
             memcpy(data, t->from, size);

@@ -30,9 +30,12 @@
 #ifndef HPCPROF_TEAM_H
 #define HPCPROF_TEAM_H
 
+#include "lib/alloc.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* "hpcprof" or "hpcprof-mpi". */
 extern const char team_tool[];
@@ -73,6 +76,15 @@ struct team_bytes {
     uint8_t *at;
     size_t n, cap;
 };
+
+/* Appends bytes; `data` NULL: there are none. */
+static inline void team_bytes_add(struct team_bytes *bytes, const void *data, size_t size)
+{
+    vec_reserve(bytes, size);
+    if (size)
+        memcpy(bytes->at + bytes->n, data, size);
+    bytes->n += size;
+}
 
 /* Sets each byte to the bitwise or of those of all ranks. All. */
 void team_or(void *bytes, size_t size);

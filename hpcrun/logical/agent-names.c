@@ -4,6 +4,8 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/logical/agent-table.h"
 
+#include "lib/utf8.h"
+
 #include <string.h>
 
 #define CHAINS (1u << 14)
@@ -83,20 +85,10 @@ static void *allocate(size_t bytes)
 
 /* ---- copies ---- */
 
-/* Writes a code point as UTF-8; what is none, as half of a surrogate pair, becomes '?'. */
-static char *put_utf8(char *to, uint32_t c)
+/* NUL and what is no code point, as half of a surrogate pair, become '?'. */
+static uint32_t valid_code(uint32_t c)
 {
-    if (c >= 0x110000 || (c >= 0xd800 && c < 0xe000))
-        c = '?';
-    if (c < 0x80) {
-        *to++ = (char)c;
-        return to;
-    }
-    unsigned more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    *to++ = (char)(0xff00u >> (more + 1) | c >> (6 * more)); /* as many leading ones as bytes */
-    while (more-- > 0)
-        *to++ = (char)(0x80 | (c >> (6 * more) & 0x3f));
-    return to;
+    return c == 0 || c >= 0x110000 || (c >= 0xd800 && c < 0xe000) ? '?' : c;
 }
 
 static bool has_width(const struct agent_text *text)
@@ -110,20 +102,26 @@ static uint32_t most_bytes(uint32_t width)
     return width == 1 ? 2 : width == 2 ? 3 : 4;
 }
 
-/* Writes the first characters of a text; false: it cannot be read. */
-static bool put_text(char *to, const struct agent_text *text, uint32_t length,
+/* Writes the first `length` characters of a text, or as many as there is room for; false: it cannot be read. */
+static bool put_text(char *to, size_t room, const struct agent_text *text, uint32_t length,
                      struct memory *memory)
 {
+    const char *end = to + room - 1;
+    bool is_full = false;
     uint32_t width = text->width;
-    for (uint32_t i = 0; i < length;) {
+    for (uint32_t i = 0; i < length && !is_full;) {
         uint8_t part[256];
         uint32_t left = length - i, n = sizeof part / width < left ? sizeof part / width : left;
         if (!memory_read_guarded(memory, text->at + (uint64_t)i * width, part, (size_t)n * width))
             return false;
-        for (uint32_t k = 0; k < n; k++) {
+        for (uint32_t k = 0; k < n && !is_full; k++) {
             uint32_t c = 0;
+            char utf8[4];
             memcpy(&c, part + (size_t)k * width, width);
-            to = put_utf8(to, c ? c : '?');
+            size_t bytes = utf8_encode(valid_code(c), utf8);
+            is_full = bytes > (size_t)(end - to);
+            for (size_t b = 0; b < bytes && !is_full; b++)
+                *to++ = utf8[b];
         }
         i += n;
     }
@@ -135,14 +133,14 @@ static bool put_text(char *to, const struct agent_text *text, uint32_t length,
 static const char *copy_text(const struct agent_text *text, struct memory *memory)
 {
     uint32_t length = text->length < NAMED_CODE_CHARACTERS ? text->length : NAMED_CODE_CHARACTERS;
-    char *copy = allocate(length * most_bytes(text->width) + 1);
-    return copy && put_text(copy, text, length, memory) ? copy : NULL;
+    size_t room = length * most_bytes(text->width) + 1;
+    char *copy = allocate(room);
+    return copy && put_text(copy, room, text, length, memory) ? copy : NULL;
 }
 
 void agent_names_copy(const struct agent_text *text, struct memory *memory, char *to, size_t room)
 {
-    uint32_t most = (uint32_t)(room - 1) / most_bytes(text->width);
-    if (!has_width(text) || !put_text(to, text, text->length < most ? text->length : most, memory))
+    if (!has_width(text) || !put_text(to, room, text, text->length, memory))
         *to = '\0';
 }
 

@@ -28,7 +28,7 @@ struct named_code {
 /* The number of a name in the agent's table; 0: no memory, or its texts cannot be read. */
 uint32_t agent_names_number(unsigned agent, const struct agent_name *name, struct memory *memory);
 
-/* Copies a text as UTF-8, as many of its characters as fit surely; "" if it cannot be read. */
+/* Copies a text as UTF-8, as many of its characters as fit; "" if it cannot be read. */
 void agent_names_copy(const struct agent_text *text, struct memory *memory, char *to, size_t room);
 
 /* The newest name of all agents; NULL: there is none. */

@@ -125,7 +125,7 @@ class Interpreters(Python):
 
 class Processes(Python):
     def test_workers_have_rows_by_their_kind(self):
-        self.profile(PYTHON, SOURCES / "processes.py", events=("CPUTIME@f1000",))
+        self.profile(PYTHON, "-X", "utf8", SOURCES / "processes.py", events=("CPUTIME@f1000",))
         below = collections.defaultdict(set)
         for path in logical_case.walk(self.tree):
             if len(path) > 1:
@@ -141,7 +141,7 @@ class Names(Python):
         self.profile(PYTHON, SOURCES / "named.py", events=("CPUTIME@f2000",))
         run = json.loads(pathlib.Path(self.database, "run.json").read_text())
         names = {thread["name"] for process in run["processes"] for thread in process["threads"][1:]}
-        self.assertEqual(names, {"loader", "with a dict", "Größe", "スレッド", 31 * "x", "Thread-1 (burn)", "pool_0"})
+        self.assertEqual(names, {"loader", "with a dict", "Größe", "スレッド", 63 * "x", "Thread-1 (burn)", "pool_0"})
         self.check_creation("pool_0", r"Thread\.start threading\.py:\d+ < ThreadPoolExecutor\._adjust_thread_count "
                                       r"thread\.py:\d+ < \.\.\. < <module> named\.py:\d+")
         self.check_creation("loader", r"Thread\.start threading\.py:\d+ < <module> named\.py:\d+")

@@ -35,5 +35,5 @@ if __name__ == "__main__":
         assert process.exitcode == 0
     with concurrent.futures.ProcessPoolExecutor(2) as pool:
         list(pool.map(by_future, range(4)))
-    subprocess.run([sys.executable, "-c", "def by_program():\n    for i in range(400000):\n        i + 1\nby_program()"],
-                   check=True)
+    code = "from sys import path\ndef by_program():\n    for i in range(400000):\n        i + 1\nby_program()"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -76,6 +76,12 @@ TEST(a_copy_has_the_characters_that_fit)
     text = latin("\xe9\xe9\xe9\xe9\xe9");
     agent_names_copy(&text, &memory, copy, sizeof copy);
     assert_string_equal(copy, "\u00e9\u00e9\u00e9\u00e9");
+    text = latin("abcdefghi");
+    agent_names_copy(&text, &memory, copy, sizeof copy);
+    assert_string_equal(copy, "abcdefgh");
+    text = latin("abcdefg\xe9h");
+    agent_names_copy(&text, &memory, copy, sizeof copy);
+    assert_string_equal(copy, "abcdefg");
     text.at = 8;
     agent_names_copy(&text, &memory, copy, sizeof copy);
     assert_string_equal(copy, "");
