@@ -272,7 +272,7 @@ static void write_markers(const struct firefox_profile *profile, uint32_t of, st
         n = 0;
         for (size_t i = 0; i < regions->n; i++) {
             const struct thread_region *region = &regions->at[i];
-            if (region->profile != of)
+            if (region->profile != of || !region_is_in_window(region, &profile->lines->open->chart.window))
                 continue;
             n++;
             switch (c) {
