@@ -14,18 +14,29 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 /* Bytes; printers write in small pieces. */
 #define OUTPUT_BUFFER (1 << 18)
 
+/* Columns of the terminal that standard output is; 0: it is none, or does not say. */
+static size_t terminal_width(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 /* Prints to the file that the user named, or standard output; the exit status. */
-static int print_to_output(struct session *session, const struct options *options)
+static int print_to_output(struct session *session, struct options *options)
 {
     struct atomic_file file = {.out = stdout};
     const char *name = options->output ? options->output : "standard output";
     char *cause = NULL;
     bool is_written = !options->output || atomic_file_begin(&file, options->output, &cause);
     int status = 1;
+    if (!options->output)
+        options->print.width = terminal_width();
     if (is_written) {
         setvbuf(file.out, NULL, _IOFBF, OUTPUT_BUFFER);
         status = session ? print_page(options->printed, session, &options->print, file.out) : print_set(options, file.out);

@@ -1,10 +1,16 @@
 """The time view: cells of random records against sums in rational numbers, and a run of known phases in every
 format and on the screen."""
 import csv
+import fcntl
 import io
 import json
+import os
 import pathlib
+import pty
+import struct
+import subprocess
 import tempfile
+import termios
 import unittest
 import xml.dom.minidom
 from collections import defaultdict
@@ -280,6 +286,16 @@ class Text(OfPhases):
         self.assertEqual((done.returncode, done.stderr),
                          (1, f"hpcviewer: {path}: truncated: the header ends early\n"))
 
+    def test_a_damaged_unit_of_times(self):
+        """Ticks up to the last time that 64 bits hold would never end."""
+        path = pathlib.Path(self.db, "timeline.db")
+        self.phases.line.threads[1].append((2**32 - 1, 0, tw.WORK | 1 << 8))
+        for unit in 2**32 - 1, 2**24:
+            self.phases.line.unit = unit
+            self.phases.line.write(pathlib.Path(self.db))
+            done = viewer.run("--print", "timeline", self.db)
+            self.assertEqual((done.returncode, done.stderr), (1, f"hpcviewer: {path}: corrupt: its times\n"))
+
     def test_ascii(self):
         text = viewer.printed("timeline", self.db, locale="C")
         self.assertTrue(text.isascii())
@@ -290,6 +306,37 @@ class Text(OfPhases):
         self.assertNotIn(said, viewer.printed("timeline", self.db))
         Phases("CPUTIME").write(self.db)
         self.assertIn(said, viewer.printed("timeline", self.db))
+
+    def printed_on_terminal(self, columns, *arguments):
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        with subprocess.Popen([viewer.VIEWER, "--print", *arguments, self.db], stdout=slave,
+                              env=dict(os.environ, LC_ALL="C.UTF-8")) as program:
+            os.close(slave)
+            written = b""
+            try:
+                while piece := os.read(master, 65536):
+                    written += piece
+            except OSError:  # the other end is closed
+                pass
+            self.assertEqual(program.wait(), 0)
+        os.close(master)
+        return written.decode().splitlines()
+
+    def test_lines_are_as_wide_as_the_terminal(self):
+        for columns in 80, 130:
+            lines = self.printed_on_terminal(columns, "timeline")
+            self.assertIn(max(map(len, lines)), (columns - 1, columns))
+        Phases(names={"assemble": "assemble" * 9}).write(self.db)
+        for columns in 80, 130:
+            lines = self.printed_on_terminal(columns, "phases")
+            self.assertEqual(max(map(len, lines)), columns)
+            self.assertEqual("wall" in lines[3], columns > 100)
+
+    def test_phases_have_only_shares_that_there_are(self):
+        heads = viewer.printed("phases", self.db).split("\n 1 ")[0]
+        for head, is_there in {"work,": True, "wait-": True, "ready": True, "over-": False, "off": False, "idle": False}.items():
+            self.assertEqual(head in heads, is_there, head)
 
     def test_thinned_records_are_said(self):
         self.phases.line.write(pathlib.Path(self.db), step=8)
@@ -344,6 +391,40 @@ class OtherPrograms(OfPhases):
         self.assertEqual(markers, [(1, "build", 100, 400, 1), (1, "inner", 200, 300, 1), (2, "tail", 900, 1000, 1)])
         cpu = sum(sum(thread["samples"]["threadCPUDelta"]) for thread in profile["threads"])
         self.assertAlmostEqual(cpu / 1e6, 1.2, delta=0.011)  # without that of each thread's last sample
+
+    def test_pieces_of_time(self):
+        """Of records and regions that are partly in the piece, the part; none of others."""
+        piece = ("--from", "0.365s", "--to", "0.415s", self.db)
+        trace = json.loads(viewer.printed("timeline", "--format", "chrome", *piece))
+        self.assert_sums(slices_of(self, trace), {
+            (71, "main"): 0.05, (71, "assemble"): 0.035, (71, "solve"): 0.015, (71, "kernel"): 0.015,
+            (72, "idle"): 0.035, (72, "main"): 0.015, (72, "solve"): 0.015, (72, "kernel"): 0.015,
+            (73, "nobody working"): 0.035, (73, "main"): 0.015, (73, "solve"): 0.015, (73, "ready"): 0.01125})
+        self.assertEqual([event["name"] for event in trace["traceEvents"] if event["ph"] == "b"], ["build"])
+        profile = json.loads(viewer.printed("timeline", "--format", "firefox", *piece))
+        found = check_firefox(self, profile)
+        self.assertAlmostEqual(sum(found.values()), 3 * 0.05, delta=1e-6)
+        self.assertEqual([len(thread["markers"]["name"]) for thread in profile["threads"]], [1, 0, 0])
+
+    def test_counters_of_several_processes(self):
+        """A viewer shows them in one process; their name says that they are about all."""
+        run = json.loads(pathlib.Path(self.db, "run.json").read_text())
+        other = dict(run["processes"][0], pid=80, threads=[run["processes"][0]["threads"].pop(2)])
+        run["processes"].append(other)
+        for is_one in False, True:
+            trace = json.loads(viewer.printed("timeline", "--format", "chrome", self.db))
+            names = {event["name"] for event in trace["traceEvents"] if event["ph"] == "C"}
+            self.assertEqual(names, {"threads of all processes" if is_one else "threads"})
+            pathlib.Path(self.db, "run.json").write_text(json.dumps(run))
+
+    def test_counts_are_no_cpu_time(self):
+        run = json.loads(pathlib.Path(self.db, "run.json").read_text())
+        run["events"][0].update(name="PAGE-FAULTS", unit="count")
+        pathlib.Path(self.db, "run.json").write_text(json.dumps(run))
+        self.assertNotIn("cpus", viewer.printed_json("timeline", self.db)["strip"])
+        self.assertNotIn("CPUs used", viewer.printed("timeline", self.db))
+        profile = json.loads(viewer.printed("timeline", "--format", "firefox", self.db))
+        self.assertNotIn("threadCPUDelta", profile["threads"][0]["samples"])
 
     def test_page_for_browsers(self):
         """A flame graph has the strip above it, if there is a time line."""
@@ -449,6 +530,21 @@ class Screen(InTerminal):
         terminal.until_seen("  t 70/73")
         terminal.press("Escape")
         terminal.until_seen("?:help", "1 top-down")
+
+    def test_an_invalid_expression_is_said(self):
+        terminal = self.start(width=100)
+        terminal.press("6", "/")
+        terminal.type("[")
+        terminal.press("Enter")
+        terminal.until_seen("not found: [; invalid regular expression; searching for it literally")
+
+    def test_an_open_group_has_room_for_its_threads(self):
+        run = json.loads(pathlib.Path(self.db, "run.json").read_text())
+        run["processes"][0]["threads"][0]["name"] = "assembler-of-matrices"
+        pathlib.Path(self.db, "run.json").write_text(json.dumps(run))
+        terminal = self.start(width=100)
+        terminal.press("6", "o", "Space")
+        terminal.until_seen("  assembler-of-matrices 70/71 ")
 
     def test_a_range_restricts_all_views(self):
         terminal = self.start(width=100)

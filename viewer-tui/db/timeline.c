@@ -17,7 +17,7 @@
 /* A sample makes one record for each state at most. Damaged files can have more records with one time. */
 #define MOST_OF_A_SAMPLE TRACE_STATES
 
-/* Processes end before that, a year after the begin, unless run.json is damaged. */
+/* Runs end before that, a year after the begin, unless a file is damaged. Sums of a few times stay in 64 bits. */
 #define LATEST_END 32e15
 
 /* What is wrong with the header; NULL if nothing is. */
@@ -53,6 +53,8 @@ static const char *check_threads(struct timeline *timeline)
             return "corrupt: its threads are not in order";
         timeline->n_records += thread->n_records;
         uint64_t last = thread->n_records ? records[thread->n_records - 1].time * timeline->header.unit : 0;
+        if ((double)last >= LATEST_END)
+            return "corrupt: its times";
         timeline->end = last > timeline->end ? last : timeline->end;
     }
     return NULL;

@@ -2,6 +2,7 @@
 #include "viewer-tui/output/print.h"
 
 #include "lib/metric-kinds.h"
+#include "viewer-tui/base/shorten.h"
 #include "viewer-tui/compare/session-advice.h"
 #include "viewer-tui/table/table.h"
 #include "viewer-tui/tree/labels.h"
@@ -9,6 +10,9 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
+
+/* Least columns of a procedure's name in text. */
+#define LEAST_NAME 12
 
 struct phase_line {
     unsigned number;
@@ -22,7 +26,7 @@ struct phase_line {
 #define MEMBER(name) offsetof(struct phase_line, name)
 #define SHARE(title, head, name)                                                                                       \
     {                                                                                                                  \
-        title, head, head, "percent", OF_DOUBLE, MEMBER(name), .width = 7, .decimals = 1                               \
+        title, head, head, "percent", OF_DOUBLE, MEMBER(name), .width = 6, .decimals = 1                               \
     }
 
 static const struct table_column columns[] = {
@@ -33,7 +37,7 @@ static const struct table_column columns[] = {
     {"threads at work", "threads_at_work", "threads_at_work", NULL, OF_DOUBLE, MEMBER(working), .width = 8,
      .decimals = 2},
     {"idle, % of effort", "idleness_percent_of_effort", "idleness_percent_of_effort", NULL, OF_DOUBLE, MEMBER(idleness),
-     .width = 10, .decimals = 1},
+     .width = 8, .decimals = 1},
     SHARE("work, %", "work", work),
     SHARE("over- head", "overhead", overhead),
     SHARE("wait- ing", "waiting", waiting),
@@ -143,16 +147,51 @@ static char *advice_on_phase(struct session *session, const struct phase *phase,
     return text || !phase->is_quiet ? text : mem_strdup("Nothing used a CPU.");
 }
 
-static void print_text(struct writer *writer, const struct data_table *table, const struct phase_line *lines,
-                       const char *machine)
+/* Copies the columns that text has: without shares that are 0 or unknown in all phases, and on narrow lines without the
+ * wall time, since begin and end say it. Returns their number, and the columns of the line that they leave to names. */
+static size_t choose_columns(const struct phase_line *lines, size_t n_lines, size_t width, struct table_column *chosen,
+                             size_t *room)
 {
+    size_t n = 0, used = 2;
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+        bool is_share = columns[c].group || columns[c].place == MEMBER(idleness);
+        bool is_length = columns[c].place == MEMBER(length);
+        bool is_shown = is_length ? width >= LINE_WIDTH : !is_share;
+        for (size_t i = 0; i < n_lines; i++)
+            is_shown |= is_share && *(const double *)((const char *)&lines[i] + columns[c].place) > 0;
+        if (is_shown) {
+            chosen[n++] = columns[c];
+            used += (size_t)columns[c].width;
+        }
+    }
+    *room = width > used + LEAST_NAME ? width - used : LEAST_NAME;
+    return n;
+}
+
+static void print_text(struct writer *writer, struct data_table *table, struct phase_line *lines, const char *machine)
+{
+    struct table_column chosen[sizeof columns / sizeof *columns];
+    size_t room;
+    table->columns = chosen;
+    table->n_columns = choose_columns(lines, table->n_rows, writer->width, chosen, &room);
+    for (size_t i = 0; i < table->n_rows; i++) {
+        struct text name = {0};
+        if (!lines[i].procedure)
+            continue;
+        shorten_name(lines[i].procedure, room, writer->ascii, &name);
+        text_cut(&name, room);
+        free((char *)lines[i].procedure);
+        lines[i].procedure = name.at;
+    }
     writer_line(writer, "%zu phase%s: stretches of time with a mix of states and procedures of their own",
                 table->n_rows, table->n_rows == 1 ? "" : "s");
     writer_end_line(writer);
     table_write(table, writer, "phases", table->n_rows);
     writer_heading(writer, "First advice on each");
-    if (machine)
-        writer_line(writer, "  all  %s", machine);
+    if (machine) {
+        writer_say(writer, "  all  %s", machine);
+        writer_end_line(writer);
+    }
     for (size_t i = 0; i < table->n_rows; i++) {
         text_printf(&writer->line, "  %u  ", lines[i].number);
         writer_say(writer, "%s", lines[i].advice ? lines[i].advice : "none: nothing that was measured stands out");
@@ -173,6 +212,7 @@ int print_phases(struct session *session, struct view *view, const struct print_
     const struct database *db = session_database(session, LOGICAL);
     char *machine = advice_on_machine(alone);
     writer_open(&writer, options->format, out);
+    writer.width = options->width ? options->width : LINE_WIDTH;
     for (size_t i = 0; i < phases->n; i++) {
         lines[i] = line_of(db, phases, i, &writer);
         lines[i].advice = advice_on_phase(alone, &phases->at[i], machine);

@@ -95,7 +95,7 @@ static void write_series(const struct timeline_lines *lines, struct json_writer 
     struct time_chart *chart = &lines->open->chart;
     const struct time_cell *strip = time_chart_strip(chart);
     json_put_object(json, "strip");
-    for (size_t line = 0; line < STRIP_LINES; line++) {
+    for (size_t line = 0; line < timeline_strip_lines(lines); line++) {
         json_put_array(json, strip_lines[line].key);
         for (unsigned column = 0; column < chart->window.n; column++)
             json_write_double(json, strip_value(line, &strip[column], timeline_column_length(lines)));

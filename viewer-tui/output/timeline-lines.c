@@ -59,6 +59,11 @@ double timeline_column_length(const struct timeline_lines *lines)
     return chart->timeline->is_time ? (double)(chart->window.end - chart->window.begin) / chart->window.n : 1;
 }
 
+size_t timeline_strip_lines(const struct timeline_lines *lines)
+{
+    return lines->open->timeline->is_time ? STRIP_LINES : STRIP_LINES - 1;
+}
+
 bool timeline_strip_label(const struct timeline_lines *lines, size_t line, struct text *out)
 {
     struct time_chart *chart = &lines->open->chart;
@@ -68,7 +73,7 @@ bool timeline_strip_label(const struct timeline_lines *lines, size_t line, struc
         sum += strip_value(line, &strip[column], timeline_column_length(lines));
     text_printf(out, "%-*s%*.2f ", (int)lines->label_width - VALUE_COLUMNS, strip_lines[line].name, VALUE_COLUMNS - 1,
                 sum / chart->window.n);
-    return sum > 0;
+    return sum > 0 && line < timeline_strip_lines(lines);
 }
 
 double timeline_strip_most(const struct timeline_lines *lines)
@@ -77,7 +82,7 @@ double timeline_strip_most(const struct timeline_lines *lines)
     const struct time_cell *strip = time_chart_strip(chart);
     double most = 0;
     for (unsigned column = 0; column < chart->window.n; column++)
-        for (size_t line = 0; line < STRIP_LINES; line++)
+        for (size_t line = 0; line < timeline_strip_lines(lines); line++)
             most = fmax(most, strip_value(line, &strip[column], timeline_column_length(lines)));
     return most;
 }

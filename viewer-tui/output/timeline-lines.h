@@ -22,8 +22,11 @@ size_t timeline_label_width(const struct open_timeline *open, size_t width);
 void timeline_line_label(const struct timeline_lines *lines, size_t row, struct text *out);
 
 /* Adds the label of a line of the strip, with the mean over the window: "working         3.42 ". False if nothing is in
- * the line. */
+ * the line, or it is none. */
 bool timeline_strip_label(const struct timeline_lines *lines, size_t line, struct text *out);
+
+/* The lines of the strip: of an event that counts something else than time without the CPUs used. */
+size_t timeline_strip_lines(const struct timeline_lines *lines);
 
 /* The value that fills a line of the strip: the largest one of any. */
 double timeline_strip_most(const struct timeline_lines *lines);

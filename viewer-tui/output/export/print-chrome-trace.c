@@ -11,7 +11,8 @@
 struct chrome_trace {
     struct timeline_lines *lines;
     struct json_writer json;
-    size_t thread;
+    int64_t pid, tid; /* of the events' thread */
+    bool has_processes;   /* several */
     node_path open, path; /* nodes whose slices are open; those of the piece */
     enum trace_state state;
     bool shows_state; /* a slice of the state is open */
@@ -21,13 +22,12 @@ struct chrome_trace {
 
 static void begin_event(struct chrome_trace *trace, const char *phase, double time)
 {
-    const struct open_timeline *open = trace->lines->open;
     struct json_writer *json = &trace->json;
     json_write_break(json);
     json_write_object(json);
     json_write_text(json, "ph", phase);
-    json_put_integer(json, "pid", timeline_pid(open, trace->thread));
-    json_put_integer(json, "tid", timeline_tid(open, trace->thread));
+    json_put_integer(json, "pid", trace->pid);
+    json_put_integer(json, "tid", trace->tid);
     json_put_number(json, "ts", time / 1000);
 }
 
@@ -101,11 +101,20 @@ static void write_name(struct chrome_trace *trace, const char *what, const char 
     end_event(trace);
 }
 
-static void write_thread(struct chrome_trace *trace)
+static void set_thread(struct chrome_trace *trace, size_t number)
+{
+    trace->pid = timeline_pid(trace->lines->open, number);
+    trace->tid = timeline_tid(trace->lines->open, number);
+}
+
+static void write_thread(struct chrome_trace *trace, size_t number)
 {
     const struct open_timeline *open = trace->lines->open;
-    const struct thread *thread = &open->chart.rows.threads.list.at[open->chart.rows.order[trace->thread]];
+    const struct thread *thread = &open->chart.rows.threads.list.at[open->chart.rows.order[number]];
     struct text name = {0};
+    int64_t last_pid = trace->pid;
+    set_thread(trace, number);
+    trace->has_processes |= number > 0 && trace->pid != last_pid;
     run_add_place(thread->process, open->hosts_differ, false, &name);
     text_add_clean(&name, thread->process ? run_program_of(thread->process) : "process", false);
     write_name(trace, "process_name", text_string(&name));
@@ -115,7 +124,7 @@ static void write_thread(struct chrome_trace *trace)
     vec_free(&name);
     trace->end = trace->length = 0;
     trace->state = TRACE_STATES;
-    timeline_pieces(open, trace->thread, take, trace);
+    timeline_pieces(open, number, take, trace);
     end_slices(trace, 0);
 }
 
@@ -125,9 +134,10 @@ static void write_regions(struct chrome_trace *trace)
     struct json_writer *json = &trace->json;
     for (size_t i = 0; i < 2 * open->regions.n; i++) {
         const struct thread_region *region = &open->regions.at[i / 2];
-        trace->thread = time_chart_thread(&open->chart, region->profile);
-        if (trace->thread == open->chart.rows.n)
+        size_t thread = time_chart_thread(&open->chart, region->profile);
+        if (thread == open->chart.rows.n || !region_is_in_window(region, &open->chart.window))
             continue;
+        set_thread(trace, thread);
         begin_event(trace, i % 2 ? "e" : "b", (double)(i % 2 ? region->end : region->begin));
         json_write_text(json, "name", region->name);
         json_write_text(json, "cat", "region");
@@ -141,10 +151,10 @@ static void write_counters(struct chrome_trace *trace)
     struct time_chart *chart = &trace->lines->open->chart;
     const struct time_cell *strip = time_chart_strip(chart);
     struct json_writer *json = &trace->json;
-    trace->thread = 0;
+    set_thread(trace, 0); /* they have no thread, but viewers show them in a process */
     for (unsigned column = 0; column < chart->window.n; column++) {
         begin_event(trace, "C", (double)time_window_at(&chart->window, column));
-        json_write_text(json, "name", "threads");
+        json_write_text(json, "name", trace->has_processes ? "threads of all processes" : "threads");
         json_put_object(json, "args");
         for (size_t line = 0; line + 1 < STRIP_LINES; line++)
             json_put_number(json, strip_lines[line].key,
@@ -166,8 +176,8 @@ void print_timeline_chrome(struct timeline_lines *lines, const char *command, FI
     json_write_text(json, "event", lines->open->timeline->event);
     json_write_object_end(json);
     json_put_array(json, "traceEvents");
-    for (; trace.thread < lines->open->chart.rows.n; trace.thread++)
-        write_thread(&trace);
+    for (size_t thread = 0; thread < lines->open->chart.rows.n; thread++)
+        write_thread(&trace, thread);
     write_regions(&trace);
     write_counters(&trace);
     json_write_array_end(json);

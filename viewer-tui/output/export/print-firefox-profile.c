@@ -252,10 +252,12 @@ static void write_samples(const struct firefox_profile *profile, struct json_wri
     for (size_t i = 0; i < profile->samples.n; i++)
         json_write_double(json, profile->samples.at[i].weight);
     json_write_array_end(json);
-    json_put_array(json, "threadCPUDelta");
-    for (size_t i = 0; i < profile->samples.n; i++)
-        json_write_double(json, profile->samples.at[i].cpu);
-    json_write_array_end(json);
+    if (profile->lines->open->timeline->is_time) {
+        json_put_array(json, "threadCPUDelta");
+        for (size_t i = 0; i < profile->samples.n; i++)
+            json_write_double(json, profile->samples.at[i].cpu);
+        json_write_array_end(json);
+    }
     json_put_integer(json, "length", (int64_t)profile->samples.n);
     json_write_object_end(json);
 }
@@ -272,7 +274,7 @@ static void write_markers(const struct firefox_profile *profile, uint32_t of, st
         n = 0;
         for (size_t i = 0; i < regions->n; i++) {
             const struct thread_region *region = &regions->at[i];
-            if (region->profile != of)
+            if (region->profile != of || !region_is_in_window(region, &profile->lines->open->chart.window))
                 continue;
             n++;
             switch (c) {

@@ -2,6 +2,8 @@
 
 #include "viewer-tui/timeline/time-samples.h"
 
+#include <math.h>
+
 void timeline_pieces(const struct open_timeline *open, size_t thread,
                      void (*take)(void *context, const struct piece_of_time *piece), void *context)
 {
@@ -11,14 +13,17 @@ void timeline_pieces(const struct open_timeline *open, size_t thread,
     double unit = timeline_amount(timeline, timeline->is_time ? 1e9 : 1);
     bool has_waits = timeline_has_waits(timeline);
     while (time_samples_next(&sample) && sample.begin < window->end) {
-        double begin = (double)sample.begin, length = (double)(sample.end - sample.begin);
+        double begin = fmax((double)sample.begin, (double)window->begin), whole = (double)(sample.end - sample.begin);
+        double length = fmin((double)sample.end, (double)window->end) - begin, share = whole > 0 ? length / whole : 1;
+        if (share <= 0)
+            continue;
         for (uint64_t i = sample.first; i < sample.next; i++) {
             uint64_t amount = trace_amount(sample.records[i].amount);
             double part = sample.amount ? length * (double)amount / (double)sample.amount : 0;
             uint32_t place = sample.records[i].place;
             struct piece_of_time piece = {begin,
                                           begin + part,
-                                          (double)amount * unit,
+                                          (double)amount * unit * share,
                                           time_sample_state(&sample, i),
                                           record_ran(has_waits, sample.records[i].amount),
                                           place < open->scopes.n ? open->scopes.node[place] : 0};

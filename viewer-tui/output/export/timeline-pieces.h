@@ -4,7 +4,7 @@
 
 #include "viewer-tui/output/open-timeline.h"
 
-/* A record. Those of one sample, which share an interval, follow each other in it. */
+/* What is in the window of a record. Those of one sample, which share an interval, follow each other in it. */
 struct piece_of_time {
     double begin, end; /* ns */
     double amount;     /* ns, or a count */
@@ -18,6 +18,12 @@ static inline bool piece_continues(const struct piece_of_time *piece, double end
 {
     double length = piece->end - piece->begin;
     return piece->begin - end_before <= (length > length_before ? length : length_before);
+}
+
+/* Whether some of a region is in the window. */
+static inline bool region_is_in_window(const struct thread_region *region, const struct time_window *window)
+{
+    return region->begin < window->end && region->end > window->begin;
 }
 
 /* Calls `take` for the pieces of a thread, as in rows.order, that lie in the window, in the order of time. */

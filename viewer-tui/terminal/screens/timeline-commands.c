@@ -126,13 +126,14 @@ static void group(struct tui *tui)
     struct time_chart *chart = chart_of(tui);
     time_chart_group(chart, (enum thread_grouping)((chart->rows.grouping + 1) % GROUPINGS));
     page->scroller = (struct scroller){.n = chart->rows.rows.n};
-    page->lines.label_width = timeline_label_width(&page->open, (size_t)screen_width());
+    time_page_fit_labels(page);
     tui_say(tui, "%s", words[chart->rows.grouping]);
 }
 
 static void toggle_group(struct tui *tui)
 {
     time_chart_toggle(chart_of(tui), tui->time_page->scroller.selected);
+    time_page_fit_labels(tui->time_page);
 }
 
 static void unmark(struct time_page *page)
@@ -145,8 +146,11 @@ void time_page_mark_row(struct tui *tui)
 {
     struct time_page *page = tui->time_page;
     const struct pane *pane = tui_pane(tui);
+    bool *marks = place_marks_of_row(&page->open.scopes, pane->view, pane_row(pane));
     unmark(page);
-    time_chart_mark(chart_of(tui), place_marks_of_row(&page->open.scopes, pane->view, pane_row(pane)));
+    if (!marks)
+        return;
+    time_chart_mark(chart_of(tui), marks);
     describe_short_name(pane->view, pane_row(pane), tui->ascii, MOST_NAME_COLUMNS, &page->marked);
 }
 
@@ -177,6 +181,8 @@ static void find(struct tui *tui)
             free(marks);
             tui_say(tui, "not found: %s", answer);
         }
+        if (pattern->is_broken)
+            tui_say(tui, "; invalid regular expression; searching for it literally");
         pattern_free(pattern);
     }
     vec_free(&prompt.text);
@@ -274,7 +280,8 @@ static void select_window(struct tui *tui)
     restrict_to(tui, (struct time_range){chart_of(tui)->window.begin, chart_of(tui)->window.end});
 }
 
-/* Shows the phase around the cursor; if that is shown, the next one (argument 1) or the one before. */
+/* Shows the phase around the cursor; if that is shown, the next one (argument 1) or the one before (-1); from the last
+ * one the first. */
 static void show_phase(struct tui *tui)
 {
     struct time_page *page = tui->time_page;
@@ -335,7 +342,7 @@ const struct family time_family = {
              {"r", "begin a range; again: all views, the summary and the advice are about it", select_range, 0, 0},
              {"R", "all views, the summary and the advice are about the window", select_window, 0, 0},
              {"n", "show the phase around the cursor; again: the next", show_phase, 1, 0},
-             {"N", "the phase before", show_phase, -1, 0},
+             {"N", "the same; again: the phase before", show_phase, -1, 0},
              {"m", "go to the begin of the next region that the program names (hpctoolkit.h)", go_to_region, 1, 0},
              {"M", "the region before", go_to_region, -1, 0},
              {"Esc", "undo: what is marked, the range; then close the page", undo, 0, 0},

@@ -32,6 +32,9 @@ static inline const struct thread_row *time_page_row(const struct time_page *pag
 /* Draws tui->time_page; `context` is the tui. Returns the line for questions and messages. */
 int time_page_draw(void *context);
 
+/* Makes room for the labels of the rows that the chart has now. */
+void time_page_fit_labels(struct time_page *page);
+
 /* Marks the time of the row that is selected in the tree. */
 void time_page_mark_row(struct tui *tui);
 

@@ -193,6 +193,11 @@ static void place_rows(struct time_page *page, int line, int below)
     scroller_follow(&page->scroller, (size_t)page->rows.height, 0);
 }
 
+void time_page_fit_labels(struct time_page *page)
+{
+    page->lines.label_width = timeline_label_width(&page->open, (size_t)screen_width());
+}
+
 /* Finds how large the parts are. */
 static void place_parts(struct time_page *page)
 {
@@ -279,7 +284,7 @@ static void open_page(struct tui *tui, struct time_page *page)
         time_chart_set_depth(chart, place->depth);
     int lines = screen_height() - LINES_ABOVE - LINES_BELOW - STRIP_LINES;
     time_chart_group(chart, thread_rows_usual(&chart->rows, lines > 1 ? (size_t)lines : 1));
-    page->lines.label_width = timeline_label_width(&page->open, (size_t)screen_width());
+    time_page_fit_labels(page);
     if (tui->command->argument)
         time_page_mark_row(tui);
 }
