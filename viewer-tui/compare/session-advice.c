@@ -1,6 +1,7 @@
 #include "viewer-tui/compare/session-advice.h"
 
 #include "viewer-tui/advice/finding-phase.h"
+#include "viewer-tui/compare/session-restriction.h"
 
 struct advice session_advice(struct session *session, struct view *view, uint32_t row)
 {
