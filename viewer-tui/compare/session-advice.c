@@ -10,6 +10,6 @@ struct advice session_advice(struct session *session, struct view *view, uint32_
     const struct timeline *timeline = is_whole ? session_timeline(session) : NULL;
     const struct phases *phases = timeline ? session_phases(session) : NULL;
     if (phases)
-        findings_name_phases(&advice, phases, timeline->event);
+        findings_name_phases(&advice, phases, timeline);
     return advice;
 }

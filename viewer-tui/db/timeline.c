@@ -55,7 +55,7 @@ static const char *check_threads(struct timeline *timeline)
         uint64_t last = thread->n_records ? records[thread->n_records - 1].time * timeline->header.unit : 0;
         timeline->end = last > timeline->end ? last : timeline->end;
     }
-    return NULL;
+    return timeline->n_records && timeline->header.n_places == 0 ? "corrupt: records, but no places" : NULL;
 }
 
 /* Without records at its end, as of a run by CPU time that slept then, the run is longer than they are. */

@@ -255,7 +255,7 @@ json_t *run_slice(const json_t *run, const struct timeline *timeline, struct tim
                             .range = range,
                             .from = (double)range.from * NANO,
                             .to = (double)range.to * NANO,
-                            .is_wall_time = strcmp(timeline->event, "REALTIME") == 0};
+                            .is_wall_time = timeline_has_waits(timeline)};
     json_array_foreach(json_object_get(run, "processes"), i, process)
     {
         json_t *sliced = slice_process(&slicer, process);
