@@ -204,6 +204,14 @@ class ShortRuns(unittest.TestCase):
         self.assertIsNone(sleep["procedure"])
         self.assertLess(sleep["threads_at_work"], 0.01)
 
+    def test_doubt_about_short_runs_is_said(self):
+        for seconds, words in (0.4, "too few samples to look for phases"), (0.8, "The run is short"), (3, None):
+            with tempfile.TemporaryDirectory() as folder:
+                OneThread(folder, scaled("A1 B1", seconds), 5, False)
+                text = viewer.printed("phases", folder)
+            for said in "too few samples to look for phases", "The run is short":
+                self.assertEqual(said in text, said == words, text)
+
     def test_what_was_not_measured_is_no_zero(self):
         for phase in self.phases("A500 B1000 A500", 5, False):
             self.assertEqual(phase["percent"],
@@ -269,8 +277,8 @@ class Phases(unittest.TestCase):
             TwoThreads(folder)
             (text,) = [finding["text"] for finding in viewer.printed_json("summary", folder)["advice"]
                        if finding["text"].startswith("Only the main thread")]
-            self.assertTrue(text.endswith(" 100 % of that time is in phase 2 of 2 (3.0 to 4.0 s): alone, 1.0 threads at "
-                                          "work; 100 % of the time there, 0 % elsewhere."), text)
+            self.assertTrue(text.endswith(" 100 % of that time is in phase 2 of 2 (3.0 to 4.0 s): alone, 1.0 threads "
+                                          "at work; 100 % of the time there, 0 % elsewhere."), text)
 
     def test_threads_that_wait_for_a_lock_have_time(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -339,6 +347,18 @@ class Phases(unittest.TestCase):
             done = viewer.run("--print", "phases", f"{self.db}{piece}")
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(f"{piece}: phases are those of the whole run", done.stderr)
+
+    def test_a_damaged_run_of_some_nanoseconds_has_phases(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = Run(folder, ((2000, "solve", 4), (4000, "assemble", 4)), step=8)
+            end = max(record[0] for records in run.line.threads.values() for record in records)
+            for profile, records in run.line.threads.items():
+                run.line.threads[profile] = [(90 * time // end, place, word) for time, place, word in records]
+            run.line.unit, run.line.shift = 1, 55
+            run.line.write(pathlib.Path(folder))
+            path = pathlib.Path(folder) / "run.json"
+            path.write_text(path.read_text().replace('"time_line_begin"', '"unknown"'))
+            viewer.printed_json("phases", folder)
 
     def test_a_database_without_time_line_says_so(self):
         with tempfile.TemporaryDirectory() as folder:

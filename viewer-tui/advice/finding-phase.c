@@ -63,7 +63,8 @@ static double seconds_alone(const struct phase_choice *choice, const struct phas
         return 0;
     state_sums_add(&sums, choice->timeline, thread, phase->range);
     double its = (double)sums.amounts[TRACE_WORK] + (double)sums.amounts[TRACE_OVERHEAD];
-    double alone = 2 * timeline_amount(choice->timeline, its) - phase->states[TRACE_WORK] - phase->states[TRACE_OVERHEAD];
+    double of_all = phase->states[TRACE_WORK] + phase->states[TRACE_OVERHEAD];
+    double alone = 2 * timeline_amount(choice->timeline, its) - of_all;
     return fmin(fmax(alone, 0), phase_length(phase));
 }
 

@@ -1,5 +1,5 @@
-/* What titles say of a session: the command, the runs that are compared, the projection, what is folded, and what values
- * are restricted to. */
+/* What titles say of a session: the command, the runs that are compared, the projection, what is folded, and what
+ * values are restricted to. */
 #ifndef VIEWER_SESSION_TITLES_H
 #define VIEWER_SESSION_TITLES_H
 

@@ -146,13 +146,32 @@ static char *advice_on_phase(struct session *session, const struct phase *phase,
     return text || !phase->is_quiet ? text : mem_strdup("Nothing used a CPU.");
 }
 
-static void print_text(struct writer *writer, const struct data_table *table, const struct phase_line *lines,
-                       const char *machine)
+/* How far the number of phases can be trusted; NULL: as in most runs. */
+static const char *doubt_of(const struct phases *phases)
 {
+    if (phases->n_bins < LEAST_BINS)
+        return "The run has too few samples to look for phases.";
+    return phases->n > 1 && phases->n_bins < SURE_BINS
+               ? "The run is short: up to 4 % of such runs have phases by chance (run it for longer)."
+               : NULL;
+}
+
+static void print_text(struct writer *writer, const struct data_table *table, const struct phases *phases,
+                       const struct phase_line *lines, const char *machine)
+{
+    const char *doubt = doubt_of(phases);
+    bool has_idleness = false;
+    for (size_t i = 0; i < table->n_rows; i++)
+        has_idleness |= !isnan(lines[i].idleness);
     writer_line(writer, "%zu phase%s: stretches of time with a mix of states and procedures of their own",
                 table->n_rows, table->n_rows == 1 ? "" : "s");
     writer_end_line(writer);
     table_write(table, writer, "phases", table->n_rows);
+    if (has_idleness)
+        writer_line(writer, "Idle: workers without work, by the samples of those that work. A time line shows idle "
+                            "threads by their own.");
+    if (doubt)
+        writer_line(writer, "%s", doubt);
     writer_heading(writer, "First advice on each");
     if (machine)
         writer_line(writer, "  all  %s", machine);
@@ -183,7 +202,7 @@ int print_phases(struct session *session, struct view *view, const struct print_
     struct data_table table = {columns, sizeof columns / sizeof *columns, lines, sizeof *lines, phases->n, NULL};
     writer_head(&writer, session, db, "phases", LOGICAL);
     if (options->format == FORMAT_TEXT)
-        print_text(&writer, &table, lines, machine);
+        print_text(&writer, &table, phases, lines, machine);
     else
         table_write(&table, &writer, "phases", phases->n);
     writer_free(&writer);
