@@ -109,6 +109,28 @@ class OneThread(Run):
                 time = end * 1e6
 
 
+class Disturbed(OneThread):
+    """Others have the CPU for half of the first second; then the thread sleeps for a second."""
+
+    def __init__(self, folder):
+        super().__init__(folder, "A1000 s1000", 1, False)
+
+    def sample(self, plan, step):
+        for ms in range(1, 1001, 2):
+            yield 1, ms * 1e6, PERIOD, "A", 1
+
+    def write(self, folder, plan):
+        super().write(folder, plan)
+        path = folder / "run.json"
+        run = json.loads(path.read_text())
+        run["agents"] = []
+        process = run["processes"][0]
+        del process["threads"][1:]
+        for of in process, process["threads"][0]:
+            of.update(cpu=0.5, ready=0.5)
+        path.write_text(json.dumps(run))
+
+
 class TwoThreads(Run):
     """Plain threads: both work at the same times, half of 3 s; then the first one works alone for 1 s."""
 
@@ -211,6 +233,14 @@ class ShortRuns(unittest.TestCase):
                 text = viewer.printed("phases", folder)
             for said in "too few samples to look for phases", "The run is short":
                 self.assertEqual(said in text, said == words, text)
+
+    def test_a_thread_that_sleeps_wants_no_cpu(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Disturbed(folder)
+            for piece, says in ("0:1s", True), ("1.2s:1.8s", False):
+                text = viewer.printed("summary", f"{folder}@{piece}")
+                self.assertEqual("Others had the CPUs" in text, says, text)
+                self.assertEqual("threads were ready for 0.5 s and ran for 0.5 s." in text, says, text)
 
     def test_what_was_not_measured_is_no_zero(self):
         for phase in self.phases("A500 B1000 A500", 5, False):
