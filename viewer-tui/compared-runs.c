@@ -117,9 +117,12 @@ static struct session *open_one(const struct options *options)
 {
     const struct asked_range *asked = &options->range;
     char *here = options->paths[0] ? NULL : only_path_here();
+    const char *given = here ? here : options->paths[0];
     size_t length;
-    struct asked_range range = range_in(here ? here : options->paths[0], &length);
-    char *path = mem_strndup(here ? here : options->paths[0], length), *folder = database_for(path);
+    struct asked_range range = range_in(given, &length);
+    if (given[length])
+        options_check_range(options, given);
+    char *path = mem_strndup(given, length), *folder = database_for(path);
     struct session *session = folder ? session_open(folder, options->metrics) : NULL;
     if (session)
         session->runs.at[0].asked_range = asked->phase || asked->from.is_given || asked->to.is_given ? *asked : range;

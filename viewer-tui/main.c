@@ -10,6 +10,9 @@
 #include "viewer-tui/terminal/screens/terminal.h"
 #include "viewer-tui/tree/labels.h"
 
+#include "viewer-tui/compare/session-databases.h"
+#include "viewer-tui/compare/session-restriction.h"
+
 #include <errno.h>
 #include <locale.h>
 #include <stdlib.h>

@@ -343,6 +343,15 @@ static void check_format(const struct options *options)
                text_string(&formats));
 }
 
+void options_check_range(const struct options *options, const char *range)
+{
+    if (options->printed == PRINT_NOTHING)
+        return;
+    const struct printed_page *page = &printed_pages[options->printed];
+    if (page->is_of_set || options->printed == PRINT_PHASES)
+        diag_usage("%s: %s; print another view", range, page->whole);
+}
+
 static void check_combination(const struct options *options, const bool given[OPTIONS])
 {
     static const struct printed_page nothing; /* the viewer */
@@ -363,8 +372,8 @@ static void check_combination(const struct options *options, const bool given[OP
         diag_usage("--from, --to and --phase are of one database; write DB@1.2s:3.4s for one of two");
     if (given[PHASE] && (given[FROM] || given[TO]))
         diag_usage("--phase has its own begin and end: leave out --from and --to");
-    if (has_range && (page->is_of_set || options->printed == PRINT_PHASES))
-        diag_usage("--from, --to and --phase: %s; print another view", page->whole);
+    if (has_range)
+        options_check_range(options, "--from, --to and --phase");
     if (given[COLUMNS] && options->paths[1])
         diag_usage("--columns works with one database, not with two that are compared");
     if (options->print.of && options->printed != PRINT_THREADS)

@@ -45,4 +45,7 @@ struct options {
  * wrong, and with status 0 after --help and --version. */
 struct options options_read(int argc, char **argv);
 
+/* Ends the program if what is printed is of the whole run. `range`: what restricts it to a piece of time. */
+void options_check_range(const struct options *options, const char *range);
+
 #endif

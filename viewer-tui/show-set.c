@@ -1,6 +1,7 @@
 #include "viewer-tui/show-set.h"
 
 #include "lib/diag.h"
+#include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/compare/session.h"
 #include "viewer-tui/output/print-scaling.h"
 #include "viewer-tui/run-hpcprof.h"

@@ -11,9 +11,11 @@ import viewer
 from timeline_writer import IDLE, OFF_CPU, OVERHEAD, WORK, WORKER
 
 PERIOD = 1_000_000
-METRICS = [{"name": name, "unit": "s", "state": "measured", "event": "CPUTIME"}
-           for name in ("work", "wall", "idleness", "overhead")]
 WORKERS = 4
+
+
+def metrics(*names):
+    return [{"name": name, "unit": "s", "state": "measured", "event": "CPUTIME"} for name in names]
 
 # What runs until when, in ms, in how many workers; the others are idle.
 PLAN = ((1200, "solve", 4), (3400, "assemble", 1), (4500, "solve", 4), (6000, "output", 4))
@@ -21,11 +23,12 @@ PLAN = ((1200, "solve", 4), (3400, "assemble", 1), (4500, "solve", 4), (6000, "o
 
 class Run:
     """Writes the database of a plan; samples are `step` periods apart."""
+    METRICS = metrics("work", "wall", "idleness", "overhead")
     RESTS = IDLE
 
     def __init__(self, folder, plan=PLAN, step=1):
         self.line = tw.Timeline(unit=2)
-        self.db = v4_writer.Database("program", [metric["name"] for metric in METRICS], WORKERS)
+        self.db = v4_writer.Database("program", [metric["name"] for metric in self.METRICS], WORKERS)
         module, file = self.db.module("/home/me/program"), self.db.file("src/home/me/program.c", True)
         main = self.db.entry(1, "main thread").call(self.db.function("main", module, 0x100, file, 100))
         names = sorted({name for _, name, _ in plan if name})
@@ -42,6 +45,8 @@ class Run:
                 self.statements[name].charge(amount / 1e9, 0, profile)
                 self.statements[name].charge(amount / n / 1e9, 1, profile)
                 self.statements[name].charge(amount * (WORKERS - n) / n / 1e9, 2, profile)
+                if self.waiters(name):
+                    self.statements[name].charge(amount * self.waiters(name) / 1e9, 4, profile)
         v4_writer.write_database(self.db, folder)
         self.write(pathlib.Path(folder), plan)
 
@@ -54,9 +59,13 @@ class Run:
                 name, n = next(((name, n) for end, name, n in plan if time <= end * 1e6), plan[-1][1:])
                 yield profile, time, amount, name if profile <= n else None, n
 
+    def waiters(self, name):
+        return 0
+
     def write(self, folder, plan):
         end = plan[-1][0] / 1000
-        places = {(name, n): self.line.place(self.statements[name].id, 0, WORKERS, n) for _, name, n in plan if name}
+        places = {(name, n): self.line.place(self.statements[name].id, 0, WORKERS, n, self.waiters(name))
+                  for _, name, n in plan if name}
         idle = self.line.place(0)
         for profile, time, amount, name, n in self.samples:
             if name:
@@ -68,7 +77,7 @@ class Run:
                     "profile": i + 1, "begin": 0.0, "wall": end, "cpu": end,
                     "events": [{"event": "CPUTIME", "source": "", "note": "", "samples": 6000, "rate": 1000.0,
                                 "fates": {"fired": {"count": 6000, "amount": end}}}]} for i in range(WORKERS)]
-        viewer.describe_run(folder, METRICS, events=[{"name": "CPUTIME", "unit": "s", "period": 0.001}],
+        viewer.describe_run(folder, self.METRICS, events=[{"name": "CPUTIME", "unit": "s", "period": 0.001}],
                             agents=[{"name": "minicilk", "version": "1"}],
                             processes=[{"index": 0, "host": "h", "pid": 70, "origin": "launched", "command": "program",
                                         "executable": "/home/me/program", "workers": WORKERS, "cpus": WORKERS,
@@ -98,6 +107,78 @@ class OneThread(Run):
                 yield 1, time, amount, name, 1
             else:
                 time = end * 1e6
+
+
+class Disturbed(OneThread):
+    """Others have the CPU for half of the first second; then the thread sleeps for a second."""
+
+    def __init__(self, folder):
+        super().__init__(folder, "A1000 s1000", 1, False)
+
+    def sample(self, plan, step):
+        for ms in range(1, 1001, 2):
+            yield 1, ms * 1e6, PERIOD, "A", 1
+
+    def write(self, folder, plan):
+        super().write(folder, plan)
+        path = folder / "run.json"
+        run = json.loads(path.read_text())
+        run["agents"] = []
+        process = run["processes"][0]
+        del process["threads"][1:]
+        for of in process, process["threads"][0]:
+            of.update(cpu=0.5, ready=0.5)
+        path.write_text(json.dumps(run))
+
+
+class TwoThreads(Run):
+    """Plain threads: both work at the same times, half of 3 s; then the first one works alone for 1 s."""
+
+    def __init__(self, folder):
+        super().__init__(folder, ((3000, "both", WORKERS), (4000, "alone", WORKERS)))
+
+    def sample(self, plan, step):
+        for ms in range(1, 4001):
+            if ms > 3000:
+                yield 1, ms * 1e6, PERIOD, "alone", WORKERS
+            elif ms % 2:
+                yield 1, ms * 1e6, PERIOD, "both", WORKERS
+                yield 2, ms * 1e6, PERIOD, "both", WORKERS
+
+    def write(self, folder, plan):
+        super().write(folder, plan)
+        path = folder / "run.json"
+        run = json.loads(path.read_text())
+        run["agents"] = []
+        process = run["processes"][0]
+        process["cpu"] = 4.0
+        del process["threads"][2:]
+        for thread, cpu in zip(process["threads"], (2.5, 1.5)):
+            thread["cpu"] = cpu
+        path.write_text(json.dumps(run))
+
+
+class Locks(Run):
+    """By CPUTIME: all threads work for 1 s, then for 2 s three of them wait for the lock of the first one."""
+    METRICS = metrics("work", "wall", "idleness", "overhead", "lock blame", "lock wait")
+
+    def __init__(self, folder):
+        super().__init__(folder, ((1000, "works", WORKERS), (3000, "holds", WORKERS)))
+
+    def sample(self, plan, step):
+        for ms in range(1, 3001):
+            for profile in range(1, 2 if ms > 1000 else WORKERS + 1):
+                yield profile, ms * 1e6, PERIOD, "holds" if ms > 1000 else "works", WORKERS
+
+    def write(self, folder, plan):
+        super().write(folder, plan)
+        path = folder / "run.json"
+        run = json.loads(path.read_text())
+        run["agents"] = []
+        path.write_text(json.dumps(run))
+
+    def waiters(self, name):
+        return WORKERS - 1 if name == "holds" else 0
 
 
 def scaled(letters, seconds):
@@ -144,6 +225,22 @@ class ShortRuns(unittest.TestCase):
         self.assertEqual(sleep["advice"], "Nothing used a CPU.")
         self.assertIsNone(sleep["procedure"])
         self.assertLess(sleep["threads_at_work"], 0.01)
+
+    def test_doubt_about_short_runs_is_said(self):
+        for seconds, words in (0.4, "too few samples to look for phases"), (0.8, "The run is short"), (3, None):
+            with tempfile.TemporaryDirectory() as folder:
+                OneThread(folder, scaled("A1 B1", seconds), 5, False)
+                text = viewer.printed("phases", folder)
+            for said in "too few samples to look for phases", "The run is short":
+                self.assertEqual(said in text, said == words, text)
+
+    def test_a_thread_that_sleeps_wants_no_cpu(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Disturbed(folder)
+            for piece, says in ("0:1s", True), ("1.2s:1.8s", False):
+                text = viewer.printed("summary", f"{folder}@{piece}")
+                self.assertEqual("Others had the CPUs" in text, says, text)
+                self.assertEqual("threads were ready for 0.5 s and ran for 0.5 s." in text, says, text)
 
     def test_what_was_not_measured_is_no_zero(self):
         for phase in self.phases("A500 B1000 A500", 5, False):
@@ -205,6 +302,22 @@ class Phases(unittest.TestCase):
         self.assertRegex(finding["text"], r"of the idleness is in phase 2 of 4 \(1\.2 to 3\.4 s\): assemble, 1\.0 threads at "
                                           r"work; 7\d % idle there, (0|<0\.\d+|0\.\d+) % elsewhere\.$")
 
+    def test_threads_that_work_at_the_same_times_are_not_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            TwoThreads(folder)
+            (text,) = [finding["text"] for finding in viewer.printed_json("summary", folder)["advice"]
+                       if finding["text"].startswith("Only the main thread")]
+            self.assertTrue(text.endswith(" 100 % of that time is in phase 2 of 2 (3.0 to 4.0 s): alone, 1.0 threads "
+                                          "at work; 100 % of the time there, 0 % elsewhere."), text)
+
+    def test_threads_that_wait_for_a_lock_have_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Locks(folder)
+            (text,) = [finding["text"] for finding in viewer.printed_json("summary", folder)["advice"]
+                       if finding["text"].startswith("Lock")]
+            self.assertTrue(text.endswith(" 100 % of the waiting is in phase 2 of 2 (1.0 to 3.0 s): holds, 1.0 threads "
+                                          "at work; 75 % of the threads' time there, 0 % elsewhere."), text)
+
     def test_a_phase_is_not_named_where_all_are_alike(self):
         with tempfile.TemporaryDirectory() as folder:
             Run(folder, ((2000, "solve", 2), (4000, "assemble", 2)))
@@ -258,6 +371,24 @@ class Phases(unittest.TestCase):
                 done = viewer.run("--print", "flat", *arguments, self.db)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertIn(cause, done.stderr)
+
+    def test_phases_of_a_piece_are_refused_however_it_is_written(self):
+        for piece in "@1s:2s", "@phase2":
+            done = viewer.run("--print", "phases", f"{self.db}{piece}")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(f"{piece}: phases are those of the whole run", done.stderr)
+
+    def test_a_damaged_run_of_some_nanoseconds_has_phases(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = Run(folder, ((2000, "solve", 4), (4000, "assemble", 4)), step=8)
+            end = max(record[0] for records in run.line.threads.values() for record in records)
+            for profile, records in run.line.threads.items():
+                run.line.threads[profile] = [(90 * time // end, place, word) for time, place, word in records]
+            run.line.unit, run.line.shift = 1, 55
+            run.line.write(pathlib.Path(folder))
+            path = pathlib.Path(folder) / "run.json"
+            path.write_text(path.read_text().replace('"time_line_begin"', '"unknown"'))
+            viewer.printed_json("phases", folder)
 
     def test_a_database_without_time_line_says_so(self):
         with tempfile.TemporaryDirectory() as folder:

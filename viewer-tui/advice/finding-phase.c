@@ -16,13 +16,13 @@ struct amount {
 enum matter { NO_MATTER, IDLE_WORKERS, OVERHEAD_TIME, RUNTIME_WAITING, LOCK_BLAME, ONE_THREAD };
 
 static const char *const nouns[] = {
-    [IDLE_WORKERS] = "idleness",  [OVERHEAD_TIME] = "overhead", [RUNTIME_WAITING] = "waiting",
-    [LOCK_BLAME] = "waiting", [ONE_THREAD] = "that time",
+    [IDLE_WORKERS] = "the idleness", [OVERHEAD_TIME] = "the overhead", [RUNTIME_WAITING] = "the waiting",
+    [LOCK_BLAME] = "the waiting",    [ONE_THREAD] = "that time",
 };
 
 /* After a percentage. */
 static const char *const adjectives[] = {
-    [IDLE_WORKERS] = "idle",        [OVERHEAD_TIME] = "overhead", [RUNTIME_WAITING] = "of the CPU time",
+    [IDLE_WORKERS] = "idle",        [OVERHEAD_TIME] = "overhead", [RUNTIME_WAITING] = "of the threads' time in code",
     [LOCK_BLAME] = "of the threads' time", [ONE_THREAD] = "of the time",
 };
 
@@ -45,42 +45,66 @@ static enum matter matter_of(const struct finding *finding, const char *event)
     return is_of_it && of->judgement.overhead_side == SIDE_HIGH ? OVERHEAD_TIME : NO_MATTER;
 }
 
-/* Seconds of a phase in which at most one thread works, at least, if `working` do on average. */
-static double seconds_alone(const struct phase *phase)
+/* The phases in which a finding is looked for. */
+struct phase_choice {
+    const struct facts *facts;
+    const struct phases *phases;
+    const struct timeline *timeline;
+    enum matter matter;
+};
+
+/* Seconds of a phase in which the busiest thread works and no other does, at least (thread-rules.c). */
+static double seconds_alone(const struct phase_choice *choice, const struct phase *phase)
 {
-    double working = phase->working;
-    return phase_length(phase) * (working < 1 ? working : fmax(2 - working, 0));
+    const struct process_thread *busiest = choice->facts->process.busiest;
+    const struct timeline_thread *thread = busiest ? timeline_thread(choice->timeline, busiest->profile) : NULL;
+    struct state_sums sums = {0};
+    if (!thread || !choice->timeline->is_time)
+        return 0;
+    state_sums_add(&sums, choice->timeline, thread, phase->range);
+    double its = (double)sums.amounts[TRACE_WORK] + (double)sums.amounts[TRACE_OVERHEAD];
+    double of_all = phase->states[TRACE_WORK] + phase->states[TRACE_OVERHEAD];
+    double alone = 2 * timeline_amount(choice->timeline, its) - of_all;
+    return fmin(fmax(alone, 0), phase_length(phase));
 }
 
-static struct amount amount_in(const struct phase *phase, enum matter matter)
+/* The time of threads, and of those that wait for a lock. By CPUTIME these have no records while they wait. */
+static double time_of_threads(const struct phase_choice *choice, const struct phase *phase)
+{
+    double seconds = timeline_has_waits(choice->timeline) ? 0 : phase->paid[PAYS_LOCK_BLAME];
+    for (int state = 0; state < TRACE_STATES; state++)
+        seconds += phase->states[state];
+    return seconds;
+}
+
+static struct amount amount_in(const struct phase_choice *choice, const struct phase *phase)
 {
     const double *paid = phase->paid;
-    double cpu = paid[PAYS_WORK] + paid[PAYS_OVERHEAD], all = 0;
-    for (int state = 0; state < TRACE_STATES; state++)
-        all += phase->states[state];
-    switch (matter) {
+    double cpu = paid[PAYS_WORK] + paid[PAYS_OVERHEAD];
+    switch (choice->matter) {
     case IDLE_WORKERS: return (struct amount){paid[PAYS_IDLENESS], cpu + paid[PAYS_IDLENESS]};
     case OVERHEAD_TIME: return (struct amount){paid[PAYS_OVERHEAD], cpu + paid[PAYS_IDLENESS]};
     case RUNTIME_WAITING: return (struct amount){paid[PAYS_WAITING], cpu + paid[PAYS_WAITING]};
-    case LOCK_BLAME: return (struct amount){paid[PAYS_LOCK_BLAME], all};
-    case ONE_THREAD: return (struct amount){seconds_alone(phase), phase_length(phase)};
+    case LOCK_BLAME: return (struct amount){paid[PAYS_LOCK_BLAME], time_of_threads(choice, phase)};
+    case ONE_THREAD: return (struct amount){seconds_alone(choice, phase), phase_length(phase)};
     default: return (struct amount){0, 0};
     }
 }
 
 /* The phase with most of it, and what all others have together. */
-static size_t largest(const struct phases *phases, enum matter matter, struct amount *there, struct amount *elsewhere)
+static size_t largest(const struct phase_choice *choice, struct amount *there, struct amount *elsewhere)
 {
-    size_t most = 0;
-    for (size_t i = 1; i < phases->n; i++)
-        if (amount_in(&phases->at[i], matter).part > amount_in(&phases->at[most], matter).part)
-            most = i;
-    *there = amount_in(&phases->at[most], matter);
+    struct amount amounts[MOST_PHASES] = {{0, 0}};
+    size_t most = 0, n = choice->phases->n;
+    for (size_t i = 0; i < n; i++) {
+        amounts[i] = amount_in(choice, &choice->phases->at[i]);
+        most = amounts[i].part > amounts[most].part ? i : most;
+    }
+    *there = amounts[most];
     *elsewhere = (struct amount){0, 0};
-    for (size_t i = 0; i < phases->n; i++) {
-        struct amount amount = amount_in(&phases->at[i], matter);
-        elsewhere->part += i == most ? 0 : amount.part;
-        elsewhere->whole += i == most ? 0 : amount.whole;
+    for (size_t i = 0; i < n; i++) {
+        elsewhere->part += i == most ? 0 : amounts[i].part;
+        elsewhere->whole += i == most ? 0 : amounts[i].whole;
     }
     return most;
 }
@@ -92,11 +116,13 @@ static struct share share_of(const struct facts *facts, struct amount amount)
     return share_of_samples(fmin(amount.part, amount.whole), amount.whole, facts->cpu_increment * threads);
 }
 
-static void name_phase(const struct facts *facts, struct finding *finding, const struct phases *phases,
-                       enum matter matter)
+static void name_phase(const struct phase_choice *choice, struct finding *finding)
 {
     struct amount there, elsewhere;
-    size_t number = largest(phases, matter, &there, &elsewhere);
+    const struct facts *facts = choice->facts;
+    const struct phases *phases = choice->phases;
+    enum matter matter = choice->matter;
+    size_t number = largest(choice, &there, &elsewhere);
     const struct phase *phase = &phases->at[number];
     double all = there.part + elsewhere.part, run = (double)phases->at[phases->n - 1].range.to * 1e-9;
     struct share high = share_of(facts, there), low = share_of(facts, elsewhere);
@@ -104,13 +130,14 @@ static void name_phase(const struct facts *facts, struct finding *finding, const
         phase_length(phase) > NEARLY_WHOLE_RUN * run)
         return;
     struct text text = {0};
-    text_printf(&text, "%s %s of the %s is in phase %zu of %zu (%s to %s)", finding->text,
+    text_printf(&text, "%s %s of %s is in phase %zu of %zu (%s to %s)", finding->text,
                 as_percent(there.part / all).text, nouns[matter], number + 1, phases->n,
                 as_number((double)phase->range.from * 1e-9).text, as_seconds((double)phase->range.to * 1e-9).text);
     if (phase->procedure != NOTHING) {
         text_add(&text, ": ");
         label_in_sentence(facts->view->db, phase->procedure, &text);
-        text_printf(&text, ", %s threads at work", as_number(phase->working).text);
+        if (!isnan(phase->working))
+            text_printf(&text, ", %s threads at work", as_number(phase->working).text);
     }
     text_printf(&text, "; %s %s there, %s elsewhere.", as_percent(high.value).text, adjectives[matter],
                 as_percent(low.value).text);
@@ -120,12 +147,13 @@ static void name_phase(const struct facts *facts, struct finding *finding, const
     finding->part_in_phase = there.part / all;
 }
 
-void findings_name_phases(struct advice *advice, const struct phases *phases, const char *event)
+void findings_name_phases(struct advice *advice, const struct phases *phases, const struct timeline *timeline)
 {
+    struct phase_choice choice = {&advice->facts, phases, timeline, NO_MATTER};
     for (size_t i = 0; i < advice->findings.list.n && phases->n > 1; i++) {
         struct finding *finding = &advice->findings.list.at[i];
-        enum matter matter = matter_of(finding, event);
-        if (matter != NO_MATTER)
-            name_phase(&advice->facts, finding, phases, matter);
+        choice.matter = matter_of(finding, timeline->event);
+        if (choice.matter != NO_MATTER)
+            name_phase(&choice, finding);
     }
 }

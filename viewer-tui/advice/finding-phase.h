@@ -12,7 +12,7 @@
 #define MOST_OF_IT       0.80
 #define NEARLY_WHOLE_RUN 0.90
 
-/* Names the phases of findings about the whole run, in their texts, too. `event`: of the phases. */
-void findings_name_phases(struct advice *advice, const struct phases *phases, const char *event);
+/* Names the phases of findings about the whole run, in their texts, too. The phases are those of the time line. */
+void findings_name_phases(struct advice *advice, const struct phases *phases, const struct timeline *timeline);
 
 #endif

@@ -206,7 +206,8 @@ static struct bins bins_of(const struct phase_search *search, struct time_range 
     return bins;
 }
 
-/* Bins are so wide that they have samples enough, unless threads sleep, and that a record is not in many of them. */
+/* Bins are so wide that they have samples enough, unless threads sleep, and that a record is not in many of them. They
+ * have a nanosecond at least, whatever a damaged file says of amounts. */
 static size_t number_of_bins(struct phase_search *search, const struct record_sums *all)
 {
     double amount = 0;
@@ -219,7 +220,7 @@ static size_t number_of_bins(struct phase_search *search, const struct record_su
         double intervals = (double)search->timeline->end / search->interval;
         n = fmin(fmax(n, intervals / LEAST_SAMPLES), intervals / LEAST_RECORDS);
     }
-    return (size_t)fmin(n, MOST_BINS);
+    return (size_t)fmin(n, fmin((double)search->timeline->end, MOST_BINS));
 }
 
 /* ---- cuts ---- */
@@ -342,9 +343,9 @@ struct phases phases_find(struct database *db, const struct timeline *timeline)
     search.kinds = mem_alloc(timeline->header.n_places + 1);
     find_procedures(&search);
     choose_kinds(&search, &all);
-    size_t n_bins = number_of_bins(&search, &all);
-    if (n_bins >= LEAST_BINS)
-        find_phases(&search, n_bins, &phases);
+    phases.n_bins = number_of_bins(&search, &all);
+    if (phases.n_bins >= LEAST_BINS)
+        find_phases(&search, phases.n_bins, &phases);
     else
         phases.at[0] = phase_of(&search, whole);
     record_sums_free(&all);

@@ -19,7 +19,8 @@ struct phase {
 
 struct phases {
     struct phase at[MOST_PHASES];
-    size_t n; /* at least 1 */
+    size_t n;      /* at least 1 */
+    size_t n_bins; /* parts of the run that were compared; with fewer than LEAST_BINS no changes were looked for */
 };
 
 /* The phases of a time line. `db` is the logical projection of its database; its nodes must have been read. */

@@ -126,7 +126,8 @@ static void add_time(struct place_collection *collection, struct view *view, uin
     uint64_t line = (uint64_t) new.at.file << 32 | new.at.line, loop = (uint64_t) new.loop.file << 32 | new.loop.line;
     uint32_t line_in_loop = idmap_number(&collection->lines, line, loop, (uint32_t)collection->lines.count);
     uint64_t procedure_and_line = (uint64_t) new.procedure << 32 | line_in_loop;
-    uint64_t kind = (uint64_t) new.wait << 3 | (uint64_t) new.is_of_lock << 2 | (uint64_t) new.is_system_call << 1 | new.has_line;
+    uint64_t kind = (uint64_t) new.wait << 3 | (uint64_t) new.is_of_lock << 2 | (uint64_t) new.is_system_call << 1 |
+                    new.has_line;
     uint64_t callee_and_kind = (uint64_t) new.callee << 32 | kind;
     uint32_t next = (uint32_t)collection->places->list.n;
     uint32_t number = idmap_number(&collection->numbers, procedure_and_line, callee_and_kind, next);

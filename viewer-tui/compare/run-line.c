@@ -1,5 +1,7 @@
 #include "viewer-tui/compare/run-line.h"
 
+#include "viewer-tui/compare/session-titles.h"
+
 #include <string.h>
 
 /* "1.58 s": three digits. */

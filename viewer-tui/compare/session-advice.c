@@ -1,6 +1,7 @@
 #include "viewer-tui/compare/session-advice.h"
 
 #include "viewer-tui/advice/finding-phase.h"
+#include "viewer-tui/compare/session-restriction.h"
 
 struct advice session_advice(struct session *session, struct view *view, uint32_t row)
 {
@@ -9,6 +10,6 @@ struct advice session_advice(struct session *session, struct view *view, uint32_
     const struct timeline *timeline = is_whole ? session_timeline(session) : NULL;
     const struct phases *phases = timeline ? session_phases(session) : NULL;
     if (phases)
-        findings_name_phases(&advice, phases, timeline->event);
+        findings_name_phases(&advice, phases, timeline);
     return advice;
 }

@@ -1,5 +1,9 @@
 /* What the user opened: a run, or several whose views are merged into one: a comparison, or the losses of a set. Of
- * each run the session has the databases of both projections. */
+ * each run the session has the databases of both projections.
+ *
+ * This is what a session consists of and what the user chose for all its views. session-databases.h opens databases,
+ * session-views.h makes views, session-restriction.h restricts values to threads and to a piece of time, and
+ * session-titles.h has the words for all that. */
 #ifndef VIEWER_SESSION_H
 #define VIEWER_SESSION_H
 
@@ -72,9 +76,6 @@ struct session *session_open(const char *folder, const char *metric_list);
 struct session *session_new(const char *metric_list);
 void session_add_run(struct session *session, const char *folder, size_t group, unsigned workers);
 
-/* Removes the last run if its database cannot be read. */
-void session_drop_unreadable(struct session *session, enum projection projection);
-
 /* Compares the runs of group 0 with those of group 1; there is one of each. The options must outlive the session. */
 void session_compare(struct session *session, const struct comparison_options *options);
 
@@ -82,6 +83,12 @@ void session_compare(struct session *session, const struct comparison_options *o
 void session_show_losses(struct session *session, const char *title);
 
 void session_close(struct session *session);
+
+/* Closes the last run. */
+void session_drop_last_run(struct session *session);
+
+/* Closes the views of a projection, before its values or contexts change. */
+void session_forget_views(struct session *session, int projection);
 
 /* Sets the user's defaults, used for what a database has of them if there is no metric list. Either
  * may be NULL. */
@@ -125,68 +132,7 @@ static inline bool session_has_losses(const struct session *session)
     return session_is_merged(session) && !session_is_comparison(session);
 }
 
-/* Whether the database has that projection; of several all of them. */
-bool session_has_projection(const struct session *session, enum projection projection);
-
-/* The database of a projection, of one run. NULL, with the problem noted, if it cannot be
- * read or the metric list does not fit, or if the user stopped (see session->outcome). */
-struct database *session_database(struct session *session, enum projection projection);
-
-/* The view, made at the first call: for bottom-up and flat views that takes a pass over all
- * contexts. NULL as above. */
-struct view *session_view(struct session *session, enum projection projection, enum view_id id);
-
-/* Restricts all values to the threads of a set (NULL: all), of which it takes ownership. Closes all
- * views. FAILED if the projection, which is opened first, cannot be read; STOPPED if the user
- * stopped: then nothing has changed. */
-enum outcome session_restrict(struct session *session, enum projection projection,
-                              struct thread_set *set);
-
-/* The time line of the only run; NULL if its database has none, or, with the problem noted, if it is damaged. */
-const struct timeline *session_timeline(struct session *session);
-
-/* The phases of the whole run, the only one. NULL, with the problem noted, if it has no time line or its logical
- * projection cannot be read. */
-const struct phases *session_phases(struct session *session);
-
-/* Restricts all values, and session->run, to a piece of time (NULL: the whole run). The set of threads stays. `name`,
- * for titles, may be NULL: then it is made of the range. Otherwise as session_restrict; FAILED, with the problem
- * noted, also if the database has no time line. */
-enum outcome session_set_range(struct session *session, enum projection projection, const struct time_range *range,
-                               const char *name);
-
-/* Restricts each run to its asked_range. False, with the reason in *cause (which the caller frees), or NULL if a
- * projection cannot be read. */
-bool session_take_ranges(struct session *session, enum projection projection, char **cause);
-
-/* Adds "threads: worker (2 of 4)" and "time: 1.2 s to 3.4 s", as far as values of the only run are restricted, each
- * after `before`. */
-void session_describe_restriction(const struct session *session, const char *before, bool ascii, struct text *out);
-
-/* The threads that a regular expression matches (thread-set.h), for session_restrict. NULL if there
- * are none or it is invalid, with the reason in *cause (which the caller frees); NULL without one
- * if the projection cannot be read. */
-struct thread_set *session_matching_threads(struct session *session, enum projection projection,
-                                            const char *expression, char **cause);
-
-/* The threads of the processes that ran the program of that name or path; as above. */
-struct thread_set *session_threads_of_program(struct session *session, enum projection projection,
-                                              const char *program, char **cause);
-
-/* Whether the viewer or hpcprof collapsed the recursion, in the databases of all runs. */
-bool session_recursion_is_collapsed(const struct session *session);
-
-/* What titles say after the projection: ", inlined code folded", ", recursion collapsed", both in
- * this order, or "". */
-const char *session_folding_words(const struct session *session);
-
 /* The exit status after a view or database could not be made: 2 for bad arguments, else 1. */
 int session_exit_status(const struct session *session);
-
-const char *projection_name(enum projection projection);
-
-/* The command that was run, and the threads and the piece of time if values are restricted to some, for titles. `db` is
- * that of the view, or NULL. */
-const char *session_title(const struct session *session, const struct database *db);
 
 #endif

@@ -391,7 +391,8 @@ static size_t find_to_sort(const struct metrics *metrics, const char *name)
     for (size_t m = 0; m < metrics->n && !can_be_shown(metrics, found); m++) {
         const struct metric *metric = &metrics->at[m];
         size_t whole = (size_t)(metric->of.quantity + metric->of.event);
-        if (can_be_shown(metrics, m) && is_difference(metric) && whole == length && strncmp(metric->name, name, whole) == 0)
+        if (can_be_shown(metrics, m) && is_difference(metric) && whole == length &&
+            strncmp(metric->name, name, whole) == 0)
             found = m;
     }
     for (size_t m = 0; m < metrics->n && !can_be_shown(metrics, found); m++) {

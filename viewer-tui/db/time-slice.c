@@ -98,8 +98,10 @@ bool time_slice_has(const struct time_slice *slice, uint32_t profile)
     const struct timeline *timeline = slice->timeline;
     struct time_range range = slice->range;
     const struct timeline_thread *thread = timeline_thread(timeline, profile);
-    uint64_t at = !thread || range.from >= range.to ? 0 : timeline_find(timeline, thread, range.from ? range.from + 1 : 0);
-    if (!thread || range.from >= range.to || at == thread->n_records)
+    if (!thread || range.from >= range.to)
+        return false;
+    uint64_t at = timeline_find(timeline, thread, range.from ? range.from + 1 : 0);
+    if (at == thread->n_records)
         return false;
     struct timeline_piece piece = timeline_piece(timeline, thread, at);
     return piece.end <= range.to || piece.begin < range.to;

@@ -57,7 +57,7 @@ static const char *check_threads(struct timeline *timeline)
             return "corrupt: its times";
         timeline->end = last > timeline->end ? last : timeline->end;
     }
-    return NULL;
+    return timeline->n_records && timeline->header.n_places == 0 ? "corrupt: records, but no places" : NULL;
 }
 
 /* Without records at its end, as of a run by CPU time that slept then, the run is longer than they are. */

@@ -9,6 +9,7 @@
 #include "viewer-tui/db/v4-map.h"
 
 #include <jansson.h>
+#include <string.h>
 
 struct timeline {
     struct v4_map map;
@@ -53,6 +54,12 @@ struct timeline_piece timeline_piece(const struct timeline *timeline, const stru
 
 /* The state of a record; TRACE_DROPPED, with the problem noted, if it is damaged. Then it has no place. */
 enum trace_state timeline_state(const struct timeline *timeline, const struct timeline_record *record);
+
+/* Whether it has the time in which a thread was on no CPU, too. */
+static inline bool timeline_has_waits(const struct timeline *timeline)
+{
+    return strcmp(timeline->event, "REALTIME") == 0;
+}
 
 /* Units of the event: seconds, or a count. */
 static inline double timeline_amount(const struct timeline *timeline, double fixed_point)

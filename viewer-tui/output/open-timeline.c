@@ -2,6 +2,8 @@
 
 #include "viewer-tui/base/shorten.h"
 #include "viewer-tui/base/task.h"
+#include "viewer-tui/compare/session-databases.h"
+#include "viewer-tui/compare/session-restriction.h"
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/timeline/time-samples.h"

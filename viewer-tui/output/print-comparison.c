@@ -4,6 +4,8 @@
 
 #include "lib/diag.h"
 #include "viewer-tui/compare/changes.h"
+#include "viewer-tui/compare/session-titles.h"
+#include "viewer-tui/compare/session-views.h"
 #include "viewer-tui/table/columns.h"
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/view.h"

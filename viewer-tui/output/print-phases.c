@@ -4,6 +4,9 @@
 #include "lib/metric-kinds.h"
 #include "viewer-tui/base/shorten.h"
 #include "viewer-tui/compare/session-advice.h"
+#include "viewer-tui/compare/session-databases.h"
+#include "viewer-tui/compare/session-restriction.h"
+#include "viewer-tui/compare/session-views.h"
 #include "viewer-tui/table/table.h"
 #include "viewer-tui/tree/labels.h"
 
@@ -168,14 +171,28 @@ static size_t choose_columns(const struct phase_line *lines, size_t n_lines, siz
     return n;
 }
 
-static void print_text(struct writer *writer, struct data_table *table, struct phase_line *lines, const char *machine)
+/* How far the number of phases can be trusted; NULL: as in most runs. */
+static const char *doubt_of(const struct phases *phases)
+{
+    if (phases->n_bins < LEAST_BINS)
+        return "The run has too few samples to look for phases.";
+    return phases->n > 1 && phases->n_bins < SURE_BINS
+               ? "The run is short: up to 4 % of such runs have phases by chance (run it for longer)."
+               : NULL;
+}
+
+static void print_text(struct writer *writer, struct data_table *table, const struct phases *phases,
+                       struct phase_line *lines, const char *machine)
 {
     struct table_column chosen[sizeof columns / sizeof *columns];
     size_t room;
+    const char *doubt = doubt_of(phases);
+    bool has_idleness = false;
     table->columns = chosen;
     table->n_columns = choose_columns(lines, table->n_rows, writer->width, chosen, &room);
     for (size_t i = 0; i < table->n_rows; i++) {
         struct text name = {0};
+        has_idleness |= !isnan(lines[i].idleness);
         if (!lines[i].procedure)
             continue;
         shorten_name(lines[i].procedure, room, writer->ascii, &name);
@@ -187,6 +204,11 @@ static void print_text(struct writer *writer, struct data_table *table, struct p
                 table->n_rows, table->n_rows == 1 ? "" : "s");
     writer_end_line(writer);
     table_write(table, writer, "phases", table->n_rows);
+    if (has_idleness)
+        writer_line(writer, "Idle: workers without work, by the samples of those that work. A time line shows idle "
+                            "threads by their own.");
+    if (doubt)
+        writer_line(writer, "%s", doubt);
     writer_heading(writer, "First advice on each");
     if (machine) {
         writer_say(writer, "  all  %s", machine);
@@ -220,7 +242,7 @@ int print_phases(struct session *session, struct view *view, const struct print_
     struct data_table table = {columns, sizeof columns / sizeof *columns, lines, sizeof *lines, phases->n, NULL};
     writer_head(&writer, session, db, "phases", LOGICAL);
     if (options->format == FORMAT_TEXT)
-        print_text(&writer, &table, lines, machine);
+        print_text(&writer, &table, phases, lines, machine);
     else
         table_write(&table, &writer, "phases", phases->n);
     writer_free(&writer);

@@ -2,6 +2,7 @@
  * rest of run.json: see the manual page hpcviewer(1). */
 #include "viewer-tui/output/run-summary.h"
 
+#include "viewer-tui/compare/session-titles.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/table/columns.h"
 #include "viewer-tui/output/print.h"

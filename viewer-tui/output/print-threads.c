@@ -3,6 +3,8 @@
 #include "viewer-tui/output/print.h"
 
 #include "lib/diag.h"
+#include "viewer-tui/compare/session-databases.h"
+#include "viewer-tui/compare/session-views.h"
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/table/columns.h"

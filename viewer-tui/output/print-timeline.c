@@ -4,6 +4,7 @@
 
 #include "lib/diag.h"
 #include "viewer-tui/base/task.h"
+#include "viewer-tui/compare/session-titles.h"
 #include "viewer-tui/output/timeline-lines.h"
 #include "viewer-tui/table/table.h"
 

@@ -21,6 +21,7 @@
 #include "viewer-tui/output/print.h"
 
 #include "viewer-tui/compare/comparison.h"
+#include "viewer-tui/compare/session-titles.h"
 #include "viewer-tui/table/columns.h"
 #include "viewer-tui/table/table.h"
 #include "viewer-tui/tree/labels.h"

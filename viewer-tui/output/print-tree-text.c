@@ -3,6 +3,7 @@
 #include "viewer-tui/output/print.h"
 
 #include "viewer-tui/compare/comparison.h"
+#include "viewer-tui/compare/session-titles.h"
 #include "viewer-tui/db/source-text.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/metrics/efficiency.h"

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define NANO 1e-9
+#define NANOS 1e9
 
 struct slicer {
     const struct timeline *timeline;
@@ -141,6 +141,17 @@ struct process_times {
     uint64_t counts[FATES];
 };
 
+/* The seconds in which a thread had no CPU, and how often it got one, are known for its whole life. While it sleeps it
+ * wants none, so they are those of its CPU time; of another event, those of its life. */
+static void slice_waits_for_cpu(const struct slicer *slicer, json_t *thread, double cpu, double wall)
+{
+    double all = slicer->timeline->is_time ? run_number(thread, "cpu") : run_number(thread, "wall");
+    double share = all > 0 ? fmin((slicer->timeline->is_time ? cpu : wall) / all, 1) : 0;
+    double ready = fmin(run_number(thread, "ready") * share, fmax(wall - cpu, 0));
+    multiply(thread, "timeslices", share);
+    set_number(thread, "ready", true, ready);
+}
+
 /* NULL: it did not live then. */
 static json_t *slice_thread(struct slicer *slicer, const json_t *thread, struct process_times *process)
 {
@@ -150,14 +161,13 @@ static json_t *slice_thread(struct slicer *slicer, const json_t *thread, struct 
     if (left == 0 && !times.has_records)
         return NULL;
     json_t *copy = json_copy((json_t *)thread);
-    double share = wall > 0 ? fmin(left / wall, 1) : 0;
+    if (slicer->is_wall_time)
+        set_number(copy, "ready", true, times.ready);
+    else
+        slice_waits_for_cpu(slicer, copy, slicer->timeline->is_time ? times.cpu : 0, left);
     set_number(copy, "begin", true, fmax(begin, slicer->from) - fmax(process->begin, slicer->from));
     set_number(copy, "wall", true, left);
     set_number(copy, "cpu", slicer->timeline->is_time, times.cpu);
-    multiply(copy, "timeslices", share);
-    multiply(copy, "ready", share);
-    if (slicer->is_wall_time)
-        set_number(copy, "ready", true, times.ready);
     json_object_set_new(copy, "events", events_of(slicer, thread, &times));
     process->cpu += times.cpu;
     process->ready += run_number(copy, "ready");
@@ -253,9 +263,9 @@ json_t *run_slice(const json_t *run, const struct timeline *timeline, struct tim
     json_t *process, *processes = json_array(), *slice = json_copy((json_t *)run);
     struct slicer slicer = {.timeline = timeline,
                             .range = range,
-                            .from = (double)range.from * NANO,
-                            .to = (double)range.to * NANO,
-                            .is_wall_time = strcmp(timeline->event, "REALTIME") == 0};
+                            .from = (double)range.from / NANOS,
+                            .to = (double)range.to / NANOS,
+                            .is_wall_time = timeline_has_waits(timeline)};
     json_array_foreach(json_object_get(run, "processes"), i, process)
     {
         json_t *sliced = slice_process(&slicer, process);

@@ -17,7 +17,7 @@
  *   processes    those with threads that lived then; walls, CPU time, time without a CPU and samples of that time
  *   regions      none
  *
- * Without wall-clock samples, the time without a CPU is assumed to be spread evenly over a thread's life. */
+ * Without wall-clock samples, the time without a CPU is assumed to be spread evenly over a thread's CPU time. */
 json_t *run_slice(const json_t *run, const struct timeline *timeline, struct time_range range);
 
 #endif

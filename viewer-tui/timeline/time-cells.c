@@ -72,11 +72,6 @@ unsigned time_window_column(const struct time_window *window, uint64_t time)
 
 /* ---- cells ---- */
 
-bool timeline_has_waits(const struct timeline *timeline)
-{
-    return strcmp(timeline->event, "REALTIME") == 0;
-}
-
 /* A row while samples are added. */
 struct row_sums {
     const struct time_query *query;

@@ -37,9 +37,6 @@ void time_cells_find(const struct time_query *query, const struct timeline_threa
 /* All states of a cell. */
 double time_cell_sum(const struct time_cell *cell);
 
-/* Whether a time line has the time in which a thread was on no CPU, too. */
-bool timeline_has_waits(const struct timeline *timeline);
-
 /* Whether the time of a record was spent on a CPU, as far as that is known. `has_waits`: timeline_has_waits. */
 static inline bool record_ran(bool has_waits, uint64_t amount)
 {

@@ -172,6 +172,7 @@ TEST(damage_of_the_lists_is_found_when_the_file_is_opened)
     EXPECT_DAMAGE(struct timeline_header, 0, n_places, UINT64_MAX / 24 + 2, "outside");
     EXPECT_DAMAGE(struct timeline_header, 0, places, UINT64_MAX - 7, "outside");
     EXPECT_DAMAGE(struct timeline_header, 0, threads, 12, "outside");
+    EXPECT_DAMAGE(struct timeline_header, 0, n_places, 0, "no places");
     uint64_t threads = made.header.threads;
     EXPECT_DAMAGE(struct timeline_thread, threads, profile, 7, "order");
     EXPECT_DAMAGE(struct timeline_thread, threads, records, 4, "outside");

@@ -3,6 +3,8 @@
  * last, as in that view. */
 #include "viewer-tui/output/export/export-stacks.h"
 
+#include "viewer-tui/compare/session-titles.h"
+
 #include <stdlib.h>
 
 struct speedscope {

@@ -2,6 +2,7 @@
 #include "viewer-tui/terminal/screens/main-screen.h"
 
 #include "viewer-tui/compare/run-line.h"
+#include "viewer-tui/compare/session-titles.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <string.h>

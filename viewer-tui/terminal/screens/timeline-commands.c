@@ -2,6 +2,7 @@
 #include "viewer-tui/terminal/screens/list.h"
 #include "viewer-tui/terminal/screens/timeline-page.h"
 
+#include "viewer-tui/compare/session-restriction.h"
 #include "viewer-tui/terminal/prompt.h"
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/pattern.h"

@@ -2,6 +2,10 @@
 #include "viewer-tui/terminal/screens/list.h"
 #include "viewer-tui/terminal/screens/tui.h"
 
+#include "viewer-tui/compare/session-databases.h"
+#include "viewer-tui/compare/session-restriction.h"
+#include "viewer-tui/compare/session-titles.h"
+#include "viewer-tui/compare/session-views.h"
 #include "viewer-tui/db/run.h"
 
 #include <stdlib.h>

@@ -1,0 +1,166 @@
+#include "viewer-tui/compare/session-databases.h"
+
+#include "viewer-tui/base/task.h"
+#include "viewer-tui/db/metric-reader.h"
+#include "viewer-tui/db/metric-selection.h"
+#include "viewer-tui/db/node-costs.h"
+#include "viewer-tui/db/time-slice.h"
+#include "viewer-tui/metrics/derived.h"
+#include "viewer-tui/threads/thread-sums.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The folder of a projection; the caller frees. */
+static char *projection_folder(const struct session_run *run, enum projection projection)
+{
+    return mem_printf("%s%s", run->folder, projection == PHYSICAL ? "/" V4_PHYSICAL_FOLDER : "");
+}
+
+static bool has_projection(const struct session_run *run, enum projection projection)
+{
+    char *folder = projection_folder(run, projection);
+    char *path = mem_printf("%s/%s", folder, V4_META_FILE);
+    bool exists = access(path, F_OK) == 0;
+    free(path);
+    free(folder);
+    return exists;
+}
+
+bool session_has_projection(const struct session *session, enum projection projection)
+{
+    bool have_it = true;
+    for (size_t i = 0; i < session->runs.n; i++)
+        have_it &= has_projection(&session->runs.at[i], projection);
+    return have_it;
+}
+
+bool session_definition_is_bad(struct session *session, const char *definition, const struct formula_error *error)
+{
+    session->metric_list_is_bad = true;
+    problem_found("--derive", "'%s': %s, at character %zu", definition, error->what, error->at + 1);
+    return false;
+}
+
+/* Chooses the metrics to show; false, with the problem noted, if that leaves none. */
+static bool settle_metrics(struct session *session, const json_t *run, struct database *db)
+{
+    struct formula_error error;
+    choose_complete(db, run);
+    for (size_t i = 0; i < session->definitions.n && !session_is_merged(session); i++)
+        if (!derived_add(&db->metrics, session->definitions.at[i], &error))
+            return session_definition_is_bad(session, session->definitions.at[i], &error);
+    bool is_default = !session->metric_list;
+    char *unknown = choose_metrics(
+        db, run, is_default ? session->usual_metrics : session->metric_list, is_default);
+    if (unknown) {
+        session->metric_list_is_bad = true;
+        char *names = choose_names(&db->metrics);
+        problem_found(db->folder, "no metric '%s'; there are: %s", unknown, names);
+        free(names);
+        free(unknown);
+        return false;
+    }
+    if (!session_has_losses(session))
+        db->metrics.set = session->set;
+    size_t metric;
+    if (!derived_settle(&db->metrics, &metric, &error))
+        return session_definition_is_bad(session, db->metrics.at[metric].derived->text, &error);
+    if (db->metrics.n == 0)
+        problem_found(db->folder, "no metrics in it");
+    else if (metrics_n_shown(&db->metrics) == 0)
+        problem_found(db->folder, "no overhead in it that could be shown by kind");
+    return metrics_n_shown(&db->metrics) > 0;
+}
+
+static struct database *open_projection(struct session *session, const struct session_run *run,
+                                        enum projection projection)
+{
+    session->outcome = FAILED;
+    if (projection == PHYSICAL && !has_projection(run, projection)) {
+        problem_found(run->folder, "no physical projection in it");
+        return NULL;
+    }
+    char *folder = projection_folder(run, projection);
+    struct database *db = database_open(folder);
+    free(folder);
+    if (!db)
+        return NULL;
+    db->rules = session->rules;
+    if (projection == LOGICAL)
+        database_set_no_call_site(db, json_object_get(run->run, "unknown_call_sites"));
+    bool is_settled = settle_metrics(session, run->run, db);
+    if (is_settled && database_nodes(db))
+        session->outcome = DONE;
+    else if (is_settled)
+        session->outcome = STOPPED;
+    if (session->outcome == DONE)
+        return db;
+    database_close(db);
+    return NULL;
+}
+
+/* Restricts the values of a database to the session's threads and the run's range. What is measured depends on the
+ * range. */
+static enum outcome restrict_database(struct session *session, const struct session_run *run, struct database *db,
+                                      bool is_physical)
+{
+    struct time_slice *slice = NULL;
+    struct metrics before = db->metrics;
+    bool changes_metrics = run->has_range || db->slice;
+    bool are_settled =
+        !changes_metrics || (metrics_read(&db->metrics, &db->meta) && settle_metrics(session, run->run, db));
+    if (are_settled && run->has_range)
+        slice = time_slice_new(db, run->timeline, run->range, is_physical, run->runs_read.at[0]);
+    enum outcome outcome = are_settled ? database_restrict(db, session->threads, slice) : FAILED;
+    if (changes_metrics)
+        metrics_free(outcome == DONE ? &before : &db->metrics);
+    if (changes_metrics && outcome != DONE)
+        db->metrics = before;
+    return outcome;
+}
+
+/* Restricts the values to the session's threads and the run's range, and folds what is to be folded. */
+static enum outcome follow_restriction(struct session *session, const struct session_run *run, int projection,
+                                       struct opened *opened)
+{
+    bool is_restricted = opened->restriction == run->restriction;
+    if (is_restricted && fold_choice_is_same(opened->folds, session->folds))
+        return DONE;
+    fold_undo(opened->db);
+    enum outcome outcome =
+        is_restricted ? DONE : restrict_database(session, run, opened->db, projection == PHYSICAL);
+    if (outcome == DONE) {
+        session_forget_views(session, projection);
+        opened->folds = session->folds;
+        opened->restriction = run->restriction;
+    }
+    if (opened->folds.inlined || opened->folds.recursion)
+        fold_nodes(opened->db, opened->folds);
+    return outcome;
+}
+
+struct database *session_run_database(struct session *session, struct session_run *run, enum projection projection)
+{
+    struct opened *opened = &run->opened[projection];
+    if (!opened->db)
+        opened->db = open_projection(session, run, projection);
+    if (opened->db)
+        session->outcome = follow_restriction(session, run, (int)projection, opened);
+    return session->outcome == DONE ? opened->db : NULL;
+}
+
+struct database *session_database(struct session *session, enum projection projection)
+{
+    assert(!session_is_merged(session));
+    return session_run_database(session, &session->runs.at[0], projection);
+}
+
+void session_drop_unreadable(struct session *session, enum projection projection)
+{
+    struct session_run *last = &session->runs.at[session->runs.n - 1];
+    if (session_run_database(session, last, projection))
+        return;
+    session_drop_last_run(session);
+}

@@ -1,0 +1,41 @@
+/* What the values of a session are sums over: some of the threads, and of each run a piece of its time, which may be
+ * one of its phases. The databases follow when they are next asked for (session-databases.h). */
+#ifndef VIEWER_SESSION_RESTRICTION_H
+#define VIEWER_SESSION_RESTRICTION_H
+
+#include "viewer-tui/compare/session.h"
+
+/* Restricts all values to the threads of a set (NULL: all), of which it takes ownership. Closes all
+ * views. FAILED if the projection, which is opened first, cannot be read; STOPPED if the user
+ * stopped: then nothing has changed. */
+enum outcome session_restrict(struct session *session, enum projection projection,
+                              struct thread_set *set);
+
+/* The time line of the only run; NULL if its database has none, or, with the problem noted, if it is damaged. */
+const struct timeline *session_timeline(struct session *session);
+
+/* The phases of the whole run, the only one. NULL, with the problem noted, if it has no time line or its logical
+ * projection cannot be read. */
+const struct phases *session_phases(struct session *session);
+
+/* Restricts all values, and session->run, to a piece of time (NULL: the whole run). The set of threads stays. `name`,
+ * for titles, may be NULL: then it is made of the range. Otherwise as session_restrict; FAILED, with the problem
+ * noted, also if the database has no time line. */
+enum outcome session_set_range(struct session *session, enum projection projection, const struct time_range *range,
+                               const char *name);
+
+/* Restricts each run to its asked_range. False, with the reason in *cause (which the caller frees), or NULL if a
+ * projection cannot be read. */
+bool session_take_ranges(struct session *session, enum projection projection, char **cause);
+
+/* The threads that a regular expression matches (thread-set.h), for session_restrict. NULL if there
+ * are none or it is invalid, with the reason in *cause (which the caller frees); NULL without one
+ * if the projection cannot be read. */
+struct thread_set *session_matching_threads(struct session *session, enum projection projection,
+                                            const char *expression, char **cause);
+
+/* The threads of the processes that ran the program of that name or path; as above. */
+struct thread_set *session_threads_of_program(struct session *session, enum projection projection,
+                                              const char *program, char **cause);
+
+#endif
