@@ -1,3 +1,4 @@
+/* Where the phases of a run begin: none in random runs whose mix stays the same, and the planted ones in others. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "tests/unit/random_numbers.h"
@@ -165,6 +166,7 @@ TEST(many_turns_are_stationary)
 {
     (void)state;
     expect_one_phase("short turns", RUNS, make_short_turns);
+    /* A short run has only some of them, which are phases: a_few_changes_of_a_short_run_are_no_noise. */
     expect_one_phase_of("long turns", BINS, RUNS, make_long_turns);
     expect_one_phase("random turns", RUNS, make_random_turns);
 }
