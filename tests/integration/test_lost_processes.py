@@ -429,11 +429,14 @@ class Obstacles(LostTest):
                 shutil.rmtree(where)
 
     def test_a_full_disk_with_time_lines(self):
-        """The parent's time line does not fit on the disk. That is a loss, not damage: hpcprof's status is 0."""
+        """The parent's time line does not fit on the disk. That is a loss, not damage: hpcprof's status is 0. Its times are
+        lost, too: the rate is that of the others. Samples are at least half a period apart."""
         small, full = self.small_file_system("256k"), "No space left on device"
         self.run_forks(300, 20, "disk", small / "filler", "REALTIME@f1000", where=small / "m")
         self.check(300, full, rf"; measured in part: 1 {full} \(forks\[\d+\]\)")
         self.assertIn(f"{full}: a part of the measurement could not be written", self.lines[0])
+        rate, = re.findall(r"([\d.]+)/s\)", self.account[0])
+        self.assertLessEqual(float(rate), 2000, self.account)
 
     def test_a_directory_that_is_closed(self):
         """The list can't be written either: the parent keeps what it knows of its children, and writes it later if it can."""
