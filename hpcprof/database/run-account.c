@@ -33,6 +33,7 @@ struct run_sums {
 /* Samples of an event. */
 struct event_sums {
     uint64_t fired;
+    uint64_t timed; /* those of threads whose times are known: the end of a file may be lost */
     uint32_t sources; /* set of enum sample_source, by bit */
 };
 
@@ -49,6 +50,7 @@ static bool is_reported(double cpu, double total)
 static void add_fates(struct run_sums *sums, struct event_sums *events,
                       const struct measurement_file *file, const struct measurement_thread *thread)
 {
+    bool is_timed = thread->last_monotonic > thread->first_monotonic;
     for (size_t i = 0; i < thread->fates.n; i++) {
         const struct measurement_fate *fate = &thread->fates.at[i];
         sums->dropped += fate_drop_reason(fate->code) ? fate->count : 0;
@@ -57,6 +59,7 @@ static void add_fates(struct run_sums *sums, struct event_sums *events,
             continue;
         struct event_sums *event = &events[file->event_of[fate->event]];
         event->fired += fate->code == FATE_FIRED ? fate->count : 0;
+        event->timed += fate->code == FATE_FIRED && is_timed ? fate->count : 0;
         event->sources |= fate->source < 32 ? 1u << fate->source : 0;
     }
 }
@@ -138,7 +141,7 @@ static void write_event(FILE *out, const struct event *event, const struct event
     if (event->flags & EVENT_BY_RATE)
         fprintf(out, ", by rate");
     if ((event_is_time(event) || event->flags & EVENT_BY_RATE) && clock >= 0.001)
-        fprintf(out, ", %.1f/s", (double)samples->fired / clock);
+        fprintf(out, ", %.1f/s", (double)samples->timed / clock);
     fprintf(out, ")");
 }
 

@@ -115,6 +115,8 @@ class FuzzTest(HpcprofCase):
 
     # The whole program.
 
+    time_lines = 0  # of threads, that were read
+
     def check(self, seed):
         """Runs hpcprof: it must print one line per problem, and leave a valid database or none."""
         done = subprocess.run(
@@ -136,7 +138,7 @@ class FuzzTest(HpcprofCase):
                     db = read_database(self.at(folder))
                     if os.path.exists(self.at(folder + "/trace.db")):
                         read_trace(self.at(folder), db)
-                        read_timeline(self.at("db"))
+                        self.time_lines += len(read_timeline(self.at("db")).threads)
                 except Exception as error:
                     raise AssertionError(f"{what}: {folder} is no database: {error}") from error
             shutil.rmtree(self.at("db"))
@@ -157,6 +159,7 @@ class FuzzTest(HpcprofCase):
                 chunks.append(head + struct.pack("<I", zlib.crc32(head + payload)) + payload)
             path.write_bytes(runs[0].encode()[:16] + b"".join(chunks))
             self.check(seed)
+        self.assertGreater(self.time_lines, ROUNDS)
 
     def test_damaged_structure(self):
         run = self.measurement()

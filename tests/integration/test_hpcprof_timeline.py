@@ -62,7 +62,6 @@ class Timeline(HpcprofCase):
         self.assertNotEqual(contexts[0], contexts[1])
         self.assertTrue(all(record.place.logical == record.place.physical for record in line.threads[1].records))
 
-
     def elements(self, *records, step=1, **options):
         """The trace of a thread with some records (end in ms, state, amount in ms, index of the node): (ms, index of the
         node, or None). The thread begins at 1000 ms."""

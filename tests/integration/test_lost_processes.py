@@ -400,9 +400,10 @@ class Obstacles(LostTest):
         self.take_lines(done.stderr)
         self.lines = [line for line in self.lines if "CPUTIME uses" not in line]
 
-    def check(self, n, why):
-        """Every process is measured, or counted with the reason; nothing is printed for each."""
-        match = re.fullmatch(rf"not measured: (\d+) could not be written: {why} \(forks; ([\d.]+) s CPU\)", self.missing)
+    def check(self, n, why, in_part=""):
+        """Every process is measured, or counted with the reason; nothing is printed for each. `in_part`: what is said of
+        those that are measured in part."""
+        match = re.fullmatch(rf"not measured: (\d+) could not be written: {why} \(forks; ([\d.]+) s CPU\){in_part}", self.missing)
         self.assertTrue(match, self.account)
         lost = int(match[1])
         unlisted = [int(line[1]) for line in (re.fullmatch(rf"hpcrun: (\d+) children are missing in the list of processes: {why}",
@@ -413,8 +414,8 @@ class Obstacles(LostTest):
         return lost + sum(unlisted)
 
     def test_a_full_disk(self):
-        """On a file system that is hardly larger than the list of so many processes. Without time lines, a file fits into
-        the block that it has."""
+        """On a file system that is hardly larger than the list of these processes. Without time lines, the parent's file
+        fits into the block that it has."""
         small = self.small_file_system("256k")
         for event in EVENTS:
             with self.subTest(event=event):
@@ -426,6 +427,16 @@ class Obstacles(LostTest):
                 self.assertEqual(reason, "could not be written: No space left on device")
                 self.assertGreater(count, 100)
                 shutil.rmtree(where)
+
+    def test_a_full_disk_with_time_lines(self):
+        """The parent's time line does not fit on the disk. That is a loss, not damage: hpcprof's status is 0. Its times are
+        lost, too: the rate is that of the others. Samples are at least half a period apart."""
+        small, full = self.small_file_system("256k"), "No space left on device"
+        self.run_forks(300, 20, "disk", small / "filler", "REALTIME@f1000", where=small / "m")
+        self.check(300, full, rf"; measured in part: 1 {full} \(forks\[\d+\]\)")
+        self.assertIn(f"{full}: a part of the measurement could not be written", self.lines[0])
+        rate, = re.findall(r"([\d.]+)/s\)", self.account[0])
+        self.assertLessEqual(float(rate), 2000, self.account)
 
     def test_a_directory_that_is_closed(self):
         """The list can't be written either: the parent keeps what it knows of its children, and writes it later if it can."""

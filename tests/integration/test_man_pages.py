@@ -71,7 +71,8 @@ class Help(unittest.TestCase):
             self.assertTrue(all(len(row) == 6 and row[5] for row in rows), rows)
             missing = names - options_of_help(tool)
             self.assertLessEqual(options_of_help(tool), names)
-            self.assertEqual(missing, {row for row in missing if len(help_of(tool).splitlines()) == 35})
+            if missing:  # the help has no room for them
+                self.assertEqual(len(help_of(tool).splitlines()), 35, missing)
             self.assertEqual([option for option in names if option[:2] == "--" and self.is_unknown(tool, option)], [])
 
     def is_unknown(self, tool, option):

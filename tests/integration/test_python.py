@@ -170,8 +170,7 @@ class Instants(Python):
 
 class Shares(OfChance, Python):
     def test_time_is_where_the_program_says_itself(self):
-        found = self.evidence()
-        for _ in found.looks():
+        for found in self.looks():
             done, (image,) = self.profile(PYTHON, SOURCES / "shares.py", 60, events=("CPUTIME@f5000",))
             period = image.mean_period("CPUTIME")
             for name, seconds in json.loads(done.stdout).items():

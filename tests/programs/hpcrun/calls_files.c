@@ -264,7 +264,7 @@ CALL(getrandom, NULL, NULL, SAMPLES)
     return 8 * MANY - getrandom(memory, 8 * MANY, 0);
 }
 
-/* A large file in tmpfs, of which a signal undoes all. */
+/* A file in tmpfs. If a signal interrupts an allocation of it, the kernel frees what was allocated so far. */
 static void prepare_memory_file(void)
 {
     fds[0] = (int)must(memfd_create("large", MFD_CLOEXEC));

@@ -1,7 +1,7 @@
-/* outside THREADS ROUNDS [go | exec PROGRAM ARGUMENT...]: threads that burn 12 ms in long_part and 4 ms in
- * short_part, in turns, so many rounds each. Half of them exist before the work begins.
+/* outside THREADS ROUNDS [go | exec PROGRAM ARGUMENT...]: each thread burns 12 ms in long_part and then 4 ms in
+ * short_part, ROUNDS times. Half of the threads are created before the work begins.
  *
- *     go     says "ready" then, and waits for a line
+ *     go     says "ready" and waits for a line before the work
  *     exec   executes the program after the work
  *
  * Prints the CPU time of both functions, ns: that of all threads. */

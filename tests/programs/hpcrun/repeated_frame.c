@@ -1,5 +1,5 @@
-/* repeated_frame MS: burns so many ms in a function whose unwind information, which is wrong, says that its
- * caller is itself, 8 bytes further up the stack; and says so by expressions, which need all registers. */
+/* repeated_frame MS: burns MS milliseconds below a function with wrong unwind information: the caller is the function
+ * itself, 8 bytes further up the stack. DWARF expressions say so, whose evaluation needs all registers. */
 #include "burn.h"
 
 void burn_below(uint64_t ns);

@@ -1,4 +1,4 @@
-// Several runtimes of four threads each, of which so many work at the same time while the others wait.
+// Several runtimes of four threads each, some of which work at the same time while the others wait.
 // Each that works calls attend; one of them, which is the first, has the agents count them then.
 #ifndef TESTS_PROGRAMS_TBB_RUNTIMES_TOGETHER_H
 #define TESTS_PROGRAMS_TBB_RUNTIMES_TOGETHER_H

@@ -218,7 +218,7 @@ TEST(a_failed_flush_is_made_up_for)
 
 #define RECORDS 20000 /* more than fit in a chunk */
 
-/* A thread with a node, and a trace of so many records. */
+/* A thread with a node, and a trace of `count` records. */
 static void begin_trace(uint32_t limit, uint32_t count)
 {
     begin();

@@ -15,7 +15,6 @@ static void expect(const char *text, uint64_t from, uint64_t to)
 
 TEST(times_have_units)
 {
-    (void)state;
     expect("1.2s:3.4s", 1200000000, 3400000000);
     expect("1200ms:3.4", 1200000000, 3400000000);
     expect("25%:50%", 2500000000, 5000000000);
@@ -27,7 +26,6 @@ TEST(times_have_units)
 
 TEST(phases_have_numbers)
 {
-    (void)state;
     struct asked_range asked;
     assert_true(asked_range_read("phase2", &asked));
     assert_int_equal(asked.phase, 2);
@@ -35,7 +33,6 @@ TEST(phases_have_numbers)
 
 TEST(other_texts_are_refused)
 {
-    (void)state;
     static const char *const texts[] = {"",     ":",      "2s",     "a:b",    "1:2:3",  "-1s:2s", "1x:2s", "1s:101%",
                                         "inf:", "nan:1s", "phase",  "phase0", "phasex", "phase2x", "1s:2sx", "%:1s"};
     struct asked_range asked;
@@ -46,7 +43,6 @@ TEST(other_texts_are_refused)
 
 TEST(a_range_without_time_is_refused)
 {
-    (void)state;
     static const char *const texts[] = {"10s:", "20s:30s", "2s:1s", "2s:2s", "30s:20s", "90%:2s"};
     struct timeline timeline = {.end = 10000000000};
     struct time_range range;

@@ -1,3 +1,4 @@
+/* Where the phases of a run begin: none in random runs whose mix stays the same, and the planted ones in others. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "tests/unit/random_numbers.h"
@@ -154,7 +155,6 @@ static void make_random_turns(void)
 
 TEST(stationary_runs_have_one_phase)
 {
-    (void)state;
     expect_one_phase("one mix", RUNS, make_one_mix);
     expect_one_phase("few samples", RUNS, make_few_samples);
     expect_one_phase("regular samples", RUNS, fill_regularly);
@@ -163,15 +163,14 @@ TEST(stationary_runs_have_one_phase)
 
 TEST(many_turns_are_stationary)
 {
-    (void)state;
     expect_one_phase("short turns", RUNS, make_short_turns);
+    /* A short run has only some of them, which are phases: a_few_changes_of_a_short_run_are_no_noise. */
     expect_one_phase_of("long turns", BINS, RUNS, make_long_turns);
     expect_one_phase("random turns", RUNS, make_random_turns);
 }
 
 TEST(planted_changes_are_found_where_they_are)
 {
-    (void)state;
     random_state = 3;
     for (int run = 0; run < RUNS; run++) {
         size_t planted[MOST_PHASES], n = 2 + random_below(7), found[MOST_PHASES], at = 0;
@@ -203,7 +202,6 @@ static void fill_alternately(size_t bins, int turns, double samples)
 
 TEST(a_few_changes_of_a_short_run_are_no_noise)
 {
-    (void)state;
     size_t ends[MOST_PHASES];
     random_state = 11;
     for (n_bins = 45; n_bins <= 150; n_bins++)
@@ -235,20 +233,17 @@ static void expect_turns(double least, double more)
 
 TEST(a_phase_of_short_turns_begins_where_it_does)
 {
-    (void)state;
     expect_turns(0.3, 1.5);
 }
 
 /* Bins are joined until the turns are in one, but the phase does not begin with such a bin. */
 TEST(a_phase_of_long_turns_begins_where_it_does)
 {
-    (void)state;
     expect_turns(20, 5);
 }
 
 TEST(few_bins_are_one_phase)
 {
-    (void)state;
     size_t ends[MOST_PHASES];
     double jump[2] = {0, 1000};
     assert_int_equal(change_points(jump, 1, 1, ends), 1);
@@ -259,7 +254,6 @@ TEST(few_bins_are_one_phase)
 
 TEST(nothing_is_one_phase)
 {
-    (void)state;
     size_t ends[MOST_PHASES];
     memset(counts, 0, sizeof counts);
     assert_int_equal(find(ends), 1);

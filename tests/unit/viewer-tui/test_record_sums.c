@@ -63,7 +63,6 @@ static const struct made_record two[] = {{1, 200, 60, TRACE_WORK, 0, true},
 
 TEST(a_record_counts_for_its_part_of_the_range)
 {
-    (void)state;
     begin(two, 3, true);
     expect(0, 300, 0, TRACE_WORK, 160, 2);
     expect(0, 300, 1, TRACE_OFF_CPU, 40, 0); /* of the same sample as the work */
@@ -82,7 +81,6 @@ TEST(a_record_counts_for_its_part_of_the_range)
 
 TEST(counts_belong_to_the_piece_in_which_they_are)
 {
-    (void)state;
     begin(two, 3, false);
     expect(199, 200, 0, TRACE_WORK, 60, 1);
     expect(200, 300, 0, TRACE_WORK, 100, 1);
@@ -92,7 +90,6 @@ TEST(counts_belong_to_the_piece_in_which_they_are)
 
 TEST(pieces_add_up_to_the_whole)
 {
-    (void)state;
     static struct made_record records[300];
     uint32_t time = 0;
     for (size_t i = 0; i < 300; i++) {
@@ -130,7 +127,6 @@ TEST(pieces_add_up_to_the_whole)
 
 TEST(sums_by_state_are_the_same)
 {
-    (void)state;
     begin(two, 3, true);
     struct state_sums sums = {0};
     state_sums_add(&sums, timeline, &timeline->threads[0], (struct time_range){150, 250});
@@ -156,7 +152,6 @@ static struct payments paid_by(enum trace_state of, uint32_t flags, uint32_t pla
 /* The table in lib/trace-format.h, and hpcprof's flags. */
 TEST(records_pay_by_their_state_and_flags)
 {
-    (void)state;
     begin(two, 3, true);
     struct payments paid = paid_by(TRACE_WORK, TRACE_WORKER, 1); /* 2 of 8 work, 1 waits for a lock */
     assert_true(paid.of[PAYS_WORK] == 120 && paid.of[PAYS_WALL] == 60 && paid.of[PAYS_IDLENESS] == 360);

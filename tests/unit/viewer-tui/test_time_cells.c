@@ -49,7 +49,6 @@ static void assert_near(double value, double expected)
 /* One sample of 100 ns, in cells of 40: its records reach into three of them, in proportion. */
 TEST(a_record_is_in_all_cells_that_it_reaches_into)
 {
-    (void)state;
     static const struct made_record records[] = {{1, 110, 75, TRACE_WORK, 0, false},
                                                  {1, 110, 25, TRACE_READY, 1, false}};
     begin(records, N(records), true);
@@ -66,7 +65,6 @@ TEST(a_record_is_in_all_cells_that_it_reaches_into)
 
 TEST(what_is_outside_of_the_window_does_not_count)
 {
-    (void)state;
     static const struct made_record records[] = {
         {1, 50, 50, TRACE_IDLE, 0, false}, {1, 150, 100, TRACE_WORK, 0, false}, {1, 200, 50, TRACE_WAITING, 0, false}};
     begin(records, N(records), true);
@@ -83,7 +81,6 @@ TEST(what_is_outside_of_the_window_does_not_count)
 /* Whatever the window, cells together have what the threads did in it. */
 TEST(cells_add_up)
 {
-    (void)state;
     static struct made_record records[600];
     uint32_t time = 0;
     unsigned random = 1;
@@ -113,7 +110,6 @@ TEST(cells_add_up)
 /* Of three records in a cell, the last one has the least time. */
 TEST(a_cell_has_the_value_with_the_most_time)
 {
-    (void)state;
     static const struct made_record records[] = {
         {1, 30, 30, TRACE_WORK, 0, false},  {1, 70, 40, TRACE_WORK, 1, false},  {1, 90, 20, TRACE_WAITING, 2, false},
         {1, 100, 10, TRACE_IDLE, 3, false}, {2, 100, 25, TRACE_WORK, 0, false},
@@ -135,7 +131,6 @@ TEST(a_cell_has_the_value_with_the_most_time)
 
 TEST(equal_values_have_a_fixed_order)
 {
-    (void)state;
     static const struct made_record records[] = {{1, 50, 50, TRACE_WORK, 0, false}, {1, 100, 50, TRACE_WORK, 1, false}};
     static const uint32_t values[] = {5, 3, 0, 0};
     begin(records, N(records), true);
@@ -146,7 +141,6 @@ TEST(equal_values_have_a_fixed_order)
 
 TEST(marked_places_are_summed_up)
 {
-    (void)state;
     static const struct made_record records[] = {{1, 30, 30, TRACE_WORK, 0, false},
                                                  {1, 100, 70, TRACE_WAITING, 1, false}};
     static const bool marks[] = {false, true, false, false};
@@ -159,7 +153,6 @@ TEST(marked_places_are_summed_up)
 /* CPU time ran, of wall-clock time the work. */
 TEST(time_on_a_cpu_is_summed_up)
 {
-    (void)state;
     static const struct made_record records[] = {{1, 30, 30, TRACE_WORK, 0, false}, {1, 50, 20, TRACE_IDLE, 1, false}};
     begin(records, N(records), true);
     find((struct time_query){.window = {0, 100, 1}});
@@ -174,7 +167,6 @@ TEST(time_on_a_cpu_is_summed_up)
 
 TEST(records_of_wall_clock_time_ran_in_some_states)
 {
-    (void)state;
     static const enum trace_state ran[] = {TRACE_WORK, TRACE_OVERHEAD};
     for (int of = 1; of < TRACE_STATES; of++) {
         bool expected = of == (int)ran[0] || of == (int)ran[1];
@@ -188,7 +180,6 @@ TEST(records_of_wall_clock_time_ran_in_some_states)
 /* Counts are at an instant. */
 TEST(counts_are_in_the_cell_of_their_time)
 {
-    (void)state;
     static const struct made_record records[] = {{1, 10, 1000, TRACE_WORK, 0, false},
                                                  {1, 99, 500, TRACE_WORK, 1, false}};
     begin(records, N(records), false);
@@ -200,7 +191,6 @@ TEST(counts_are_in_the_cell_of_their_time)
 
 TEST(columns_have_times)
 {
-    (void)state;
     static const struct time_window windows[] = {{0, 100, 10}, {3, 1000000007, 97}, {5, 12, 7}};
     for (size_t w = 0; w < N(windows); w++) {
         const struct time_window *window = &windows[w];

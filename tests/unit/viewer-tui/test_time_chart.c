@@ -72,7 +72,6 @@ static void assert_rows(const char *expected)
 
 TEST(rows_are_threads_or_groups_that_open)
 {
-    (void)state;
     begin(five, N(five));
     assert_int_equal(chart.rows.n, 5);
     assert_rows("1, 2, 3, 5, 6");
@@ -96,7 +95,6 @@ TEST(rows_are_threads_or_groups_that_open)
 
 TEST(there_are_groups_if_there_are_more_threads_than_lines)
 {
-    (void)state;
     begin(five, N(five));
     assert_int_equal(thread_rows_usual(&chart.rows, 5), BY_THREAD);
     assert_int_equal(thread_rows_usual(&chart.rows, 4), BY_PROCESS);
@@ -116,7 +114,6 @@ static double work_of(const struct time_cell *cells)
 
 TEST(groups_and_the_strip_are_sums)
 {
-    (void)state;
     static const double work[] = {190, 50, 0, 1000, 500};
     begin(five, N(five));
     assert_true(fabs(work_of(time_chart_strip(&chart)) - 1740) < 1e-6); /* before any row was looked at */
@@ -140,7 +137,6 @@ static void assert_window(uint64_t from, uint64_t to)
 
 TEST(windows_stay_in_the_run)
 {
-    (void)state;
     begin(five, N(five));
     assert_window(0, 1000);
     time_chart_zoom(&chart, 0.5, 300); /* 300 stays at 3 tenths */
@@ -173,7 +169,6 @@ static void assert_idle(const struct time_stretch *stretch, size_t thread, uint6
  * where workers are idle. */
 TEST(idle_times_are_found_from_the_longest_on)
 {
-    (void)state;
     struct time_stretch stretch, next;
     begin(five, N(five));
     assert_true(time_chart_longest_idle(&chart, NULL, &stretch));
@@ -189,7 +184,6 @@ TEST(idle_times_are_found_from_the_longest_on)
 /* Without idle workers, threads that wait; a gap ends that. */
 TEST(without_idle_workers_waiting_counts)
 {
-    (void)state;
     static const struct made_record records[] = {{1, 100, 100, TRACE_WAITING, 0, false},
                                                  {1, 150, 20, TRACE_WAITING, 0, false},
                                                  {2, 1000, 90, TRACE_WAITING, 0, false}};
@@ -206,7 +200,6 @@ TEST(without_idle_workers_waiting_counts)
 
 TEST(a_run_without_waits_has_no_idle_time)
 {
-    (void)state;
     static const struct made_record records[] = {{1, 100, 100, TRACE_WORK, 0, false}};
     struct time_stretch stretch;
     begin(records, N(records));
@@ -217,7 +210,6 @@ TEST(a_run_without_waits_has_no_idle_time)
 /* The record with most of the cell, not the longest one. */
 TEST(a_cell_has_a_largest_record)
 {
-    (void)state;
     static const struct made_record records[] = {
         {1, 100, 100, TRACE_WORK, 0, false}, {1, 200, 60, TRACE_WORK, 1, false}, {1, 400, 20, TRACE_WORK, 2, false}};
     uint32_t nodes[] = {7, 8, 9};

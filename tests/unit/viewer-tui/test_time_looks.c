@@ -19,7 +19,6 @@ static struct time_look look_of(struct time_cell cell)
 
 TEST(a_cell_shows_the_state_with_the_most_time)
 {
-    (void)state;
     struct time_look look =
         look_of((struct time_cell){.states = {[TRACE_WORK] = 30, [TRACE_IDLE] = 25, [TRACE_NOBODY] = 20}});
     assert_int_equal(look.symbol, '.'); /* both are idle */
@@ -30,7 +29,6 @@ TEST(a_cell_shows_the_state_with_the_most_time)
 
 TEST(what_was_not_measured_is_empty)
 {
-    (void)state;
     struct time_look look = look_of((struct time_cell){.states = {[TRACE_WORK] = 30, [TRACE_READY] = 5}});
     assert_int_equal(look.symbol, '#');
     assert_true(fabs(look.share - 0.3) < 1e-9);
@@ -44,7 +42,6 @@ TEST(what_was_not_measured_is_empty)
 /* Of several threads, a cell has more time than its length. */
 TEST(a_group_is_full_from_one_thread_on)
 {
-    (void)state;
     struct time_look look = look_of((struct time_cell){.states = {[TRACE_WAITING] = 300, [TRACE_OVERHEAD] = 100}});
     assert_int_equal(look.symbol, 'w');
     assert_true(fabs(look.share - 0.75) < 1e-9);
@@ -53,7 +50,6 @@ TEST(a_group_is_full_from_one_thread_on)
 
 TEST(counts_fill_their_cells)
 {
-    (void)state;
     timeline.is_time = false;
     struct time_look look = look_of((struct time_cell){.states = {[TRACE_WORK] = 3}});
     assert_true(look.share == 1);
@@ -62,7 +58,6 @@ TEST(counts_fill_their_cells)
 
 TEST(procedures_are_letters_whose_case_is_their_share)
 {
-    (void)state;
     chart.depth = 2;
     vec_push(&letters.procedures, 77);
     vec_push(&letters.procedures, 5);
@@ -83,7 +78,6 @@ TEST(procedures_are_letters_whose_case_is_their_share)
 
 TEST(marked_time_alone_is_shown)
 {
-    (void)state;
     static bool marks[1];
     chart.marks = marks;
     struct time_cell cell = {.states = {[TRACE_WORK] = 90}, .marked = 30};
@@ -98,7 +92,6 @@ TEST(marked_time_alone_is_shown)
 
 TEST(symbols_and_colors_differ)
 {
-    (void)state;
     for (int a = 0; a < SHOWN_STATES; a++)
         for (int b = 0; b < a; b++) {
             assert_int_not_equal(state_looks[a].symbol, state_looks[b].symbol);
@@ -114,7 +107,6 @@ TEST(symbols_and_colors_differ)
 
 TEST(small_shares_can_be_seen)
 {
-    (void)state;
     assert_string_equal(time_bar(0, true), " ");
     assert_string_equal(time_bar(1e-9, true), ".");
     assert_string_equal(time_bar(0.5, true), "=");
@@ -135,7 +127,6 @@ static void assert_time(uint64_t time, uint64_t step, const char *expected)
 
 TEST(times_have_the_decimals_of_their_step)
 {
-    (void)state;
     assert_time(1500000000, 500000000, "1.5 s");
     assert_time(2000000000, 1000000000, "2 s");
     assert_time(1234567890, 1000000, "1.235 s");
@@ -147,7 +138,6 @@ TEST(times_have_the_decimals_of_their_step)
 
 TEST(ticks_are_round)
 {
-    (void)state;
     assert_int_equal(timeline_tick_step(1000, 10), 100);
     assert_int_equal(timeline_tick_step(1001, 10), 100);
     assert_int_equal(timeline_tick_step(1100, 10), 200);
@@ -167,7 +157,6 @@ static void assert_axis(struct time_window window, const char *expected)
 
 TEST(an_axis_has_labels_where_there_is_room)
 {
-    (void)state;
     assert_axis((struct time_window){0, 2000000000, 40}, "|0.0 s    |0.5 s    |1.0 s    |1.5 s");
     assert_axis((struct time_window){300000000, 1300000000, 20}, "    |0.5 s    |1.0 s");
     assert_axis((struct time_window){0, 100, 3}, "");

@@ -32,7 +32,6 @@ static const struct made_record two[] = {
 
 TEST(records_are_about_the_time_before_theirs)
 {
-    (void)state;
     begin(two, N_TWO, 1, true);
     assert_non_null(timeline);
     assert_int_equal(timeline->end, 1000);
@@ -58,7 +57,6 @@ TEST(records_are_about_the_time_before_theirs)
 /* The run of a sleeping process goes on after its last record. */
 TEST(it_ends_with_the_last_process)
 {
-    (void)state;
     begin(two, N_TWO, 1, true);
     static const struct {
         const char *processes;
@@ -79,7 +77,6 @@ TEST(it_ends_with_the_last_process)
 
 TEST(profiles_without_records_have_no_thread)
 {
-    (void)state;
     begin(two, N_TWO, 1, true);
     static const uint32_t others[] = {0, 1, 3, 6, 8, UINT32_MAX};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -89,7 +86,6 @@ TEST(profiles_without_records_have_no_thread)
 
 TEST(the_first_record_that_ends_at_a_time_or_later_is_found)
 {
-    (void)state;
     begin(two, N_TWO, 1, true);
     const struct timeline_thread *thread = timeline_thread(timeline, 2);
     static const uint64_t times[][2] = {{0, 0}, {100, 0}, {101, 1}, {200, 1}, {201, 4}, {300, 4}, {301, 5}};
@@ -102,7 +98,6 @@ TEST(the_first_record_that_ends_at_a_time_or_later_is_found)
  * amount than passed since the one before it. */
 TEST(an_interval_begins_no_earlier_than_the_record_before_it_ended)
 {
-    (void)state;
     static const struct made_record late[] = {
         {1, 10, 50, TRACE_WORK, 0, false}, {1, 20, 30, TRACE_WORK, 0, false}, {1, 30, 4, TRACE_WORK, 0, false}};
     begin(late, 3, 1, true);
@@ -115,7 +110,6 @@ TEST(an_interval_begins_no_earlier_than_the_record_before_it_ended)
 
 TEST(times_have_a_unit)
 {
-    (void)state;
     begin(two, N_TWO, 3, true);
     assert_int_equal(timeline->end, 3000);
     struct timeline_piece piece = timeline_piece(timeline, timeline_thread(timeline, 2), 1);
@@ -127,7 +121,6 @@ TEST(times_have_a_unit)
 
 TEST(counts_take_no_time)
 {
-    (void)state;
     begin(two, N_TWO, 1, false);
     struct timeline_piece piece = timeline_piece(timeline, timeline_thread(timeline, 2), 1);
     assert_int_equal(piece.begin, 200);
@@ -138,7 +131,6 @@ TEST(counts_take_no_time)
 
 TEST(a_database_may_have_none)
 {
-    (void)state;
     assert_null(timeline_open("/nonexistent", NULL));
     assert_null(problem_text());
 }
@@ -162,7 +154,6 @@ static void expect_damage(uint64_t at, const void *damage, size_t n, const char 
 
 TEST(damage_of_the_lists_is_found_when_the_file_is_opened)
 {
-    (void)state;
     expect_damage(0, "HPCTRACE", 8, "not a time line");
     EXPECT_DAMAGE(struct timeline_header, 0, version, 2, "another version");
     EXPECT_DAMAGE(struct timeline_header, 0, unit, 0, "unit");
@@ -182,7 +173,6 @@ TEST(damage_of_the_lists_is_found_when_the_file_is_opened)
 
 TEST(all_threads_have_no_more_records_than_fit)
 {
-    (void)state;
     begin(two, N_TWO, 1, true);
     timeline_close(timeline);
     struct timeline_thread all[2] = {{.profile = 1, .n_records = made.size / 16}, {.profile = 2, .n_records = 1}};
@@ -194,7 +184,6 @@ TEST(all_threads_have_no_more_records_than_fit)
 
 TEST(truncated_files_are_refused)
 {
-    (void)state;
     begin(two, N_TWO, 1, true);
     timeline_close(timeline);
     for (made.size--; made.size > 0; made.size -= made.size > 7 ? 7 : 1) {
@@ -208,7 +197,6 @@ TEST(truncated_files_are_refused)
 /* The rest of the file is sound. */
 TEST(a_damaged_record_says_nothing)
 {
-    (void)state;
     static const struct made_record damaged[] = {
         {1, 10, 5, TRACE_WORK, 3, false}, {1, 20, 5, 0, 0, false}, {1, 30, 5, TRACE_STATES, 0, false},
         {1, 25, 5, TRACE_WORK, 0, false}, {1, 40, 5, TRACE_WORK, 0, false}};
@@ -228,7 +216,6 @@ TEST(a_damaged_record_says_nothing)
 /* A damaged file can have any number of records with the same time: no look at one may look at all. */
 TEST(many_records_with_one_time_are_read)
 {
-    (void)state;
     static struct made_record same[40000];
     for (size_t i = 0; i < 40000; i++)
         same[i] = (struct made_record){1, 1000, 1, TRACE_WORK, 0, false};
