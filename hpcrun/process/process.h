@@ -33,6 +33,7 @@ struct process {
     char directory[PATH_MAX];  /* working directory at initialization */
     int signal;                /* the sampling signal */
     void *fault_handler;       /* hpcrun's handler of SIGSEGV and SIGBUS, for unwind/memory.h */
+    uint32_t images_before;    /* config.is_outside: images of the process that have a measurement file; else 0 */
     uint64_t cpu_elsewhere;    /* config.is_outside: CPU time of the process when it was last read, ns */
 };
 
