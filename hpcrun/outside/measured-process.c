@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PATH_BYTES 96
+#define PATH_BYTES  96
+#define NS_PER_TICK (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK))
 #define DELETED    " (deleted)"
 
 static const char *in_proc(char path[PATH_BYTES], int pid, const char *name)
@@ -59,6 +60,17 @@ static bool read_stat(void)
         return false;
     process.start_ticks = start;
     return true;
+}
+
+/* Fields 16 and 17 of /proc/PID/stat. */
+void measured_read_children_cpu(void)
+{
+    char path[PATH_BYTES], buffer[1024];
+    size_t size = small_file_read(in_proc(path, process.pid, "stat"), buffer, sizeof buffer);
+    const char *at = memrchr(buffer, ')', size);
+    unsigned long long user, system;
+    if (at && sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %llu %llu", &user, &system) == 2)
+        process.children_elsewhere = (user + system) * NS_PER_TICK;
 }
 
 /* Field 52 of /proc/PID/stat, the last one. */
@@ -116,7 +128,7 @@ static bool is_program(const struct mapping *program)
 static uint64_t ticks_of(uint64_t monotonic)
 {
     uint64_t asleep = sys_clock(CLOCK_BOOTTIME) - sys_clock(CLOCK_MONOTONIC);
-    return (monotonic + asleep) / (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+    return (monotonic + asleep) / NS_PER_TICK;
 }
 
 static bool identify_begin(const struct measured_image *image)

@@ -372,7 +372,7 @@ static void report_reading(void)
     text_add(&line, "measured from outside: ");
     text_add_number(&line, reader.images);
     text_add(&line, reader.images == 1 ? " program" : " programs");
-    text_add(&line, " with samples; reading took ");
+    text_add(&line, "; reading took ");
     text_add_decimal(&line, (cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN)) / 1000000, 3);
     text_add(&line, " s CPU");
     if (reader.unmeasured) {

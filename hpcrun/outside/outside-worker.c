@@ -142,6 +142,7 @@ static void end_image(enum queue_end end)
     int detail;
     enum process_state state = end_state(end, &detail);
     measured_read_cpu();
+    measured_read_children_cpu();
     bool is_lost = !foreign_threads_write(true);
     if (measurement_create() && chunk_memory(&chunk)) {
         is_lost |= !process_chunks_write_modules(&chunk);
