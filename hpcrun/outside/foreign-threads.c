@@ -2,6 +2,7 @@
 
 #include "hpcrun/outside/foreign-memory.h"
 #include "hpcrun/outside/foreign-modules.h"
+#include "hpcrun/outside/foreign-waits.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/process/process.h"
@@ -79,7 +80,7 @@ static struct thread *new_thread(const struct perf_sample *sample)
         return NULL;
     thread_start_over(thread);
     set_begin(thread, sample);
-    set_stack(&thread->unwinder, sample->registers[7]);
+    set_stack(&thread->unwinder, sample->registers[SAMPLED_SP]);
     thread->events[0].opened_as = perf_rings_see_kernel() ? SOURCE_OUTSIDE : SOURCE_OUTSIDE_USER;
     threads_enlist(thread);
     const struct agent_start_routine unknown = {0};
@@ -142,18 +143,24 @@ static void drop(struct thread *thread, const struct increment *increment)
 void foreign_threads_sample(const struct perf_sample *sample)
 {
     struct foreign_thread *its = thread_of(sample);
-    if (!its || !perf_rings_counts(sample->tid, sample->event, &its->opener))
+    if (!its || (!sample->is_waiting && !perf_rings_counts(sample->tid, sample->event, &its->opener)))
         return;
+    uint64_t ready = waits_enter(sample->tid), time = sample->is_waiting ? 0 : sample->period;
     its->last = sample->time > its->last ? sample->time : its->last + 1;
     const struct increment increment = {
-        .fired = true, .amount = sample->period << TIME_SHIFT, .until = its->last};
+        .fired = true,
+        .amount = (sample->period + ready) << TIME_SHIFT,
+        .off_cpu = (sample->period - time) << TIME_SHIFT,
+        .ready = ready << TIME_SHIFT,
+        .until = its->last,
+    };
     if (sample->is_64_bit)
         unwind_and_record(its->thread, sample, &increment);
     else
         drop(its->thread, &increment);
     thread_image_commit(its->thread, ticks_now());
     sample_trace(its->thread, &its->thread->events[0], &increment);
-    its->sampled += sample->period;
+    its->sampled += time;
 }
 
 void foreign_threads_lose(uint64_t samples, uint64_t period)

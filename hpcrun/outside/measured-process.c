@@ -229,15 +229,31 @@ void measured_read_cpu(void)
         process.cpu_elsewhere = cpu;
 }
 
-bool measured_schedule(int tid, struct scheduled *scheduled)
+int measured_open_of_thread(int tid, const char *name)
 {
-    char path[PATH_BYTES], numbers[80];
+    char path[PATH_BYTES];
+    return (int)sys4(SYS_openat, AT_FDCWD, of_thread(path, tid, name), O_RDONLY | O_CLOEXEC, 0);
+}
+
+bool schedule_read(int fd, struct scheduled *scheduled)
+{
+    char numbers[80];
     unsigned long long cpu, ready, timeslices;
-    small_file_read(of_thread(path, tid, "schedstat"), numbers, sizeof numbers);
+    long size = sys4(SYS_pread64, fd, numbers, sizeof numbers - 1, 0);
+    numbers[size > 0 ? size : 0] = '\0';
     if (sscanf(numbers, "%llu %llu %llu", &cpu, &ready, &timeslices) != 3)
         return false;
     *scheduled = (struct scheduled){cpu, ready, timeslices};
     return true;
+}
+
+bool measured_schedule(int tid, struct scheduled *scheduled)
+{
+    int fd = measured_open_of_thread(tid, "schedstat");
+    bool is_read = fd >= 0 && schedule_read(fd, scheduled);
+    if (fd >= 0)
+        close(fd);
+    return is_read;
 }
 
 void measured_name(int tid, char *name, size_t room)

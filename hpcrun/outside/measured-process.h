@@ -39,6 +39,12 @@ struct scheduled {
 };
 bool measured_schedule(int tid, struct scheduled *scheduled);
 
+/* Opens a file of /proc/PID/task/TID. A descriptor or a negative errno. */
+int measured_open_of_thread(int tid, const char *name);
+
+/* The same as measured_schedule from the open file schedstat. */
+bool schedule_read(int fd, struct scheduled *scheduled);
+
 /* The thread's name; "" if the thread is gone. `room` is at least 16. */
 void measured_name(int tid, char *name, size_t room);
 

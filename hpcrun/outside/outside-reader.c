@@ -29,6 +29,7 @@ static struct {
     uint64_t images;                 /* that have or had a worker */
     uint64_t unmeasured;             /* processes without a worker, since there were too many */
     bool is_damaged;                 /* a worker has failed */
+    uint64_t until;                  /* CLOCK_MONOTONIC of the last record, or later */
 } reader;
 
 static volatile sig_atomic_t is_interrupted;
@@ -154,6 +155,8 @@ static void on_begin(const struct task_record *task)
     if (task->pid == task->parent) {
         if (process)
             process->threads++;
+        if (process && process->queue)
+            record_queue_put(process->queue, &task->header);
         return;
     }
     if (process) { /* another one with this number, whose end was lost */
@@ -217,7 +220,7 @@ static void on_record(const struct perf_event_header *record)
         on_map(process, record);
     if (perf_record_is_exec(record, &name))
         on_exec(process, name, perf_record_time(record));
-    if (record->type == PERF_RECORD_SAMPLE && !process->queue)
+    if ((record->type == PERF_RECORD_SAMPLE || record->type == PERF_RECORD_SWITCH) && !process->queue)
         begin_worker(process);
     if (process->queue)
         record_queue_put(process->queue, record);
@@ -261,7 +264,7 @@ static bool open_events(void)
 {
     const struct outside_work *work = reader.work;
     unsigned missing = 0;
-    perf_rings_prepare(process.config.events[0].period, work->command);
+    perf_rings_prepare(&process.config.events[0], work->command);
     for (int i = 0; i < work->count; i++) {
         process.pid = work->pids[i];
         int error = perf_rings_open(&missing);
@@ -396,7 +399,7 @@ static uint64_t deadline_of(double seconds)
 static void wake_worker(struct traced *process)
 {
     if (process->queue)
-        record_queue_wake(process->queue);
+        record_queue_wake(process->queue, reader.until);
 }
 
 static bool any_has_ended(void)
@@ -415,7 +418,7 @@ int outside_read(const struct outside_work *work)
     while (runs && !is_interrupted && sys_clock(CLOCK_MONOTONIC) < deadline) {
         bool waits_for_exec = work->command && !reader.has_begun;
         perf_rings_wait(reader.given, (unsigned)work->count, waits_for_exec ? EXEC_WAIT_MS : WAIT_MS);
-        perf_rings_read(any_has_ended(), on_record);
+        reader.until = perf_rings_read(any_has_ended(), on_record);
         traced_visit(wake_worker);
         runs = some_run();
         reap(WNOHANG);

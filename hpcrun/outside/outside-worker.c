@@ -5,6 +5,7 @@
 #include "hpcrun/life/process-summary.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/foreign-threads.h"
+#include "hpcrun/outside/foreign-waits.h"
 #include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
@@ -21,6 +22,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#define WAIT_NS        1000000000u
 #define WRITE_INTERVAL 10000000000u
 
 static struct {
@@ -68,18 +70,35 @@ static void on_lost(uint64_t samples)
     foreign_threads_lose(samples, worker.period);
 }
 
+static void on_end(int tid, uint64_t time)
+{
+    foreign_threads_end(tid, time);
+    waits_remove(tid);
+}
+
 static const struct perf_visitor visitor = {.map = foreign_modules_add,
                                             .sample = foreign_threads_sample,
                                             .lost = on_lost,
-                                            .end = foreign_threads_end};
+                                            .begin = waits_add,
+                                            .end = on_end,
+                                            .switched = waits_switch};
 
-static void visit_records(void)
+/* Looks at waiting threads come in between, in the order of time. */
+static void visit_records(uint64_t until)
 {
-    const struct perf_event_header *record;
     uint64_t lost = record_queue_lost(worker.queue);
-    while ((record = record_queue_first(worker.queue))) {
-        perf_record_visit(record, &visitor);
-        record_queue_remove_first(worker.queue);
+    for (;;) {
+        const struct perf_event_header *record = record_queue_first(worker.queue);
+        const struct perf_sample *look = waits_first(record ? perf_record_time(record) : until);
+        if (!record && !look)
+            break;
+        if (look) {
+            foreign_threads_sample(look);
+            waits_remove_first();
+        } else {
+            perf_record_visit(record, &visitor);
+            record_queue_remove_first(worker.queue);
+        }
     }
     if (lost)
         on_lost(lost);
@@ -115,6 +134,8 @@ static void report_losses(void)
         text_add_number(&line, foreign_modules_missing());
         text_add(&line, " files could not be read; ");
     }
+    if (waits_forbidden())
+        text_add(&line, "times of waiting are not known: the process may not be looked at (kernel.yama.ptrace_scope?); ");
     if (line.length == 0)
         return;
     buffer[line.length - strlen("; ")] = '\0';
@@ -172,6 +193,7 @@ static bool begin_image(const struct measured_image *image)
     sampling.collapse_recursion = process.config.collapse_recursion;
     atomic_store(&sampling.on, true);
     process.active = true;
+    waits_begin();
     note_begin();
     worker.written_at = process.began_wall;
     return true;
@@ -197,9 +219,10 @@ int outside_work(const struct measured_image *image, struct record_queue *queue,
         return 1;
     enum queue_end end = QUEUE_OPEN;
     while (end == QUEUE_OPEN && !is_interrupted) {
-        record_queue_wait(queue);
+        uint64_t next = waits_look();
+        record_queue_wait(queue, next < WAIT_NS ? next : WAIT_NS);
         end = record_queue_ended(queue);
-        visit_records();
+        visit_records(end == QUEUE_OPEN ? record_queue_until(queue) : UINT64_MAX);
         write_now_and_then();
     }
     end_image(end);

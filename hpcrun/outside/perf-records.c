@@ -155,6 +155,11 @@ void perf_record_visit(const struct perf_event_header *record, const struct perf
     case PERF_RECORD_LOST:
         visitor->lost(((const struct lost_record *)(const void *)record)->lost);
         break;
+    case PERF_RECORD_FORK: visitor->begin((int)task->tid); break;
     case PERF_RECORD_EXIT: visitor->end((int)task->tid, task->time); break;
+    case PERF_RECORD_SWITCH:
+        visitor->switched((int)trailer_of(record).tid, !(record->misc & PERF_RECORD_MISC_SWITCH_OUT),
+                          record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+        break;
     }
 }

@@ -14,8 +14,13 @@
 #define SAMPLED_REGISTERS      0xff0fffu
 #define SAMPLED_REGISTER_COUNT 20
 
+/* Indices of these. */
+#define SAMPLED_SP 7
+#define SAMPLED_PC 8
+
 struct perf_sample {
     int tid;
+    bool is_waiting;       /* it comes from no event: the thread was off the CPU (foreign-waits.h) */
     uint64_t event;        /* its id */
     uint64_t time, period; /* CLOCK_MONOTONIC; ns of CPU time */
     bool is_64_bit;        /* and the thread has registers of its own: it is none of the kernel's */
@@ -29,7 +34,9 @@ struct perf_visitor {
     void (*map)(const struct mapping *mapping);
     void (*sample)(const struct perf_sample *sample);
     void (*lost)(uint64_t samples);
+    void (*begin)(int tid);
     void (*end)(int tid, uint64_t time);
+    void (*switched)(int tid, bool runs, bool is_preempted);
 };
 void perf_record_visit(const struct perf_event_header *record, const struct perf_visitor *visitor);
 

@@ -190,23 +190,24 @@ static unsigned stack_bytes(uint64_t period)
     return (unsigned)(bytes < LEAST_STACK_BYTES ? LEAST_STACK_BYTES : bytes & ~(uint64_t)7);
 }
 
-static void describe(uint64_t period, bool at_exec)
+static void describe(const struct event *event, bool at_exec)
 {
     perf.attr = (struct perf_event_attr){
         .size = sizeof perf.attr,
         .type = PERF_TYPE_SOFTWARE,
         .config = PERF_COUNT_SW_TASK_CLOCK,
-        .sample_period = period,
+        .sample_period = event->period,
         .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD |
                        PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
         .sample_regs_user = SAMPLED_REGISTERS,
-        .sample_stack_user = stack_bytes(period),
+        .sample_stack_user = stack_bytes(event->period),
         .inherit = 1,
         .mmap = 1,
         .mmap2 = 1,
         .comm = 1,
         .comm_exec = 1,
         .task = 1,
+        .context_switch = event->kind == EVENT_REALTIME,
         .sample_id_all = 1,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
@@ -220,7 +221,7 @@ static void describe(uint64_t period, bool at_exec)
 
 int perf_rings_probe(int pid)
 {
-    describe(1000000, false);
+    describe(&(struct event){.kind = EVENT_CPUTIME, .period = 1000000}, false);
     perf.attr.exclude_kernel = 1;
     perf.attr.inherit = 0;
     int fd =
@@ -230,13 +231,13 @@ int perf_rings_probe(int pid)
     return fd < 0 ? fd : 0;
 }
 
-void perf_rings_prepare(uint64_t period, bool at_exec)
+void perf_rings_prepare(const struct event *event, bool at_exec)
 {
     find_cpus();
     for (perf.ring_bytes = MOST_RING_BYTES; perf.ring_bytes * perf.cpus > MOST_BYTES;)
         perf.ring_bytes /= 2;
     raise_descriptor_limit();
-    describe(period, at_exec);
+    describe(event, at_exec);
 }
 
 /* Repeats until a pass finds no new thread. A thread that began before its creator had an event has none
@@ -334,7 +335,7 @@ static struct ring *earliest(uint64_t limit)
     return found;
 }
 
-void perf_rings_read(bool is_last, void (*visit)(const struct perf_event_header *record))
+uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_header *record))
 {
     uint64_t limit = is_last ? UINT64_MAX : sys_clock(CLOCK_MONOTONIC) - SETTLING_NS;
     for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++)
@@ -342,7 +343,7 @@ void perf_rings_read(bool is_last, void (*visit)(const struct perf_event_header 
             ring->next = ring->page->data_tail;
             ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
         }
-    for (struct ring *ring = earliest(limit); ring; ring = earliest(limit)) {
+    for (struct ring *ring; (ring = earliest(limit));) {
         const struct perf_event_header *record = record_at(ring, ring->next);
         size_t size = record->size;
         if (size < sizeof *record) { /* the kernel writes none of these */
@@ -355,4 +356,5 @@ void perf_rings_read(bool is_last, void (*visit)(const struct perf_event_header 
     for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++)
         if (ring->page)
             __atomic_store_n(&ring->page->data_tail, ring->next, __ATOMIC_RELEASE);
+    return limit;
 }

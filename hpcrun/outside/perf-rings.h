@@ -8,6 +8,7 @@
 #ifndef HPCRUN_OUTSIDE_PERF_RINGS_H
 #define HPCRUN_OUTSIDE_PERF_RINGS_H
 
+#include "hpcrun/config/run-config.h"
 #include "hpcrun/outside/perf-records.h"
 
 #include <poll.h>
@@ -15,8 +16,8 @@
 /* Whether this process may sample that one: 0, or a negative errno. */
 int perf_rings_probe(int pid);
 
-/* Samples will be `period` ns apart. `at_exec`: they begin with the next exec. */
-void perf_rings_prepare(uint64_t period, bool at_exec);
+/* What will be opened. `at_exec`: samples begin with the next exec. */
+void perf_rings_prepare(const struct event *event, bool at_exec);
 
 /* Opens the events for all threads of `process` (process/process.h). Returns 0, or a negative errno. Adds the
  * number of threads that have no events, since there were no descriptors for them, to *missing. */
@@ -30,8 +31,8 @@ bool perf_rings_see_kernel(void);
 void perf_rings_wait(struct pollfd *others, unsigned count, int milliseconds);
 
 /* Takes the records from the rings in the order of their times. The youngest of them stay there, unless these
- * are the last ones. */
-void perf_rings_read(bool is_last, void (*visit)(const struct perf_event_header *record));
+ * are the last ones. Returns until which time there is none left. */
+uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_header *record));
 
 /* Whether a sample of this event counts for the thread, or is there twice. *opener is the thread's: 0 before
  * its first sample. */

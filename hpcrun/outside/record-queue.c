@@ -8,14 +8,13 @@
 
 #define QUEUE_BYTES  (1u << 20) /* a power of two */
 #define RESERVED     (128u << 10) /* for records that are no samples */
-#define WAIT_NS      1000000000u
 
 /* Positions are those of bytes since the begin; a record is never in two parts. */
 struct record_queue {
     _Atomic uint64_t head, tail;
     _Atomic uint32_t bell; /* a futex */
     _Atomic uint32_t end;  /* enum queue_end */
-    _Atomic uint64_t lost;
+    _Atomic uint64_t lost, until;
     uint64_t woken; /* the writer's: `head` at the last call of record_queue_wake */
     bool is_taken;  /* the writer's */
     _Alignas(4096) uint8_t data[QUEUE_BYTES];
@@ -94,8 +93,9 @@ static void ring(struct record_queue *queue)
     sys3(SYS_futex, &queue->bell, FUTEX_WAKE, 1);
 }
 
-void record_queue_wake(struct record_queue *queue)
+void record_queue_wake(struct record_queue *queue, uint64_t until)
 {
+    atomic_store(&queue->until, until);
     uint64_t head = atomic_load(&queue->head);
     if (head == queue->woken)
         return;
@@ -142,9 +142,14 @@ enum queue_end record_queue_ended(const struct record_queue *queue)
     return atomic_load(&queue->end);
 }
 
-void record_queue_wait(struct record_queue *queue)
+uint64_t record_queue_until(const struct record_queue *queue)
 {
-    const struct timespec most = sys_timespec(WAIT_NS);
+    return atomic_load(&queue->until);
+}
+
+void record_queue_wait(struct record_queue *queue, uint64_t ns)
+{
+    const struct timespec most = sys_timespec(ns);
     uint32_t bell = atomic_load(&queue->bell);
     if (!record_queue_first(queue) && atomic_load(&queue->end) == QUEUE_OPEN)
         sys4(SYS_futex, &queue->bell, FUTEX_WAIT, bell, &most);

@@ -25,8 +25,8 @@ void record_queue_give_back(struct record_queue *queue);
 /* Appends a record. If there is no room, it is lost; samples leave room for other records. */
 void record_queue_put(struct record_queue *queue, const struct perf_event_header *record);
 
-/* Wakes the reader, if there is something new. */
-void record_queue_wake(struct record_queue *queue);
+/* There will be no more records until this time, CLOCK_MONOTONIC. Wakes the reader, if there are some. */
+void record_queue_wake(struct record_queue *queue, uint64_t until);
 
 /* Why there will be no more records. */
 enum queue_end { QUEUE_OPEN, QUEUE_PROCESS_ENDED, QUEUE_EXEC, QUEUE_MEASUREMENT_ENDED };
@@ -43,7 +43,10 @@ uint64_t record_queue_lost(struct record_queue *queue);
 
 enum queue_end record_queue_ended(const struct record_queue *queue);
 
-/* Waits until there is a record, until the queue has ended, or for about a second. */
-void record_queue_wait(struct record_queue *queue);
+/* What the writer has said: there is no record left until then, but those in the queue. */
+uint64_t record_queue_until(const struct record_queue *queue);
+
+/* Waits until there is a record, until the queue has ended, or for a time, ns. */
+void record_queue_wait(struct record_queue *queue, uint64_t ns);
 
 #endif
