@@ -5,6 +5,7 @@
 #include "hpcrun/outside/foreign-waits.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/unknown-bp.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/sample/sample-trace.h"
@@ -110,6 +111,16 @@ static const uint8_t greg_of[SAMPLED_REGISTER_COUNT] = {
     REG_CSGSFS, REG_CSGSFS, REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
 };
 
+/* A fault in it ends the sample. */
+static void add_bp(struct unwinder *u, ucontext_t *context)
+{
+    greg_t *reg = context->uc_mcontext.gregs;
+    inner = NULL;
+    unwind_prepare(u, context);
+    reg[REG_RBP] = (greg_t)unknown_bp_find(u, (uint64_t)reg[REG_RIP], (uint64_t)reg[REG_RSP]);
+    inner = &u->guard;
+}
+
 static void unwind_and_record(struct thread *thread, const struct perf_sample *sample,
                               const struct increment *increment)
 {
@@ -120,6 +131,8 @@ static void unwind_and_record(struct thread *thread, const struct perf_sample *s
     thread->unwinder.elsewhere = foreign_memory(sample->stack, sample->stack_bytes);
     inner = &thread->unwinder.guard;
     if (guard_enter(&outer) == 0) {
+        if (sample->is_waiting)
+            add_bp(&thread->unwinder, &context);
         sample_record(thread, event, increment, &context, sample_trace_place(thread));
         guard_leave(&outer);
     } else {
