@@ -195,7 +195,8 @@ static _Noreturn void become_outside(struct launch *launch)
     struct measurement_directory directory =
         directory_make(options->output, name, options->shared);
     launch->config.is_outside = true;
-    prepare_environment(options, &launch->config, "", &directory, false);
+    bool has_agent = launch->config.events[0].kind == EVENT_REALTIME && strcmp(options->agents, "none") != 0;
+    prepare_environment(options, &launch->config, has_agent ? OUTSIDE_AGENT : "", &directory, false);
     restore_broken_pipes(launch);
     outside_become(options, launch->library, file);
 }

@@ -158,7 +158,7 @@ void foreign_threads_sample(const struct perf_sample *sample)
     struct foreign_thread *its = thread_of(sample);
     if (!its || (!sample->is_waiting && !perf_rings_counts(sample->tid, sample->event, &its->opener)))
         return;
-    uint64_t ready = waits_enter(sample->tid), time = sample->is_waiting ? 0 : sample->period;
+    uint64_t ready = waits_enter(sample->tid, sample->is_waiting), time = sample->is_waiting ? 0 : sample->period;
     its->last = sample->time > its->last ? sample->time : its->last + 1;
     const struct increment increment = {
         .fired = true,

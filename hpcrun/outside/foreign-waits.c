@@ -2,6 +2,7 @@
 
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/outside/measured-process.h"
+#include "hpcrun/outside/plain-threads.h"
 #include "hpcrun/process/process.h"
 
 #include <inttypes.h>
@@ -75,7 +76,8 @@ static struct watched *add(int tid)
     if (!added)
         return *at;
     *at = added;
-    waits.count++;
+    if (++waits.count > 1)
+        plain_threads_begin();
     own_slot = NULL;
     slot_take(tid, 0, 0, 0);
     *added = (struct watched){.tid = tid,
@@ -117,13 +119,15 @@ void waits_switch(int tid, bool runs, bool is_preempted)
         set_state(thread, !runs && !is_preempted);
 }
 
-uint64_t waits_enter(int tid)
+uint64_t waits_enter(int tid, bool is_waiting)
 {
     struct watched *thread = waits.is_on ? add(tid) : NULL;
-    uint64_t unpaid = thread ? thread->unpaid : 0;
-    own_slot = thread ? thread->slot : NULL;
-    if (thread)
-        thread->unpaid = 0;
+    if (!thread)
+        return 0;
+    uint64_t unpaid = is_waiting ? 0 : thread->unpaid;
+    thread->unpaid -= unpaid;
+    set_state(thread, is_waiting);
+    own_slot = thread->slot;
     return unpaid;
 }
 

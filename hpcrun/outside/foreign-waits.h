@@ -25,9 +25,9 @@ void waits_remove(int tid);
 /* It gets a CPU, or leaves it: to wait, or since others got it. */
 void waits_switch(int tid, bool runs, bool is_preempted);
 
-/* The thread's slot becomes this process's own (logical/wait-slots.h). Returns the time that the thread was ready
- * and has not paid, ns, and counts it as paid. */
-uint64_t waits_enter(int tid);
+/* A sample comes: the thread's slot becomes this process's own. Returns the time that the thread was ready and that the
+ * sample is to pay, ns: if it runs, what it has not paid before. */
+uint64_t waits_enter(int tid, bool is_waiting);
 
 /* Looks at the threads whose time has come. Returns the time until the next one, ns. */
 uint64_t waits_look(void);

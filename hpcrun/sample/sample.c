@@ -137,7 +137,7 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
  * longjmp): the wrapper's frame is not in the path. */
 static bool has_left_wait(struct unwinder *u, const struct agent_slot *slot)
 {
-    if (!slot_is_in_call(slot))
+    if (!slot_is_in_call(slot) || slot->frame == 0) /* from outside, there are no wrappers */
         return false;
     for (uint32_t i = u->depth; i > 0; i--)
         if (u->path[i - 1].bp == slot->frame && unwind_hidden(u, &u->path[i - 1]))
