@@ -1,6 +1,7 @@
 #include "hpcrun/outside/foreign-waits.h"
 
 #include "hpcrun/logical/wait-slots.h"
+#include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/plain-threads.h"
 #include "hpcrun/process/process.h"
@@ -76,8 +77,8 @@ static struct watched *add(int tid)
     if (!added)
         return *at;
     *at = added;
-    if (++waits.count > 1)
-        plain_threads_begin();
+    if (++waits.count > 1 && plain_threads_begin())
+        foreign_modules_visit(plain_threads_add);
     own_slot = NULL;
     slot_take(tid, 0, 0, 0);
     *added = (struct watched){.tid = tid,

@@ -2,8 +2,11 @@
 #ifndef HPCRUN_OUTSIDE_MEASURED_PROCESS_H
 #define HPCRUN_OUTSIDE_MEASURED_PROCESS_H
 
-#include "hpcrun/outside/module-image.h"
+#include "hpcrun/outside/mapping.h"
 #include "lib/measurement-format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 /* What is known of a process image without /proc, which shows it no longer if it has ended or executes another
  * program. */

@@ -6,9 +6,11 @@
 #ifndef HPCRUN_OUTSIDE_PERF_RECORDS_H
 #define HPCRUN_OUTSIDE_PERF_RECORDS_H
 
-#include "hpcrun/outside/module-image.h"
+#include "hpcrun/outside/mapping.h"
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 /* Bits of registers that a sample has, by perf's number, and their number. */
 #define SAMPLED_REGISTERS      0xff0fffu

@@ -2,7 +2,6 @@
 
 #include "hpcrun/logical/agent-query.h"
 #include "hpcrun/logical/agent-table.h"
-#include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/process/process.h"
 
 /* Of its rules file. */
@@ -33,16 +32,16 @@ void plain_threads_remove(const struct module_image *image)
         agent_for_threads.module_removed(&module);
 }
 
-void plain_threads_begin(void)
+bool plain_threads_begin(void)
 {
     if (!process.config.agents[0] || is_used())
-        return;
+        return false;
     agents.at[0] = &agent_for_threads;
     agents.name[0] = agent_for_threads.name;
     agents.rules_version[0] = VERSION;
     agent_for_threads.start(host_for_agents());
     atomic_store(&agents.count, 1);
-    foreign_modules_visit(plain_threads_add);
     atomic_fetch_add(&agents.news, 1);
     atomic_fetch_add(&agents.epoch, 1);
+    return true;
 }

@@ -5,8 +5,9 @@
 
 #include "hpcrun/outside/module-image.h"
 
-/* The process has several threads: begins to use the agent, unless the user wants none. */
-void plain_threads_begin(void);
+/* The process has several threads: begins to use the agent, unless the user wants none. True if it has begun now: then
+ * the modules that are there must be added. */
+bool plain_threads_begin(void);
 
 /* A module comes or goes. */
 void plain_threads_add(const struct module_image *image);
