@@ -46,8 +46,8 @@ void kernel_option_apply(struct config *config)
     if (!any)
         diag_note(NULL, "no kernel frames: samples of REALTIME have none; add -e CPUTIME");
     else if (kernel_text_start() == 0)
-        diag_note(NULL, "kernel frames have no names: kernel.kptr_restrict hides them; as root, allow it by: sysctl "
-                        "kernel.kptr_restrict=0");
+        diag_note(NULL, "kernel frames have no names: the kernel hides its addresses from you; as root, allow it by: "
+                        "sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");
 }
 
 void kernel_option_save_names(const struct measurement_directory *directory, bool shared)
