@@ -6,6 +6,7 @@
 #include "hpcrun/launch/kernel-option.h"
 #include "hpcrun/launch/llvm-openmp.h"
 #include "hpcrun/launch/measurement-directory.h"
+#include "hpcrun/launch/named-processes.h"
 #include "hpcrun/launch/options.h"
 #include "hpcrun/launch/outside-launch.h"
 #include "hpcrun/launch/set-runner.h"
@@ -222,6 +223,8 @@ int main(int count, char **arguments)
     options_read(&options, count, arguments);
     if (options.list_events)
         return events_list(options.list_all_events);
+    if (options.name)
+        options.pids = named_processes(options.name);
     if (!options.command && !options.pids)
         diag_usage("no command");
     launch.broken_pipes = ignore_broken_pipes();

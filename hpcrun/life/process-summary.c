@@ -144,6 +144,8 @@ static void add_children(struct text *line, uint64_t cpu)
 static uint64_t cpu_of_children(void)
 {
     struct rusage usage = {0};
+    if (process.config.is_outside)
+        return process.children_elsewhere;
     sys2(SYS_getrusage, RUSAGE_CHILDREN, &usage);
     return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
            (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;

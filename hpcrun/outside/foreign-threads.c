@@ -4,6 +4,7 @@
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/measured-process.h"
+#include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/sample/sample-trace.h"
@@ -20,6 +21,7 @@
 struct foreign_thread {
     struct foreign_thread *next; /* with a tid of the same slot */
     struct thread *thread;
+    int opener;       /* for perf_rings_counts */
     uint64_t sampled; /* CPU time that its samples stand for, ns */
     uint64_t last;    /* CLOCK_MONOTONIC of its last sample */
 };
@@ -141,7 +143,7 @@ static void drop(struct thread *thread, const struct increment *increment)
 void foreign_threads_sample(const struct perf_sample *sample)
 {
     struct foreign_thread *its = thread_of(sample);
-    if (!its)
+    if (!its || !perf_rings_counts(sample->tid, sample->event, &its->opener))
         return;
     its->last = sample->time > its->last ? sample->time : its->last + 1;
     const struct increment increment = {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -37,11 +38,12 @@ static uint64_t page_of(uint64_t address)
     return address & ~(uint64_t)(PAGE - 1);
 }
 
-/* Reads bytes of the file. The one module without a file, the vdso, is mapped as a whole. */
+/* Reads bytes of the file. The one module without a file, the vdso, is the same one here; but that of a 32-bit
+ * process is another one. */
 static bool read_at(const struct placing *p, uint64_t offset, void *to, size_t size)
 {
     if (p->fd < 0)
-        return offset < PAGE && measured_read(p->mapping->start + offset, to, size);
+        return memory_of_process(sys_getpid(), getauxval(AT_SYSINFO_EHDR) + offset, to, size);
     return pread(p->fd, to, size, (off_t)offset) == (ssize_t)size;
 }
 
@@ -216,7 +218,7 @@ static bool place_copy(struct placing *p)
 {
     size_t size = p->mapping->end - p->mapping->start;
     void *at = map_at(p->mapping->start, size, -1, 0);
-    return note_segment(p->image, at, size) && measured_read(p->mapping->start, at, size);
+    return note_segment(p->image, at, size) && read_at(p, 0, at, size);
 }
 
 static bool is_placed(const struct module_image *image, uint64_t address, size_t size)

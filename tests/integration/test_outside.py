@@ -13,6 +13,7 @@ from profiling import FIRED, HPCRUN, PARTIAL, program
 
 # Of doc/FORMAT-hpcrun.md.
 OUTSIDE_SOURCES = {6, 7}
+LAUNCHED, FORK = 0, 2
 STATE_EXIT, STATE_EXEC, STATE_SIGNAL, STATE_RUNS_ON = 1, 3, 4, 6
 
 
@@ -147,6 +148,66 @@ class Shares(OfChance, OutsideTest):
                               if thread.cpu > 0.05], 4 * [True])
             self.check_share(evidence, images, binary, printed)
             subprocess.run(["rm", "-r", where], check=True)
+
+
+class Children(OutsideTest):
+    def check_children(self, images, shell, binary, printed):
+        """Each program that a shell has started has a measurement, with the CPU time that it has printed, and its paths.
+        One was started by a shell that the shell has forked."""
+        programs = sorted((image for image in images if image.executable == str(binary)),
+                          key=lambda image: image.count("CPUTIME", [FIRED]))
+        burned = sorted(sum(int(word) for word in line.split()) * 1e-9 for line in printed.splitlines())
+        self.assertEqual(len(programs), len(burned))
+        self.assertEqual(sum(image.parent != shell for image in programs), 1)
+        for image, seconds in zip(programs, burned):
+            self.check_time(image.seconds("CPUTIME", [FIRED]), seconds, seconds + 0.01, 2 * image.mean_period("CPUTIME"))
+        self.assertLessEqual(sum(image.count("CPUTIME", PARTIAL) for image in programs), 2)
+        self.check_paths(programs, binary, "main", "early", "late")
+
+    SCRIPT = """
+        {0} 0 3; {0} 2 3
+        ({0} 0 2; exec {0} 0 4)
+        (i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done; exit)
+        """
+
+    def test_of_a_command(self):
+        """Of a shell: with an exec and without, a second program in the same process, and several threads."""
+        binary = self.compile("static", self.source("outside"), "-static")
+        done, _ = self.measure("sh", "-c", self.SCRIPT.format(binary), options=["--outside"])
+        images = profiling.read_measurements(self.measurements, paths=True)
+        shell, = (image for image in images if image.origin == LAUNCHED)
+        self.check_images(images)
+        self.check_children(images, shell.pid, binary, done.stdout)
+        shells = [image for image in images if image.executable == shell.executable]
+        self.assertEqual({image.origin for image in shells}, {LAUNCHED, FORK})
+        self.assertGreater(sum(image.seconds("CPUTIME", [FIRED]) for image in shells if image.origin == FORK), 0.005)
+        self.assertLessEqual(sum(image.count("CPUTIME", PARTIAL) for image in shells), 1)
+
+    def test_of_a_process_that_runs(self):
+        """Also by its name."""
+        binary = self.compile("static", self.source("outside"), "-static")
+        name = self.directory / "shell-of-test"
+        name.symlink_to("/bin/sh")
+        process = self.start(name, "-c", "echo ready; read go;" + self.SCRIPT.format(binary))
+        tool, where = self.attach(process)
+        other = self.directory / "by-name"
+        refused = self.run_tool(HPCRUN, "-o", other, "--name", "no*such", "-p", "1")
+        self.assertEqual(refused.returncode, 2)
+        refused = self.run_tool(HPCRUN, "-o", other, "--name", "no*such")
+        self.assertEqual((refused.returncode, refused.stderr),
+                         (1, "hpcrun: --name no*such: no process of yours has such a name\n"))
+        done = self.run_tool(HPCRUN, "-o", other, "--name", "shell-of-*t", "--for", "0.1s")
+        self.assertEqual([image.pid for image in profiling.read_measurements(other)], [process.pid], done.stderr)
+        printed, _ = process.communicate("go\n")
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        self.check_children(self.images_of(where), process.pid, binary, printed)
+
+    def test_processes_without_samples(self):
+        """They have no files; their CPU time is known."""
+        done, (image,) = self.measure("sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done", options=["--outside"],
+                                      events=["CPUTIME@f10"])
+        self.assertRegex(done.stderr, r"measured from outside: 1 program; reading took [\d.]+ s CPU\n\Z")
+        self.assertGreaterEqual(image.pid, 1)
 
 
 class Ends(OutsideTest):
