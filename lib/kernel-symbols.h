@@ -39,7 +39,7 @@ struct kernel_symbol {
     size_t length;
 };
 
-/* Visits the symbols in the text of a file that are of that boot. Lines of another form are skipped. */
+/* Visits the symbols of that boot in the text of a file, which has a byte 0 after it. Other lines are skipped. */
 void kernel_symbols_visit(const char *text, size_t size, uint64_t boot,
                           void (*visit)(void *data, const struct kernel_symbol *symbol), void *data);
 
