@@ -3,6 +3,7 @@
 #include "hpcrun/outside/foreign-memory.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/foreign-waits.h"
+#include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/outside/unknown-bp.h"
@@ -166,6 +167,8 @@ void foreign_threads_sample(const struct perf_sample *sample)
         .off_cpu = (sample->period - time) << TIME_SHIFT,
         .ready = ready << TIME_SHIFT,
         .until = its->last,
+        .kernel = sample->kernel,
+        .kernel_count = sample->kernel_count,
     };
     if (sample->is_64_bit)
         unwind_and_record(its->thread, sample, &increment);
@@ -211,6 +214,8 @@ static void set_clocks(struct foreign_thread *its, uint64_t wall)
 static bool write_thread(struct foreign_thread *its, uint64_t wall, bool is_last)
 {
     set_clocks(its, wall);
+    if (is_last)
+        kernel_code_add(&its->thread->cct);
     return flush_thread(its->thread, is_last);
 }
 

@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/own-fds.h"
 #include "hpcrun/outside/foreign-modules.h"
+#include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/outside-worker.h"
 #include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/outside/traced-processes.h"
@@ -264,6 +265,7 @@ static bool open_events(void)
 {
     const struct outside_work *work = reader.work;
     unsigned missing = 0;
+    kernel_code_init();
     perf_rings_prepare(&process.config.events[0], work->command);
     for (int i = 0; i < work->count; i++) {
         process.pid = work->pids[i];

@@ -6,6 +6,7 @@
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/foreign-threads.h"
 #include "hpcrun/outside/foreign-waits.h"
+#include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
@@ -165,6 +166,7 @@ static void end_image(enum queue_end end)
     measured_read_cpu();
     measured_read_children_cpu();
     bool is_lost = !foreign_threads_write(true);
+    kernel_code_save();
     if (measurement_create() && chunk_memory(&chunk)) {
         is_lost |= !process_chunks_write_modules(&chunk);
         is_lost |= !perf_map_write(&chunk);
@@ -188,6 +190,7 @@ static bool begin_image(const struct measured_image *image)
     fds_init();
     metrics_init(&process.metrics, &process.config);
     modules_init(process.executable, &(struct known_code){0});
+    kernel_code_begin();
     report_init();
     measurement_init();
     sampling.collapse_recursion = process.config.collapse_recursion;

@@ -1,5 +1,7 @@
 #include "hpcrun/outside/perf-records.h"
 
+#include "hpcrun/source/kernel-frames.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@ static struct trailer trailer_of(const struct perf_event_header *record)
 struct sample_record {
     struct perf_event_header header;
     uint32_t pid, tid;
-    uint64_t time, id, period, abi;
+    uint64_t time, id, period, chain_length, chain[];
 };
 
 struct map_record {
@@ -120,20 +122,34 @@ struct perf_event_header *perf_record_of_mapping(int pid, const struct mapping *
 
 /* ---- samples ---- */
 
-/* After the fixed fields: the registers, unless there are none; the number of bytes of the stack; these;
- * and how many of them are valid. */
+/* The part of a record after its kernel frames; NULL if these go beyond its end. */
+static const uint8_t *take_kernel(struct perf_sample *sample, const struct sample_record *fields, const uint8_t *end)
+{
+    size_t room = (size_t)(end - (const uint8_t *)fields->chain) / sizeof *fields->chain;
+    if (fields->chain_length > room)
+        return NULL;
+    uint64_t n = kernel_frames_in(fields->chain, fields->chain_length, &sample->kernel);
+    sample->kernel_count = (unsigned)(n < KERNEL_FRAMES ? n : KERNEL_FRAMES);
+    return (const uint8_t *)(fields->chain + fields->chain_length);
+}
+
+/* After the fixed fields: the kernel's frames; the kind of registers; these, unless there are none; the number of bytes
+ * of the stack; these; and how many of them are valid. */
 static void visit_sample(const struct perf_visitor *visitor, const struct perf_event_header *record)
 {
     const struct sample_record *fields = (const void *)record;
     struct perf_sample sample = {.tid = (int)fields->tid,
                                  .event = fields->id,
                                  .time = fields->time,
-                                 .period = fields->period,
-                                 .is_64_bit = fields->abi == PERF_SAMPLE_REGS_ABI_64};
-    const uint8_t *at = (const uint8_t *)(fields + 1),
-                  *end = (const uint8_t *)record + record->size;
-    uint64_t bytes = 0, valid = 0;
-    size_t registers = fields->abi == PERF_SAMPLE_REGS_ABI_NONE ? 0 : sizeof sample.registers;
+                                 .period = fields->period};
+    const uint8_t *end = (const uint8_t *)record + record->size, *at = take_kernel(&sample, fields, end);
+    uint64_t abi, bytes = 0, valid = 0;
+    if (!at || (size_t)(end - at) < sizeof abi)
+        return;
+    memcpy(&abi, at, sizeof abi);
+    at += sizeof abi;
+    sample.is_64_bit = abi == PERF_SAMPLE_REGS_ABI_64;
+    size_t registers = abi == PERF_SAMPLE_REGS_ABI_NONE ? 0 : sizeof sample.registers;
     if ((size_t)(end - at) < registers + sizeof bytes)
         return;
     memcpy(sample.registers, at, registers);

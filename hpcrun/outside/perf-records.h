@@ -1,6 +1,6 @@
 /* perf's records of measured processes: what they say. perf-rings.h has where they come from.
  *
- *   sample    the user's registers, and a copy of the bytes from the stack pointer on
+ *   sample    the kernel's frames, the user's registers, and a copy of the bytes from the stack pointer on
  *   others    mappings of code, execs, begins and ends of processes and threads; the number of samples for
  *             which a ring had no room */
 #ifndef HPCRUN_OUTSIDE_PERF_RECORDS_H
@@ -29,6 +29,8 @@ struct perf_sample {
     uint64_t registers[SAMPLED_REGISTER_COUNT];
     const uint8_t *stack;
     size_t stack_bytes;
+    const uint64_t *kernel; /* frames of the kernel, innermost first: struct increment */
+    unsigned kernel_count;
 };
 
 /* What a process's worker is interested in. */

@@ -198,7 +198,8 @@ static void describe(const struct event *event, bool at_exec)
         .config = PERF_COUNT_SW_TASK_CLOCK,
         .sample_period = event->period,
         .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD |
-                       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+                       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+        .exclude_callchain_user = 1,
         .sample_regs_user = SAMPLED_REGISTERS,
         .sample_stack_user = stack_bytes(event->period),
         .inherit = 1,
