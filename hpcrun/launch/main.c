@@ -93,7 +93,8 @@ static void prepare_environment(const struct options *options, const struct conf
     char events[MAX_EVENTS * (MAX_EVENT_NAME + 128)];
     struct text text = TEXT(events);
     char *letters = mem_printf("%s%s%s%s%s%s", config->is_outside ? "o" : "",
-                               options->collapse_recursion ? "c" : "", options->start_off ? "d" : "", options->quiet ? "q" : "",
+                               options->collapse_recursion ? "c" : "", options->start_off ? "d" : "",
+                               options->quiet ? "q" : "",
                                options->shared ? "s" : "", measures_work_span ? "w" : "");
     config_write_events(config, &text);
     set(CONFIG_DIR, directory->path);
