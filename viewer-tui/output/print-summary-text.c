@@ -159,21 +159,15 @@ static void print_processes(struct summary *summary)
     const json_t *processes = json_object_get(summary->run, "processes");
     struct writer *writer = &summary->writer;
     bool hosts_differ = run_hosts_differ(summary->run);
-    size_t i;
-    json_t *process;
     if (json_array_size(processes) == 0)
         return;
     writer_heading(writer, "Processes");
     writer_line(writer, "%9s%9s%11s%11s%9s%11s%9s%9s  %s", "process", "threads", "wall, s",
                 "CPU, s", "start-up", "samples", "dropped", "partial", "command [end]");
-    json_array_foreach(processes, i, process)
-    {
+    json_each (process, processes)
         print_process(writer, process, hosts_differ);
-    }
-    json_array_foreach(processes, i, process)
-    {
+    json_each (process, processes)
         print_unsampled(writer, process);
-    }
     writer_line(writer, "  start-up: CPU seconds before sampling began; partial: call paths "
                         "whose beginning is lost");
 }
@@ -186,12 +180,11 @@ static void print_processes(struct summary *summary)
 /* "             3  static program: busybox, rescue; 1.520 s CPU time", why programs have no data */
 static void print_unmeasured(struct writer *writer, const json_t *reason)
 {
-    size_t i;
-    json_t *program;
+    const char *before = ": ";
     writer_say(writer, "%14.0f  %s", run_number(reason, "count"), run_text(reason, "reason"));
-    json_array_foreach(json_object_get(reason, "programs"), i, program)
-    {
-        writer_say(writer, "%s%s", i ? ", " : ": ", json_is_string(program) ? json_string_value(program) : "");
+    json_each (program, json_object_get(reason, "programs")) {
+        writer_say(writer, "%s%s", before, json_is_string(program) ? json_string_value(program) : "");
+        before = ", ";
     }
     if (run_number(reason, "cpu") >= TOLD_SECONDS)
         text_printf(&writer->line, "; %.3f s CPU time", run_number(reason, "cpu"));
@@ -225,13 +218,10 @@ static void print_module_counts(struct writer *writer, const json_t *modules)
     static const char *const words[][2] = {{"full", "with source lines"},
                                            {"symbols", "with names of procedures only"},
                                            {"none", "about which nothing is known"}};
-    json_t *module;
-    for (size_t w = 0, i; w < sizeof words / sizeof *words; w++) {
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
         double count = 0;
-        json_array_foreach(modules, i, module)
-        {
+        json_each (module, modules)
             count += strcmp(run_text(module, "structure"), words[w][0]) == 0;
-        }
         if (count > 0)
             writer_line(writer, "%14.0f  %s", count, words[w][1]);
     }
@@ -248,18 +238,14 @@ static void print_lists(struct summary *summary)
         {"agents", "Runtimes with an agent", print_element},
         {"refused_agents", "Agents that took no part: call paths are native", print_element},
         {"problems", "Problems", print_element}};
-    size_t i;
-    json_t *element;
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
         const json_t *list = json_object_get(summary->run, lists[l].key);
         if (json_array_size(list))
             writer_heading(&summary->writer, lists[l].heading);
         if (lists[l].print == print_module)
             print_module_counts(&summary->writer, list);
-        json_array_foreach(list, i, element)
-        {
+        json_each (element, list)
             lists[l].print(&summary->writer, element);
-        }
     }
 }
 

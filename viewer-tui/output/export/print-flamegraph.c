@@ -69,14 +69,6 @@ static void write_line(struct flamegraph *graph)
     text_end_line(&graph->line, graph->tree->out);
 }
 
-/* The change from the expected cost, relative to the larger of the two: -1..1. */
-static double change_of(const struct flamegraph *graph, const struct flame_frame *frame)
-{
-    double expected = graph->factor * frame->total[0];
-    double larger = fmax(expected, frame->total[1]);
-    return larger > 0 ? (frame->total[1] - expected) / larger : 0;
-}
-
 /* Adds "#rrggbb". Hue 0..359, the others in percent. */
 static void add_hsl(struct text *out, double hue, double saturation, double lightness)
 {
@@ -89,7 +81,8 @@ static void add_hsl(struct text *out, double hue, double saturation, double ligh
     }
 }
 
-/* Orange is an increase, blue a decrease, gray no change: the color-blind can tell them apart. */
+/* Orange is an increase, blue a decrease, gray no change: the color-blind can tell them apart. `change` is from the
+ * expected cost, relative to the larger of the two: -1..1. */
 static void add_color_of_change(struct text *out, double change)
 {
     if (fabs(change) < LEAST_CHANGE)
@@ -100,8 +93,9 @@ static void add_color_of_change(struct text *out, double change)
 
 static void add_color(struct flamegraph *graph, const struct flame_frame *frame)
 {
+    double expected = graph->factor * frame->total[0], larger = fmax(expected, frame->total[1]);
     if (graph->comparison)
-        add_color_of_change(&graph->line, change_of(graph, frame));
+        add_color_of_change(&graph->line, larger > 0 ? (frame->total[1] - expected) / larger : 0);
     else if (frame->has_module)
         add_hsl(&graph->line, frame->hue, 70, frame->lightness);
     else

@@ -301,11 +301,6 @@ static void scroll_columns(struct tui *tui)
         tui_say(tui, "columns %zu to %zu of %zu", choice->first + 1, choice->first + seen, all.n);
 }
 
-static void switch_bars(struct tui *tui)
-{
-    tui->cells.has_bars = !tui->cells.has_bars;
-}
-
 const struct family metric_family = {
     "Metrics",
     COMMANDS({"o", "show overhead by kind (spawn, sync, ...), or the usual metrics", show_kinds_or_not, 0, 0},
@@ -314,4 +309,5 @@ const struct family metric_family = {
              {"C, F6", "choose columns: hide, move, sort by, delete, save (S)", tui_choose_columns, 0, 0},
              {"}", "scroll the columns to the right", scroll_columns, 1, 0},
              {"{", "scroll the columns to the left", scroll_columns, -1, 0},
-             {"b", "show bars in place of percentages, or percentages", switch_bars, 0, 0})};
+             {"b", "show bars in place of percentages, or percentages", tui_switch,
+              offsetof(struct tui, cells.has_bars), 0})};

@@ -300,11 +300,6 @@ static void edit(struct tui *tui)
     vec_free(&problem);
 }
 
-static void show_source(struct tui *tui)
-{
-    tui->shows_source = !tui->shows_source;
-}
-
 static void switch_place(struct tui *tui)
 {
     tui->shows_call_site = !tui->shows_call_site && !tui->source_scroll.at_call;
@@ -337,7 +332,7 @@ static void scroll_sideways(struct tui *tui)
 
 const struct family source_family = {
     "Source",
-    COMMANDS({"v", "show or hide the source of the row", show_source, 0, 0},
+    COMMANDS({"v", "show or hide the source of the row", tui_switch, offsetof(struct tui, shows_source), 0},
              {"c", "switch between the call of the row and its declaration", switch_place, 0, 0},
              {"w", "code without source: go to the nearest line of yours that leads to it", go_to_own_call, 0, JUMP},
              {"K", "scroll the source up", scroll_lines, -1, 0},
