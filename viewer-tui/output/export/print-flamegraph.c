@@ -52,14 +52,12 @@ static void add_clean(struct text *out, const char *text)
 
 static void add_costs(struct flamegraph *graph, double costs, size_t metric)
 {
-    char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE];
     const struct metric *of = &graph->metrics->at[metric];
-    columns_alone(of, costs, value);
-    columns_percent(of, costs, view_whole(graph->tree->view, metric), percent);
-    text_add_xml(&graph->line, value);
-    if (*percent) {
+    struct number_text percent = columns_percent(of, costs, view_whole(graph->tree->view, metric));
+    text_add_xml(&graph->line, columns_alone(of, costs).text);
+    if (*percent.text) {
         text_add(&graph->line, " (");
-        text_add_xml(&graph->line, percent);
+        text_add_xml(&graph->line, percent.text);
         text_add(&graph->line, "%)");
     }
 }

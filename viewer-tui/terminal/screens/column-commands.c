@@ -255,9 +255,8 @@ static void sort_by_defined(struct tui *tui)
     struct pane *pane = tui_pane(tui);
     size_t last = metrics_of(tui)->n - 1;
     const struct metric *metric = &metrics_of(tui)->at[last];
-    char total[NUMBER_WITH_UNIT_SIZE];
-    columns_alone(metric, view_total(pane->view, last), total);
-    tui_say(tui, "%s: %s%s", metric->name, total, metric_is_measured(metric) ? " in the whole program" : "");
+    tui_say(tui, "%s: %s%s", metric->name, columns_alone(metric, view_total(pane->view, last)).text,
+            metric_is_measured(metric) ? " in the whole program" : "");
     say_why_not_measured(tui, metric);
     pane_sort(pane, (struct sorting){.metric = last, .part = pane->view->sorting.part});
     tui_scroll_to_sorted(tui);

@@ -135,10 +135,8 @@ static void draw_margin(const struct tui *tui, const struct shown_source *shown,
     enum style style = is_marked ? STYLE_SELECTED : STYLE_PLAIN;
     int at = area.column + PERCENT_COLUMNS + 1;
     if (cost && cost->cost != 0 && whole != 0 && !metric->is_ratio) {
-        char percent[NUMBER_SIZE];
         struct text text = {0};
-        columns_percent(metric, cost->cost, whole, percent);
-        text_add_right(&text, percent, PERCENT_COLUMNS - 1);
+        text_add_right(&text, columns_percent(metric, cost->cost, whole).text, PERCENT_COLUMNS - 1);
         text_add(&text, "%");
         screen_put(area.line, area.column, PERCENT_COLUMNS, is_marked ? style : screen_heat(cost->cost / whole),
                    text_string(&text));
