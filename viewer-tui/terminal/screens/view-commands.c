@@ -185,7 +185,7 @@ static void ask_threads(struct tui *tui)
         return;
     char *cause = NULL;
     struct thread_set *wanted =
-        *answer ? session_matching_threads(tui->session, tui->projection, answer, &cause) : NULL;
+        *answer ? session_choose_threads(tui->session, tui->projection, thread_set_matching, answer, &cause) : NULL;
     if (!*answer || wanted)
         restrict_to(tui, wanted);
     tui_say(tui, "%s", cause ? cause : "");
@@ -244,17 +244,14 @@ static void add_program(const void *context, size_t index, struct text *out)
 {
     const struct programs *programs = context;
     const struct tui *tui = programs->tui;
-    size_t i, n = 0;
-    json_t *process;
+    size_t n = 0;
     if (index == 0) {
         text_add(out, "  all programs");
         return;
     }
     const char *name = programs->names.at[index - 1];
-    json_array_foreach(json_object_get(tui->session->run, "processes"), i, process)
-    {
+    json_each (process, json_object_get(tui->session->run, "processes"))
         n += strcmp(run_program_of(process), name) == 0;
-    }
     text_say(out, tui->ascii, "  %s  (%zu process%s)", name, n, n == 1 ? "" : "es");
 }
 
@@ -296,7 +293,8 @@ static void choose_program(struct tui *tui)
     struct thread_set *set = NULL;
     if (key_is_of(key, tui_toggle)) {
         if (chosen > 0)
-            set = session_threads_of_program(tui->session, tui->projection, programs.names.at[chosen - 1], &cause);
+            set = session_choose_threads(tui->session, tui->projection, thread_set_of_program,
+                                         programs.names.at[chosen - 1], &cause);
         if (chosen == 0 || set)
             restrict_to(tui, set);
         tui_say(tui, "%s", cause ? cause : "");
