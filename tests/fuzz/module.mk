@@ -15,7 +15,7 @@ FUZZ_FLAGS = -O1 -g1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,u
 fuzz_objects = $(patsubst %.c,$(BUILD)/obj/fuzz/%.o,$(1))
 FUZZ_COMMON  = $(addprefix tests/fuzz/,libfuzzer-main.c) $(wildcard lib/*.c)
 
-FUZZ_TOOLS_SOURCES = $(FUZZ_COMMON) $(addprefix tests/fuzz/,reader-checks.c \
+FUZZ_TOOLS_SOURCES = $(FUZZ_COMMON) $(addprefix tests/fuzz/,measurement-checks.c structure-checks.c \
 	$(addsuffix .c,$(addprefix target-,measurement structure elf dwarf lists database))) \
 	$(addprefix hpcprof/modules/,structure.c structure-reader.c) $(wildcard hpcstruct/elf/*.c hpcstruct/dwarf/*.c) \
 	$(addprefix viewer-tui/base/,task.c text.c) $(wildcard viewer-tui/metrics/*.c) \
