@@ -67,12 +67,12 @@ $(CILKTOOL): $(call objects_of,hpcrun/cilktool) $(CILKTOOL_ENGINE)
 	$(call link,-shared -Wl$(comma)-z$(comma)now$(comma)-z$(comma)defs$(comma)-soname$(comma)$(@F),)
 
 HPCRUN_OBJS = $(call objects_of,hpcrun/launch) \
-	$(addprefix $(BUILD)/obj/hpcrun/,config/run-config.o base/text-buffer.o base/own-fds.o base/program-file.o base/seccomp-filters.o base/shared-pages.o source/source-perf.o)
+	$(addprefix $(BUILD)/obj/hpcrun/,config/run-config.o base/text-buffer.o base/own-fds.o base/program-file.o base/seccomp-filters.o base/shared-pages.o base/kernel-text.o source/source-perf.o)
 
 PROGRAMS += $(BUILD)/bin/hpcrun
 
 $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
-	$(call link,,)
+	$(call link,,-lz)
 
 # outside/ is hpcrun-outside, which measures processes that the library is not loaded into. It has the
 # library's unwinder, trees and files. Of the modules' table and the sample sources it has its own: those
@@ -82,13 +82,13 @@ HPCRUN_OUTSIDE_FOLDERS = base config process code unwind tree logical thread sou
 
 OUTSIDE_OBJS = $(call objects_of,hpcrun/outside) $(foreach d,unwind tree thread record process config,$(call objects_of,hpcrun/$(d))) \
 	$(addprefix $(BUILD)/obj/hpcrun/,code/module-instances.o sample/sample.o sample/sample-trace.o sample/lock-wait-record.o sample/own-path.o life/process-summary.o source/source-perf.o \
-	base/own-fds.o base/own-pages.o base/own-section.o base/seccomp-filters.o base/shared-pages.o base/text-buffer.o base/fork-mark.o \
+	base/own-fds.o base/own-pages.o base/own-section.o base/seccomp-filters.o base/shared-pages.o base/text-buffer.o base/fork-mark.o base/kernel-text.o \
 	$(addprefix logical/,agent-host.o agent-names.o agent-query.o agent-table.o answer-cache.o claims.o logical.o stack-owner.o wait-slots.o))
 HPCRUN_OUTSIDE = $(BUILD)/lib/hpcrun-outside
 PROGRAMS += $(HPCRUN_OUTSIDE)
 
 $(HPCRUN_OUTSIDE): $(filter-out %/region-chunks.o,$(OUTSIDE_OBJS)) $(TOOL_LIB)
-	$(call link,-no-pie -Wl$(comma)-Ttext-segment=0x70000000,)
+	$(call link,-no-pie -Wl$(comma)-Ttext-segment=0x70000000,-lz)
 
 SAMPLED_THREAD = $(addprefix $(BUILD)/obj/,tests/unit/hpcrun/sampled_thread.o tests/unit/hpcrun/simulated_kernel.o hpcrun/base/text-buffer.o)
 $(eval $(call unit_test,hpcrun/test_increments,$(SAMPLED_THREAD),-lm))

@@ -12,7 +12,7 @@
 /* Indexes of rows[], in the order of --help. The words that --format and --scaling offer are in the order of their
  * enumerations. */
 enum {
-    PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, FILTER,
+    PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, KERNEL, FILTER,
     DEPTH, MIN_PERCENT, PROGRAM, THREADS, FROM, TO, PHASE, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, OWN,
     COLUMNS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
 };
@@ -55,6 +55,10 @@ static struct option_row rows[OPTIONS] = {
                             "outermost call there: `a > b > a > b > c` becomes `a > b > c`, and `a > b > a > d` becomes "
                             "`a > d`. Every sample counts once. See Costs. The key `R` in the viewer switches this "
                             "on and off."},
+    [KERNEL] = {NULL, "kernel", NULL, NULL, "show the kernel's procedures (key O)",
+                "Show the procedures of the kernel, of runs with `hpcrun --kernel` or from outside. By default they count in "
+                "the line of the program that called the kernel or that it interrupted, and the metric `kernel` says how "
+                "much that is. The key `O` in the viewer switches this on and off."},
     [FILTER] = {NULL, "filter", "REGEX", NULL, "show only scopes that match; !REGEX hides (key &)",
                 "Show only scopes that the extended regular expression matches, and those above them, as the key "
                 "`&` in the viewer. It looks at names and places as rows show them; `name:REGEX`, `file:REGEX` and "
@@ -250,6 +254,7 @@ static void take_option(void *target, size_t option, const char *value)
     case PHYSICAL_CALLS: options->print.projection = PHYSICAL; break;
     case FOLD_INLINED: options->folds.inlined = true; break;
     case COLLAPSE: options->folds.recursion = true; break;
+    case KERNEL: options->folds.kernel = false; break;
     case FILTER: take_filter(&options->filters, value); break;
     case DEPTH:
         options->print.depth = (uint32_t)fmin(
@@ -413,6 +418,7 @@ static const char *take_setting(struct options *options, const bool given[OPTION
     case CLOSED: options->starts_closed = true; break;
     case FOLD_INLINED: options->folds.inlined = true; break;
     case COLLAPSE: options->folds.recursion = true; break;
+    case KERNEL: options->folds.kernel = false; break;
     case COLUMNS:
         options->columns = given[COLUMNS] ? options->columns : setting->value;
         break;
@@ -441,7 +447,8 @@ static void take_settings(struct options *options, const bool given[OPTIONS])
 
 struct options options_read(int argc, char **argv)
 {
-    struct command_line line = {.options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}}};
+    struct command_line line = {
+        .options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}, .folds = {.kernel = true}}};
     struct options *options = &line.options;
     rows[PRINT].completion = page_words();
     int at = option_table_parse(&table, argc, argv, take_option, &line);

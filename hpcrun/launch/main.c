@@ -3,6 +3,7 @@
 #include "hpcrun/launch/event-options.h"
 #include "hpcrun/launch/harmless-filters.h"
 #include "hpcrun/launch/installed-agents.h"
+#include "hpcrun/launch/kernel-option.h"
 #include "hpcrun/launch/llvm-openmp.h"
 #include "hpcrun/launch/measurement-directory.h"
 #include "hpcrun/launch/options.h"
@@ -175,6 +176,8 @@ static void become(const void *context, char **command, const char *output,
         events_explain(&launch->config);
     prepare_environment(launch->options, &launch->config, launch->agents, &directory,
                         measures_work_span);
+    if (config_wants_kernel_frames(&launch->config))
+        kernel_option_save_names(&directory, launch->options->shared);
     preload(launch->library, measures_work_span ? add_cilktool(launch) : launch->preloaded);
     allow_preload_under_asan();
     restore_broken_pipes(launch);
@@ -229,6 +232,8 @@ int main(int count, char **arguments)
     launch.library = find_library();
     if (is_outside)
         become_outside(&launch);
+    if (options.kernel)
+        kernel_option_apply(&launch.config);
     launch.agents = agents_list(launch.library, options.agents,
                                 options.is_on_llvm_openmp ? "gomp" : "", &launch.preloaded);
     if (options.is_on_llvm_openmp)

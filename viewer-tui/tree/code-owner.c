@@ -1,5 +1,6 @@
 #include "viewer-tui/tree/code-owner.h"
 
+#include "lib/measurement-format.h"
 #include "lib/path.h"
 #include "lib/source-names.h"
 #include "viewer-tui/base/packages.h"
@@ -80,7 +81,7 @@ static unsigned find_owner_of_file(const struct database *db, uint32_t file)
 static const char *const system_libraries[] = {
     "ld-linux", "libc.so",   "libc-2",  "libm.so", "libm-2",  "libmvec",  "libpthread", "libdl.so", "librt.so",
     "libgcc_s", "libstdc++", "libc++",  "libgomp", "libomp.", "libiomp5", "libtbb",     "libasan",  "libubsan",
-    "libhpcrun", "linux-vdso", "[vdso]", NULL};
+    "libhpcrun", "linux-vdso", "[vdso]", KERNEL_MODULE, NULL};
 
 static unsigned find_owner_of_module(const struct database *db, uint32_t module)
 {
