@@ -7,9 +7,10 @@
  * next library: a preloaded one may give the program another time. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
-#include "hpcrun/logical/wait-slots.h"
+#include "hpcrun/logical/last-wakers.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/restart/ended-calls.h"
+#include "hpcrun/sample/wake-up-record.h"
 
 #include <aio.h>
 #include <errno.h>
@@ -42,6 +43,7 @@ REAL_FUNCTION(epoll_pwait2)
 REAL_FUNCTION(sem_wait)
 REAL_FUNCTION(sem_timedwait)
 REAL_FUNCTION(sem_clockwait)
+REAL_FUNCTION(sem_post)
 REAL_FUNCTION(sigsuspend)
 REAL_FUNCTION(sigwait)
 REAL_FUNCTION(sigwaitinfo)
@@ -226,19 +228,35 @@ HOOK int io_getevents(void *context, long least, long most, struct io_event *eve
 
 /* ---- semaphores, messages ---- */
 
+#define WAIT_FOR(semaphore, call)                                                                  \
+    uint64_t since = ticks_now();                                                                  \
+    struct wait wait = wait_begin(own_slot, NULL, NULL);                                           \
+    int result = (call);                                                                           \
+    wait_end(&wait);                                                                               \
+    wake_up(semaphore, since, result == 0);                                                        \
+    return result
+
 HOOK int sem_wait(sem_t *semaphore)
 {
-    WAIT(REAL(sem_wait)(semaphore));
+    WAIT_FOR(semaphore, REAL(sem_wait)(semaphore));
 }
 
 HOOK int sem_timedwait(sem_t *semaphore, const struct timespec *at)
 {
-    WAIT(REAL(sem_timedwait)(semaphore, at));
+    WAIT_FOR(semaphore, REAL(sem_timedwait)(semaphore, at));
 }
 
 HOOK int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *at)
 {
-    WAIT(REAL(sem_clockwait)(semaphore, clock, at));
+    WAIT_FOR(semaphore, REAL(sem_clockwait)(semaphore, clock, at));
+}
+
+/* glibc counts those who wait in the upper half. */
+HOOK int sem_post(sem_t *semaphore)
+{
+    if (__atomic_load_n((const uint64_t *)(const void *)semaphore, __ATOMIC_RELAXED) >> 32)
+        waker_note(semaphore);
+    return REAL(sem_post)(semaphore);
 }
 
 HOOK int msgsnd(int queue, const void *message, size_t size, int flags)
