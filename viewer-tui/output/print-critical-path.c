@@ -11,6 +11,7 @@
 #include "viewer-tui/timeline/chain-times.h"
 #include "viewer-tui/tree/code-owner.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -119,7 +120,7 @@ static const char *find_path(struct critical_path *path, struct session *session
 static char *name_of(const struct critical_path *path, const struct chain_time *time)
 {
     static const char *const others[CHAIN_PARTS] = {
-        [CHAIN_UNSAMPLED] = "<no sample>", [CHAIN_OFF_CPU] = "<off the CPU>", [CHAIN_WAKING] = "<waking up>"};
+        [CHAIN_UNSAMPLED] = "<no sample>", [CHAIN_WAKING] = "<waking up>"};
     char buffer[NAME_SIZE];
     if (time->part != CHAIN_IN_PROCEDURE)
         return mem_strdup(others[time->part]);
@@ -206,8 +207,10 @@ static void write_text(struct critical_path *path, struct writer *writer, struct
     table->n_columns = 4;
     table_write(table, writer, "path", table->n_rows);
     if (path->times.n_unknown)
-        writer_line(writer, "%llu wait%s on it, %.3f s, without a known waker: the path stays on the thread that waits.",
-                    (unsigned long long)path->times.n_unknown, path->times.n_unknown == 1 ? "" : "s", path->waiting);
+        writer_line(writer, "%" PRIu64 " wait%s on it, %.3f s, without a known waker: the path stays on the thread that waits.",
+                    path->times.n_unknown, path->times.n_unknown == 1 ? "" : "s", path->waiting);
+    if (path->times.n_unknown && !timeline_has_waits(path->timeline))
+        writer_line(writer, "By CPU time, these include times without a CPU; hpcrun -e REALTIME tells them apart.");
     if (least)
         writer_line(writer, "Waits shorter than %.1f ms have no known waker: some threads were woken too often.",
                     (double)least * 1e-6);
@@ -224,7 +227,7 @@ static void write_path(struct critical_path *path, const struct session *session
     writer_head(&writer, session, path->db, "critical-path", LOGICAL);
     if (options->format == FORMAT_JSON) {
         json_put_number(&writer.json, "seconds", path->seconds);
-        json_put_integer(&writer.json, "wake_ups", (int64_t)path->times.n_wake_ups);
+        json_put_integer(&writer.json, "pieces", (int64_t)path->pieces.n);
         json_put_integer(&writer.json, "unknown_waits", (int64_t)path->times.n_unknown);
         json_put_number(&writer.json, "shortest_wait", (double)least_wake_up(path->timeline) * 1e-9);
     }

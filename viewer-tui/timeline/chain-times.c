@@ -14,9 +14,9 @@ struct thread_sums {
     const uint32_t *procedures;
     uint32_t n_procedures;
     double interval;              /* mean ns of a sample */
-    double *amounts, *of_waiting; /* by procedure; that of NOTHING is the last one */
-    double ns, waking, off_cpu;
-    uint64_t n_wake_ups, n_unknown;
+    double *amounts, *of_waiting, *off_cpu; /* by procedure, off_cpu in ns; that of NOTHING is the last one */
+    double ns, waking, all_off_cpu;
+    uint64_t n_unknown;
 };
 
 static bool is_wait(enum trace_state state)
@@ -24,30 +24,37 @@ static bool is_wait(enum trace_state state)
     return state == TRACE_WAITING || state == TRACE_OFF_CPU || state == TRACE_IDLE || state == TRACE_NOBODY;
 }
 
-/* Adds the records of a sample; whether it has any of a wait. */
-static bool add_sample(struct thread_sums *sums, const struct time_samples *sample)
+static uint32_t procedure_of(const struct thread_sums *sums, const struct timeline_record *record)
 {
-    bool waits = false;
-    for (uint64_t i = sample->first; i < sample->next; i++) {
-        const struct timeline_record *record = &sample->records[i];
-        enum trace_state state = time_sample_state(sample, i);
-        uint32_t place = record->place, procedure = place < sums->timeline->header.n_places ? sums->procedures[place] : NOTHING;
-        uint32_t of = procedure < sums->n_procedures ? procedure : sums->n_procedures;
-        double amount = (double)trace_amount(record->amount);
-        sums->amounts[of] += amount;
-        sums->of_waiting[of] += is_wait(state) ? amount : 0;
-        waits |= is_wait(state);
-    }
-    return waits;
+    bool has_place = record->place < sums->timeline->header.n_places;
+    uint32_t procedure = has_place ? sums->procedures[record->place] : NOTHING;
+    return procedure < sums->n_procedures ? procedure : sums->n_procedures;
 }
 
-/* Adds a time without samples: one of CPU time is over when the CPU time of an interval is used up. */
-static void add_gap(struct thread_sums *sums, uint64_t from, uint64_t to)
+/* Adds the records of a sample; whether it is mostly of a wait. */
+static bool add_sample(struct thread_sums *sums, const struct time_samples *sample)
+{
+    double waits = 0;
+    for (uint64_t i = sample->first; i < sample->next; i++) {
+        const struct timeline_record *record = &sample->records[i];
+        uint32_t procedure = procedure_of(sums, record);
+        double amount = (double)trace_amount(record->amount);
+        double of_wait = is_wait(time_sample_state(sample, i)) ? amount : 0;
+        sums->amounts[procedure] += amount;
+        sums->of_waiting[procedure] += of_wait;
+        waits += of_wait;
+    }
+    return 2 * waits > (double)sample->amount;
+}
+
+/* Adds a time without samples, before or after those of a procedure. */
+static void add_gap(struct thread_sums *sums, uint64_t from, uint64_t to, uint32_t procedure)
 {
     double length = to > from ? (double)(to - from) : 0;
     if (timeline_has_waits(sums->timeline) || length <= 2 * sums->interval)
         return;
-    sums->off_cpu += length - sums->interval;
+    sums->off_cpu[procedure] += length - sums->interval;
+    sums->all_off_cpu += length - sums->interval;
     sums->n_unknown++;
 }
 
@@ -55,18 +62,20 @@ static void add_piece(struct thread_sums *sums, const struct timeline_thread *th
 {
     struct time_samples sample = time_samples_from(sums->timeline, thread, piece->runs);
     uint64_t before = piece->runs;
+    uint32_t procedure = sums->n_procedures;
     bool waited = false;
-    while (time_samples_next(&sample) && sample.end <= piece->to) {
-        bool waits = add_sample(sums, &sample);
+    while (before < piece->to && time_samples_next(&sample)) {
+        bool is_in_it = sample.end <= piece->to, waits = is_in_it && add_sample(sums, &sample);
         sums->n_unknown += waits && !waited;
         waited = waits;
-        add_gap(sums, before, sample.end);
+        procedure = procedure_of(sums, &sample.records[sample.first]);
+        add_gap(sums, before, is_in_it ? sample.end : piece->to, procedure);
         before = sample.end;
     }
-    add_gap(sums, before, piece->to);
+    if (before < piece->to)
+        add_gap(sums, before, piece->to, procedure);
     sums->ns += (double)(piece->to - piece->runs);
     sums->waking += (double)(piece->runs - piece->from);
-    sums->n_wake_ups += piece->runs > piece->from;
 }
 
 /* The mean time that a sample of the thread is about. */
@@ -90,16 +99,16 @@ static void add_time(struct chain_times *times, uint32_t thread, enum chain_part
 
 static void add_thread(struct chain_times *times, uint32_t thread, const struct thread_sums *sums)
 {
-    double sum = 0, off_cpu = fmin(sums->off_cpu, sums->ns), ns = sums->ns - off_cpu;
+    double sum = 0, ns = sums->ns - sums->all_off_cpu;
     for (uint32_t i = 0; i <= sums->n_procedures; i++)
         sum += sums->amounts[i];
-    for (uint32_t i = 0; i <= sums->n_procedures && sum > 0; i++)
-        add_time(times, thread, CHAIN_IN_PROCEDURE, i < sums->n_procedures ? i : NOTHING, ns * sums->amounts[i] / sum,
-                 ns * sums->of_waiting[i] / sum);
+    for (uint32_t i = 0; i <= sums->n_procedures; i++) {
+        double scale = sum > 0 ? ns / sum : 0, off_cpu = sums->off_cpu[i];
+        add_time(times, thread, CHAIN_IN_PROCEDURE, i < sums->n_procedures ? i : NOTHING,
+                 scale * sums->amounts[i] + off_cpu, scale * sums->of_waiting[i] + off_cpu);
+    }
     add_time(times, thread, CHAIN_UNSAMPLED, NOTHING, sum > 0 ? 0 : ns, 0);
-    add_time(times, thread, CHAIN_OFF_CPU, NOTHING, off_cpu, off_cpu);
     add_time(times, thread, CHAIN_WAKING, NOTHING, sums->waking, 0);
-    times->n_wake_ups += sums->n_wake_ups;
     times->n_unknown += sums->n_unknown;
 }
 
@@ -114,7 +123,7 @@ struct chain_times chain_times_find(const struct timeline *timeline, const chain
 {
     struct chain_times times = {0};
     size_t size = (n_procedures + 1) * sizeof(double);
-    struct thread_sums sums = {.amounts = mem_alloc(size), .of_waiting = mem_alloc(size)};
+    double *amounts = mem_alloc(3 * size);
     struct chain_piece *sorted = mem_alloc((pieces->n + 1) * sizeof *sorted);
     if (pieces->n) {
         memcpy(sorted, pieces->at, pieces->n * sizeof *sorted);
@@ -122,16 +131,19 @@ struct chain_times chain_times_find(const struct timeline *timeline, const chain
     }
     for (size_t i = 0, next; i < pieces->n; i = next) {
         const struct timeline_thread *thread = &timeline->threads[sorted[i].thread];
-        memset(sums.amounts, 0, size);
-        memset(sums.of_waiting, 0, size);
-        sums = (struct thread_sums){timeline, procedures, n_procedures, mean_interval(timeline, thread),
-                                    sums.amounts, sums.of_waiting, 0, 0, 0, 0, 0};
+        struct thread_sums sums = {.timeline = timeline,
+                                   .procedures = procedures,
+                                   .n_procedures = n_procedures,
+                                   .interval = mean_interval(timeline, thread),
+                                   .amounts = amounts,
+                                   .of_waiting = amounts + n_procedures + 1,
+                                   .off_cpu = amounts + 2 * (n_procedures + 1)};
+        memset(amounts, 0, 3 * size);
         for (next = i; next < pieces->n && sorted[next].thread == sorted[i].thread; next++)
             add_piece(&sums, thread, &sorted[next]);
         add_thread(&times, sorted[i].thread, &sums);
     }
-    free(sums.amounts);
-    free(sums.of_waiting);
+    free(amounts);
     free(sorted);
     return times;
 }
