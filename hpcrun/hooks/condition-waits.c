@@ -8,6 +8,7 @@
 #include "hpcrun/base/hook.h"
 #include "hpcrun/logical/agent-locks.h"
 #include "hpcrun/logical/last-wakers.h"
+#include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/restart/ended-calls.h"
 #include "hpcrun/sample/lock-wait-record.h"
 #include "hpcrun/sample/wake-up-record.h"

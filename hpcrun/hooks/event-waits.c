@@ -8,6 +8,7 @@
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/logical/last-wakers.h"
+#include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/restart/ended-calls.h"
 #include "hpcrun/sample/wake-up-record.h"
@@ -228,12 +229,20 @@ HOOK int io_getevents(void *context, long least, long most, struct io_event *eve
 
 /* ---- semaphores, messages ---- */
 
+/* glibc's value is in the lower half, the number of those who wait in the upper one. */
+static uint64_t look_at(const sem_t *semaphore)
+{
+    return __atomic_load_n((const uint64_t *)(const void *)semaphore, __ATOMIC_RELAXED);
+}
+
+/* A free semaphore is taken without a wait, and without a look at the time. */
 #define WAIT_FOR(semaphore, call)                                                                  \
-    uint64_t since = ticks_now();                                                                  \
+    uint64_t since = (uint32_t)look_at(semaphore) ? 0 : ticks_now();                               \
     struct wait wait = wait_begin(own_slot, NULL, NULL);                                           \
     int result = (call);                                                                           \
     wait_end(&wait);                                                                               \
-    wake_up(semaphore, since, result == 0);                                                        \
+    if (since)                                                                                     \
+        wake_up(semaphore, since, result == 0);                                                    \
     return result
 
 HOOK int sem_wait(sem_t *semaphore)
@@ -251,10 +260,9 @@ HOOK int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec 
     WAIT_FOR(semaphore, REAL(sem_clockwait)(semaphore, clock, at));
 }
 
-/* glibc counts those who wait in the upper half. */
 HOOK int sem_post(sem_t *semaphore)
 {
-    if (__atomic_load_n((const uint64_t *)(const void *)semaphore, __ATOMIC_RELAXED) >> 32)
+    if (look_at(semaphore) >> 32)
         waker_note(semaphore);
     return REAL(sem_post)(semaphore);
 }
