@@ -91,6 +91,7 @@ struct thread {
     uint32_t trace_limit;
     struct segments marks; /* sample/thread-marks.h */
     uint32_t marks_written;
+    struct segments wake_ups; /* sample/wake-up-record.h */
     struct unwinder unwinder;
     struct cct cct;
     struct logical logical;
