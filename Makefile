@@ -96,7 +96,7 @@ install: all
 	install -d $(PREFIX)/bin $(PREFIX)/lib/agents $(PREFIX)/include $(PREFIX)/share/man/man1 \
 		$(COMPLETIONS)
 	install $(filter $(BUILD)/bin/%,$(PROGRAMS)) $(PREFIX)/bin
-	install $(BUILD)/lib/libhpcrun.so $(BUILD)/lib/libhpctoolkit-cilktool.so $(BUILD)/lib/hpcrun-outside $(PREFIX)/lib
+	install $(BUILD)/lib/libhpcrun.so $(BUILD)/lib/libhpctoolkit-cilktool.so $(BUILD)/lib/libhpctoolkit-ranges.so $(BUILD)/lib/hpcrun-outside $(PREFIX)/lib
 	install $(filter %.so,$(AGENT_FILES)) $(PREFIX)/lib/agents
 	install -m 644 $(filter %.rules,$(AGENT_FILES)) $(PREFIX)/lib/agents
 	install -m 644 include/hpctoolkit.h $(PREFIX)/include

@@ -24,6 +24,9 @@ HPCRUN_FOLDERS = base config process code unwind tree span logical thread source
 # linked with. It has a copy of span/ for those without hpcrun.
 HPCRUN_CILKTOOL_FOLDERS = base process span cilktool
 
+# ranges/ is libhpctoolkit-ranges.so, which programs with ITT's tasks or NVTX's ranges open.
+HPCRUN_RANGES_FOLDERS = base ranges
+
 # launch/ is the launcher, a program of its own. It shares with the library the configuration, the
 # judgement of program files, and the test whether perf events can be opened.
 HPCRUN_LAUNCH_FOLDERS = base config source launch
@@ -65,6 +68,12 @@ PROGRAMS += $(CILKTOOL)
 $(BUILD)/obj/hpcrun/cilktool/csi-hooks.o: CFLAGS += -fno-omit-frame-pointer
 $(CILKTOOL): $(call objects_of,hpcrun/cilktool) $(CILKTOOL_ENGINE)
 	$(call link,-shared -Wl$(comma)-z$(comma)now$(comma)-z$(comma)defs$(comma)-soname$(comma)$(@F),)
+
+RANGES = $(BUILD)/lib/libhpctoolkit-ranges.so
+PROGRAMS += $(RANGES)
+
+$(RANGES): $(call objects_of,hpcrun/ranges)
+	$(call link,-shared -Wl$(comma)-z$(comma)now$(comma)-soname$(comma)$(@F),)
 
 HPCRUN_OBJS = $(call objects_of,hpcrun/launch) \
 	$(addprefix $(BUILD)/obj/hpcrun/,config/run-config.o base/text-buffer.o base/own-fds.o base/program-file.o base/seccomp-filters.o base/shared-pages.o base/kernel-text.o source/source-perf.o)
