@@ -135,8 +135,8 @@ void module_code_read(struct module_code *code, const struct elf_image *image,
     *code = (struct module_code){.image = image};
     struct table_job tables = {code, debug};
     parallel_for(TABLES, workers, read_table, &tables);
-    go_table_find(&code->go, image, &code->relocations);
-    go_table_add_symbols(&code->go, &code->symbols);
+    go_program_find(&code->go, image, &code->relocations);
+    go_program_add_symbols(&code->go, &code->symbols);
     symbols_sort(&code->symbols);
     plt_read(&code->stubs, image, &code->relocations, &code->symbols);
     read_map(code, workers);

@@ -9,7 +9,7 @@
 /* A function being read. */
 struct reader {
     struct debug_info *info;
-    const struct go_table *table;
+    const struct go_program *go;
     struct go_function function;
     VEC(uint32_t) scopes; /* of its inlined calls, in debug_info.scopes; DEBUG_NONE: not added */
     uint32_t outermost;   /* the scope of the function itself */
@@ -26,7 +26,7 @@ static uint32_t file_of(struct reader *r, int64_t number)
 {
     if (number == r->file_number)
         return r->file;
-    const char *name = go_table_file(r->table, &r->function, number);
+    const char *name = go_table_file(&r->go->table, &r->function, number);
     char *path = name ? xml_safe_text(path_normalize(name)) : NULL;
     r->file_number = number;
     r->file = path ? strtab_id(&r->info->files, path) : DEBUG_NONE;
@@ -39,15 +39,15 @@ static uint32_t file_of(struct reader *r, int64_t number)
 static void read_lines(struct reader *r)
 {
     const struct go_function *function = &r->function;
-    struct go_values files = go_values_of(r->table, function, function->file_values);
-    struct go_values lines = go_values_of(r->table, function, function->line_values);
+    struct go_values files = go_values_of(&r->go->table, function, function->file_values);
+    struct go_values lines = go_values_of(&r->go->table, function, function->line_values);
     uint64_t at = function->begin;
     while ((at < files.end || go_values_next(&files)) && (at < lines.end || go_values_next(&lines))) {
         uint32_t line = lines.value > 0 && lines.value < UINT32_MAX ? (uint32_t)lines.value : 0;
         debug_info_add_line(r->info, at, file_of(r, files.value), line);
         at = files.end < lines.end ? files.end : lines.end;
     }
-    debug_info_end_sequence(r->info, at, r->table->image);
+    debug_info_end_sequence(r->info, at, r->go->image);
 }
 
 /* ---- inlined calls ---- */
@@ -63,7 +63,7 @@ static uint32_t new_scope(struct reader *r, uint32_t function, uint32_t parent)
 
 static int64_t file_at(const struct reader *r, uint64_t address)
 {
-    return go_value_at(r->table, &r->function, r->function.file_values, address);
+    return go_value_at(&r->go->table, &r->function, r->function.file_values, address);
 }
 
 /* A function that is declared in the file of the code at an address. Before 1.20, its line is unknown: the
@@ -81,10 +81,10 @@ static void complete(const struct reader *r, struct go_call *call)
     if (!call->call_at)
         return;
     call->parent =
-        (int32_t)go_value_at(r->table, function, function->call_values, call->call_at);
+        (int32_t)go_value_at(&r->go->table, function, function->call_values, call->call_at);
     call->call_file = (int32_t)file_at(r, call->call_at);
     call->call_line =
-        (int32_t)go_value_at(r->table, function, function->line_values, call->call_at);
+        (int32_t)go_value_at(&r->go->table, function, function->line_values, call->call_at);
 }
 
 /* The calls around call `number`, innermost first, up to one that has a scope. Returns their number. */
@@ -94,7 +94,7 @@ static unsigned calls_around(const struct reader *r, int64_t number, struct go_c
     unsigned count = 0;
     while (count < MOST_NESTED && number >= 0 && number < MOST_CALLS &&
            ((size_t)number >= r->scopes.n || r->scopes.at[number] == DEBUG_NONE) &&
-           go_table_call(r->table, &r->function, number, &calls[count])) {
+           go_program_call(r->go, &r->function, number, &calls[count])) {
         complete(r, &calls[count]);
         numbers[count] = number;
         number = calls[count++].parent;
@@ -134,23 +134,23 @@ static uint32_t scope_of(struct reader *r, int64_t number, uint64_t address)
 static void read_calls(struct reader *r)
 {
     const struct go_function *function = &r->function;
-    struct go_values calls = go_values_of(r->table, function, function->call_values);
+    struct go_values calls = go_values_of(&r->go->table, function, function->call_values);
     r->scopes.n = 0;
     r->outermost = new_scope(r, function_at(r, function->name, function->line, function->begin),
                              DEBUG_NONE);
-    debug_info_add_range(r->info, function->begin, function->end, r->outermost, r->table->image);
+    debug_info_add_range(r->info, function->begin, function->end, r->outermost, r->go->image);
     while (go_values_next(&calls))
         if (calls.value >= 0)
             debug_info_add_range(r->info, calls.begin, calls.end,
-                                 scope_of(r, calls.value, calls.begin), r->table->image);
+                                 scope_of(r, calls.value, calls.begin), r->go->image);
 }
 
-void go_debug_info_read(struct debug_info *info, const struct go_table *table,
+void go_debug_info_read(struct debug_info *info, const struct go_program *go,
                         const struct code_ranges *wanted)
 {
-    struct reader r = {.info = info, .table = table};
-    for (uint64_t i = 0; i < table->count; i++) {
-        if (!go_table_function(table, i, &r.function) ||
+    struct reader r = {.info = info, .go = go};
+    for (uint64_t i = 0; i < go->table.count; i++) {
+        if (!go_program_function(go, i, &r.function) ||
             (wanted && !code_ranges_overlap(wanted, r.function.begin, r.function.end)))
             continue;
         r.file_number = -1; /* numbers are of the function's unit */

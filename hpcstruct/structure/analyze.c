@@ -98,7 +98,7 @@ static void report_missing_files(const char *path, const struct split_debug *spl
 }
 
 static void read_debug_info(struct debug_info *info, const struct binary *binary,
-                            const struct go_table *go, const struct code_ranges *wanted,
+                            const struct go_program *go, const struct code_ranges *wanted,
                             unsigned workers)
 {
     const struct elf_image *from = debug_image(binary);
