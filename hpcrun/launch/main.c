@@ -213,6 +213,8 @@ static _Noreturn void become_outside(struct launch *launch)
 {
     const struct options *options = launch->options;
     char *file = options->pids ? NULL : target_find(options->command[0]);
+    if (file)
+        target_check_outside(file);
     outside_check(options, &launch->config, launch->library);
     const char *name = file ? options->command[0] : outside_name(options->pids);
     struct measurement_directory directory =

@@ -93,7 +93,7 @@ static bool begin_image(void)
 
 static void on_exec(uint64_t time)
 {
-    if (worker.has_begun) {
+    if (worker.has_begun || worker.work->gains_rights) {
         worker.exec_at = worker.exec_at ? worker.exec_at : time;
         return;
     }
@@ -321,8 +321,11 @@ enum outside_end outside_measure(const struct outside_work *work)
     }
     perf_rings_stop();
     perf_rings_read(&visitor);
-    if (!worker.has_begun)
+    if (!worker.has_begun && worker.exec_at == 0)
         return OUTSIDE_FAILED;
-    end_image(has_ended);
+    if (worker.has_begun)
+        end_image(has_ended);
+    else
+        perf_rings_await_end();
     return worker.exec_at ? OUTSIDE_EXEC : OUTSIDE_ENDED;
 }

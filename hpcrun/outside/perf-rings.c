@@ -30,6 +30,9 @@
 #define LEAST_STACK_BYTES (4u << 10)
 #define ROOM_NS           100000000u
 
+/* If the kernel does not end the events of a program in this time, the program has not gained rights. */
+#define END_MS 100
+
 struct ring {
     int fd;                            /* the event that it was mapped for */
     struct perf_event_mmap_page *page; /* NULL: no ring */
@@ -265,6 +268,13 @@ void perf_rings_stop(void)
 {
     for (size_t i = 0; i < perf.count; i++)
         ioctl(perf.events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void perf_rings_await_end(void)
+{
+    struct pollfd first = {.fd = perf.events[0].fd};
+    while (poll(&first, 1, END_MS) < 0 && errno == EINTR)
+        continue;
 }
 
 /* ---- reading ---- */

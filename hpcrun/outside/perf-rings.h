@@ -59,4 +59,8 @@ void perf_rings_read(const struct perf_visitor *visitor);
 /* Stops all events; the rings can still be read. */
 void perf_rings_stop(void);
 
+/* Waits until the kernel has ended the events of a program that gains rights: it does so a moment after it
+ * has reported the exec. Events that are opened later stay. */
+void perf_rings_await_end(void);
+
 #endif
