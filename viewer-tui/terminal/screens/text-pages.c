@@ -54,7 +54,7 @@ bool tui_closes(struct tui *tui, int key)
 static bool describe(const struct tui *tui, struct view *view, uint32_t row, struct advice_lines *lines)
 {
     if (session_is_comparison(tui->session)) {
-        struct changes_list changes = changes_of(view, row);
+        changes_list changes = changes_of(view, row);
         bool is_any = changes.n > 0;
         changes_describe(&changes, view, row, lines);
         vec_free(&changes);
