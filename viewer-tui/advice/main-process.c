@@ -99,8 +99,7 @@ static size_t most_alive(const struct main_process *main, bool with_helpers)
         vec_push(&changes, ((struct change){thread->begin, 1}));
         vec_push(&changes, ((struct change){thread->begin + thread->wall, -1}));
     }
-    if (changes.n)
-        qsort(changes.at, changes.n, sizeof *changes.at, compare);
+    vec_sort(&changes, compare);
     for (size_t i = 0; i + 1 < changes.n; i++) {
         alive += (size_t)changes.at[i].by;
         seconds_with[alive <= n ? alive : n] += changes.at[i + 1].at - changes.at[i].at;

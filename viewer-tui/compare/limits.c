@@ -102,7 +102,7 @@ static void find_metric(struct limited *limited, struct view *bottomup, const ch
 static void add_procedures(struct session *session, enum projection projection, bool ascii, struct text *out)
 {
     struct view *topdown = session_view(session, projection, TOP_DOWN);
-    struct changes_list list = topdown ? changes_of(topdown, 0) : (struct changes_list){0};
+    changes_list list = topdown ? changes_of(topdown, 0) : (changes_list){0};
     const char *before = ": more in ";
     for (size_t i = 0; i < list.n && i < 1; i++)
         for (int part = WORK; part < EFFORT; part++) {

@@ -179,8 +179,7 @@ void database_set_no_call_site(struct database *db, const json_t *ids)
         if (id > 0 && id < NOTHING)
             vec_push(&db->no_call_site, (uint32_t)id);
     }
-    if (db->no_call_site.n)
-        qsort(db->no_call_site.at, db->no_call_site.n, sizeof *db->no_call_site.at, by_id);
+    vec_sort(&db->no_call_site, by_id);
 }
 
 bool database_lacks_call_site(const struct database *db, uint32_t context_id)

@@ -34,7 +34,7 @@ struct comparison_printer {
     size_t metric;        /* the left column of the metric by which changed procedures are listed */
     uint32_t changed[DIRECTIONS][MOST_CHANGED]; /* the largest changes first */
     size_t n_changed[DIRECTIONS];
-    struct changes_list changes; /* of the whole program */
+    changes_list changes; /* of the whole program */
 };
 
 /* A number of each run. */

@@ -125,6 +125,5 @@ void thread_origins_find(struct thread_origins *origins, const json_t *run,
             origins->list.at[of].threads++;
         }
     }
-    if (origins->list.n)
-        qsort(origins->list.at, origins->list.n, sizeof *origins->list.at, by_threads);
+    vec_sort(&origins->list, by_threads);
 }

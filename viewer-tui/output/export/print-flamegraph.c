@@ -255,8 +255,7 @@ static void write_strip(const struct flamegraph *graph)
     const struct tree *tree = graph->tree;
     struct open_timeline open;
     struct timeline_lines lines = {.open = &open, .label_width = STRIP_LABEL};
-    bool has_line = !session_is_merged(tree->session) && session_timeline(tree->session);
-    if (!has_line || open_timeline(&open, tree->session, tree->projection, false, STRIP_COLUMNS))
+    if (!session_timeline(tree->session) || open_timeline(&open, tree->session, tree->projection, false, STRIP_COLUMNS))
         return;
     print_timeline_strip(&lines, tree->out);
     close_timeline(&open);

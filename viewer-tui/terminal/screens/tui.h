@@ -42,7 +42,7 @@ struct shown_source {
     uint32_t file, line;
     bool is_call;                /* the line calls the selected row */
     const struct source *source; /* NULL until something was shown */
-    struct line_costs costs;     /* of the file's lines */
+    line_costs costs;     /* of the file's lines */
     uint32_t first;              /* line at the top of the pane */
     struct text missing;         /* why there is no source, and what to do about it */
 };

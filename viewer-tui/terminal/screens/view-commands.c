@@ -46,11 +46,11 @@ void tui_show_view(struct tui *tui, enum projection projection, enum view_id id)
 
 bool tui_is_of_one_run(struct tui *tui, const char *what, bool or_comparison)
 {
-    if (session_has_losses(tui->session))
-        tui_say(tui, "%s works with one run; Enter in the table of the set opens one", what);
-    else if (session_is_comparison(tui->session) && !or_comparison)
-        tui_say(tui, "%s works with one database, not with a comparison", what);
-    return or_comparison ? !session_has_losses(tui->session) : !session_is_merged(tui->session);
+    bool compares = session_is_comparison(tui->session), is = compares ? or_comparison : !session_is_merged(tui->session);
+    if (!is)
+        tui_say(tui, compares ? "%s works with one database, not with a comparison"
+                              : "%s works with one run; Enter in the table of the set opens one", what);
+    return is;
 }
 
 static void show_view(struct tui *tui)
