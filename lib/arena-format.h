@@ -166,10 +166,11 @@ struct arena_mark {
     char name[MARK_NAME];
 };
 
-/* A thread ended a wait of this one. The shortest waits are left out (hpcrun/sample/wake-up-record.h): the array may be
- * in the middle of that. Then the times ascend up to some item, and those of later items that are not later than
- * that one's are left over: a reader skips these. */
-#define MAX_WAKE_UPS 4096
+/* A thread ended a wait of this one. When there are too many, some are left out (hpcrun/sample/wake-up-record.h), and the
+ * array may be in the middle of that. Then the times ascend up to some item, and those of later items that are not later
+ * than that one's are left over: a reader skips these. */
+#define MAX_WAKE_UPS   8192
+#define WAKE_UP_WINDOW ((uint64_t)1 << 27) /* ticks, at least 30 ms */
 
 struct arena_wake_up {
     uint64_t ticks, began; /* when this thread went on, and when it began to wait */
@@ -232,8 +233,8 @@ struct arena_thread {
     struct arena_segments node_segments, lnote_segments, value_segments, trace_segments,
         mark_segments, wake_up_segments;
     uint32_t marks, lost_marks; /* published; above MAX_MARKS */
-    uint32_t wake_ups, lost_wake_ups; /* published; of those that were long enough at first */
-    uint64_t least_wake_up; /* ticks: length of the shortest waits that leave a wake-up now; 0: of all */
+    uint32_t wake_ups, lost_wake_ups; /* published; left out */
+    uint32_t wake_up_scale; /* one window of 2^scale is complete; the others have only waits of 2^scale windows or more */
     struct trace_record trace_open[2];
     _Alignas(64) struct trace_record trace_recent[ARENA_RECENT];
     uint32_t join_count;

@@ -347,11 +347,13 @@ static void decode_wake_ups(struct thread_parts t, struct cursor *c)
         if (!c->bad && (n == 0 || time > t.thread->wake_ups.at[n - 1].time))
             vec_push(&t.thread->wake_ups, wake_up);
     }
-    uint64_t lost = read_v(c), least = read_v(c);
+    uint64_t lost = read_v(c), step = read_v(c), window = read_v(c);
+    c->bad |= step == 0 || window == 0;
     if (c->bad)
         return;
     t.thread->lost_wake_ups = lost;
-    t.thread->least_wake_up = least;
+    t.thread->wake_up_step = step;
+    t.thread->wake_up_window = window;
 }
 
 void decode_thread_chunk(struct builder *b, enum chunk_kind kind, uint32_t thread, struct cursor *c)

@@ -213,7 +213,8 @@ struct measurement_thread {
     uint64_t lost_marks;                /* number of later ones, which are not recorded */
     VEC(struct measurement_wake_up) wake_ups; /* ascending by time */
     uint64_t lost_wake_ups; /* number of those that are left out: */
-    uint64_t least_wake_up; /* of waits shorter than this, ns */
+    /* Of the windows of time since the process's begin, ns each, one in `step` has all. */
+    uint64_t wake_up_step, wake_up_window;
 };
 
 struct measurement {

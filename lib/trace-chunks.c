@@ -192,7 +192,8 @@ bool thread_chunks_wake_ups(struct thread_chunks *thread, const struct tick_time
         size_t count = chunk_count_later(thread->chunk);
         next = add_wake_ups(thread, times, i, &good);
         chunk_v(thread->chunk, image->lost_wake_ups);
-        chunk_v(thread->chunk, time_before(times, times->began_ticks + image->least_wake_up, times->began_ticks));
+        chunk_v(thread->chunk, (uint64_t)1 << (image->wake_up_scale & 63));
+        chunk_v(thread->chunk, time_before(times, times->began_ticks + WAKE_UP_WINDOW, times->began_ticks));
         chunk_count(thread->chunk, count, next - i);
         good = good && thread->commit(thread);
     }

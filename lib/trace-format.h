@@ -92,7 +92,9 @@ struct timeline_thread {
  * one, by its creator. */
 struct timeline_wake_list {
     uint64_t wake_ups, n_wake_ups;
-    uint64_t least; /* ns: if it was woken too often, it has only waits of this length or more, and its creation; else 0 */
+    /* Too many wake-ups are left out: of the windows of `window` ns from the time `first`, ns, on, one in `step` has all of
+     * them, the others only those of long waits, and the creation. */
+    uint64_t step, window, first;
 };
 
 struct timeline_wake_up {

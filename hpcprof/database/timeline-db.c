@@ -229,7 +229,9 @@ static void write_blocks(struct timeline_job *job, struct file_writer *file, str
         listed[i].n_records = thread->n_records;
         wake_lists[i].wake_ups = offsets[i] + thread->n_records * sizeof(struct timeline_record);
         wake_lists[i].n_wake_ups = thread->n_wake_ups;
-        wake_lists[i].least = thread->least_wake_up;
+        wake_lists[i].step = thread->wake_up_step ? thread->wake_up_step : 1;
+        wake_lists[i].window = thread->wake_up_window;
+        wake_lists[i].first = traced_time(job->threads, thread->to_epoch, thread->m->process.monotonic);
     }
     free(sizes);
     free(offsets);

@@ -88,7 +88,7 @@ struct trace_summary {
     uint64_t n_records, step;
     uint64_t event; /* index in measurements.events, + 1 */
     uint64_t last;  /* time of the last record, CLOCK_MONOTONIC */
-    uint64_t n_wake_ups, least_wake_up;
+    uint64_t n_wake_ups, wake_up_step, wake_up_window;
 };
 
 static struct trace_summary summarize(const struct measurement_file *file,
@@ -98,7 +98,8 @@ static struct trace_summary summarize(const struct measurement_file *file,
     if (file->is_elsewhere || !thread->known)
         return summary;
     summary.n_wake_ups = traced_wake_ups(file->m, thread, NULL);
-    summary.least_wake_up = thread->least_wake_up;
+    summary.wake_up_step = thread->wake_up_step;
+    summary.wake_up_window = thread->wake_up_window;
     if (!thread->trace.n)
         return summary;
     summary.n_records = thread->trace.n;
@@ -193,7 +194,8 @@ static void add_threads(struct traced_threads *threads, size_t file, size_t inde
             .m = of->m,
             .thread = thread,
             .n_wake_ups = summary->n_wake_ups,
-            .least_wake_up = summary->least_wake_up,
+            .wake_up_step = summary->wake_up_step,
+            .wake_up_window = summary->wake_up_window,
             .n_records = summary->n_records,
             .step = summary->n_records ? summary->step : 1,
             .to_epoch = to_epoch,

@@ -19,7 +19,7 @@ struct traced_thread {
     const struct measurement_thread *thread; /* of this rank, if it has the records */
     uint64_t n_records;
     uint64_t step;    /* samples for a record */
-    uint64_t n_wake_ups, least_wake_up;
+    uint64_t n_wake_ups, wake_up_step, wake_up_window;
     int64_t to_epoch; /* what is added to CLOCK_MONOTONIC, ns */
 };
 

@@ -194,7 +194,7 @@ static int after_join(pthread_t id, uint64_t serial, uint64_t since, int result)
     struct joinable *joined = serial && result == 0 ? joinable_joined((uint64_t)id, serial) : NULL;
     if (joined) {
         if (since)
-            wake_up_add(since, 0, joined->thread);
+            wake_up_add(&(struct arena_wake_up){.ticks = ticks_now(), .began = since, .thread = joined->thread});
         creation_joined(joined);
         joinable_release(joined);
     }

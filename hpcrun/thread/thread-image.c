@@ -42,8 +42,7 @@ void thread_image_clear(struct thread *thread)
     image->join_count = 0;
     image->trace = image->trace_recent_count = 0;
     image->marks = image->lost_marks = thread->marks_written = thread->open_ranges = 0;
-    image->wake_ups = image->lost_wake_ups = 0;
-    image->least_wake_up = 0;
+    image->wake_ups = image->lost_wake_ups = image->wake_up_scale = 0;
     image->name[0] = '\0';
     memset(image->fates, 0, sizeof image->fates);
     memset(image->source, 0, sizeof image->source);
@@ -71,7 +70,7 @@ bool thread_image_share(struct thread *thread, struct arena_thread *shared)
         shared->lost_marks = own->lost_marks;
         shared->wake_ups = own->wake_ups;
         shared->lost_wake_ups = own->lost_wake_ups;
-        shared->least_wake_up = own->least_wake_up;
+        shared->wake_up_scale = own->wake_up_scale;
         memcpy(shared->trace_open, own->trace_open, sizeof own->trace_open);
         memcpy(shared->trace_recent, own->trace_recent, own->trace_recent_count * sizeof *own->trace_recent);
         use_image(thread, shared);

@@ -58,7 +58,7 @@ class Thread:
         self.first = None  # CLOCK_MONOTONIC when it was first seen
         self.trace, self.trace_event, self.step = [], None, 1  # TraceRecords
         self.marks, self.lost_marks = [], 0  # (time, kind, name)
-        self.wake_ups, self.lost_wake_ups, self.least_wake_up = [], 0, 0  # (time, began, released, thread)
+        self.wake_ups, self.lost_wake_ups, self.wake_up_step, self.wake_up_window = [], 0, 1, 1  # (time, began, released, thread)
 
     def path(self, node):
         """The physical (instance, offset) notes from the outermost to the node."""
@@ -161,4 +161,4 @@ class Measurement:
             for _ in range(c.v()):
                 time += c.z()
                 thread.wake_ups.append((time, time - c.v(), time - c.v(), c.v()))
-            thread.lost_wake_ups, thread.least_wake_up = c.vs(2)
+            thread.lost_wake_ups, thread.wake_up_step, thread.wake_up_window = c.vs(3)

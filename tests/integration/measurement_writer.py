@@ -80,7 +80,7 @@ class Thread:
         self.trace = []  # (time, state, amount, node, n, n_w, waiters)
         self.trace_event, self.step = 0, 1
         self.marks, self.lost_marks = [], 0  # (time, kind, name)
-        self.wake_ups, self.lost_wake_ups, self.least_wake_up = [], 0, 0  # (time, began, released, thread)
+        self.wake_ups, self.lost_wake_ups, self.wake_up_step, self.wake_up_window = [], 0, 1, 1  # (time, began, released, thread)
         self.nodes = []  # encoded, ids from 1
         self.children = {}
         self.values = {}
@@ -138,7 +138,7 @@ class Thread:
         for time, began, released, thread in self.wake_ups:
             out.append(zigzag(time - before) + varints(time - began, time - released, thread))
             before = time
-        return b"".join(out) + varints(self.lost_wake_ups, self.least_wake_up)
+        return b"".join(out) + varints(self.lost_wake_ups, self.wake_up_step, self.wake_up_window)
 
     def trace_chunks(self):
         """Two chunks, if there are two records."""

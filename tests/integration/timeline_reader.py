@@ -13,7 +13,7 @@ from v4_reader import Item, check, open_file
 WORK, OVERHEAD, WAITING, IDLE, NOBODY, RUNTIME, READY, OFF_CPU, DROPPED = range(1, 10)
 WORKER, AS_OVERHEAD, AS_WAITING = 16, 32, 64
 HEADER, THREAD, RECORD, PLACE = "<8s4I6Q", "<2I2Q", "<2IQ", "<6I"
-WAKE_LIST, WAKE_UP = "<3Q", "<4I"
+WAKE_LIST, WAKE_UP = "<5Q", "<4I"
 
 Record = collections.namedtuple("Record", "time state flags amount place")
 WakeUp = collections.namedtuple("WakeUp", "time began released profile")
@@ -71,7 +71,8 @@ def read_timeline(folder):
         before = profile
         line.threads[profile] = Item(profile=profile, step=step, records=read_records(data, at, count, line))
     lists = array(data, WAKE_LIST, wake_lists, n_threads, "lists of wake-ups")
-    for thread, (at, count, thread.least) in zip(line.threads.values(), lists):
+    for thread, (at, count, *thread.windows) in zip(line.threads.values(), lists):
+        check(thread.windows[0] > 0, "step of wake-ups")
         thread.wake_ups = read_wake_ups(data, at, count, line)
     used = {record.place for thread in line.threads.values() for record in thread.records}
     check(used == set(line.places), "places that no record has")

@@ -5,7 +5,7 @@ WORK, OVERHEAD, WAITING, IDLE, NOBODY, RUNTIME, READY, OFF_CPU, DROPPED = range(
 WORKER = 16
 SHIFT = 10
 HEADER, THREAD, RECORD, PLACE = "<8s4I6Q", "<2I2Q", "<2IQ", "<6I"
-WAKE_LIST, WAKE_UP = "<3Q", "<4I"
+WAKE_LIST, WAKE_UP = "<5Q", "<4I"
 
 
 class Timeline:
@@ -37,7 +37,7 @@ class Timeline:
             threads += struct.pack(THREAD, profile, step, at + len(records), len(its))
             records += b"".join(struct.pack(RECORD, *record) for record in its)
             wake_ups = self.wake_ups.get(profile, [])
-            lists += struct.pack(WAKE_LIST, at + len(records), len(wake_ups), 0)
+            lists += struct.pack(WAKE_LIST, at + len(records), len(wake_ups), 1, 0, 0)
             records += b"".join(struct.pack(WAKE_UP, *wake_up) for wake_up in wake_ups)
         header = struct.pack(HEADER, b"HPCTLINE", 1, self.event, self.shift, len(self.threads), len(self.places),
                              at + len(records), struct.calcsize(HEADER), self.begin, self.unit,

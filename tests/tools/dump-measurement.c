@@ -112,8 +112,7 @@ static void print_marks(const struct measurement_thread *thread)
                wake_up->released, wake_up->thread);
     }
     if (thread->lost_wake_ups)
-        printf("wake-ups %u lost %" PRIu64 " %" PRIu64 "\n", thread->index, thread->lost_wake_ups,
-               thread->least_wake_up);
+        printf("wake-ups %u lost %" PRIu64 "\n", thread->index, thread->lost_wake_ups);
 }
 
 static void dump(const char *path, bool paths)

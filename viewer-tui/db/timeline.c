@@ -35,10 +35,11 @@ static const char *check_header(struct timeline *timeline)
     timeline->threads =
         v4_array(&timeline->map, header->threads, header->n_threads, sizeof *timeline->threads, 8);
     timeline->places = v4_array(&timeline->map, header->places, header->n_places, sizeof *timeline->places, 8);
-    if (header->threads >= sizeof *header && header->places >= sizeof *header)
+    bool has_wake_lists = header->threads >= sizeof *header && header->places >= sizeof *header;
+    if (has_wake_lists)
         timeline->wake_lists =
             v4_array(&timeline->map, header->wake_lists, header->n_threads, sizeof *timeline->wake_lists, 8);
-    return timeline->threads && timeline->places ? NULL : "corrupt: its lists lie outside of the file";
+    return timeline->threads && timeline->places && (timeline->wake_lists || !has_wake_lists) ? NULL : "corrupt: its lists lie outside of the file";
 }
 
 /* The threads have no more records together than fit into the file, so a pass over all takes no longer than that. */

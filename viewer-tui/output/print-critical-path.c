@@ -44,7 +44,7 @@ struct critical_path {
     struct threads threads;
     chain_pieces pieces;
     struct chain_times times;
-    double seconds, waiting;
+    double seconds, known, waiting; /* known: of the seconds, by wake-ups */
     VEC(struct path_line) lines;
 };
 
@@ -157,7 +157,7 @@ static void add_time(struct critical_path *path, const struct chain_time *time)
         free(what);
     path->lines.at[i].time += time->ns * 1e-9;
     path->lines.at[i].waiting += time->waiting * 1e-9;
-    path->seconds += time->ns * 1e-9;
+    path->known += time->ns * 1e-9;
     path->waiting += time->waiting * 1e-9;
 }
 
@@ -169,31 +169,29 @@ static int compare_lines(const void *left, const void *right)
     return strcmp(a->what, b->what) ? strcmp(a->what, b->what) : strcmp(a->thread, b->thread);
 }
 
+/* Where the path is not known, it is taken to be as elsewhere. */
 static void make_lines(struct critical_path *path)
 {
     for (size_t i = 0; i < path->times.list.n; i++)
         add_time(path, &path->times.list.at[i]);
-    for (size_t i = 0; i < path->lines.n; i++)
-        path->lines.at[i].percent = path->seconds > 0 ? 100 * path->lines.at[i].time / path->seconds : NAN;
+    path->seconds = path->known + path->times.unknown * 1e-9;
+    double scale = path->known > 0 ? path->seconds / path->known : NAN;
+    path->waiting *= scale;
+    for (size_t i = 0; i < path->lines.n; i++) {
+        struct path_line *line = &path->lines.at[i];
+        line->time *= scale;
+        line->waiting *= scale;
+        line->percent = 100 * line->time / path->seconds;
+    }
     if (path->lines.n)
         qsort(path->lines.at, path->lines.n, sizeof *path->lines.at, compare_lines);
 }
 
 /* ---- output ---- */
 
-/* The longest of the shortest waits that threads have recorded; 0: all have all. */
-static uint64_t least_wake_up(const struct timeline *timeline)
-{
-    uint64_t least = 0;
-    for (uint32_t i = 0; i < timeline->header.n_threads; i++)
-        least = timeline->wake_lists[i].least > least ? timeline->wake_lists[i].least : least;
-    return least;
-}
-
 /* Lines of text have the thread in the same column as the procedure. */
 static void write_text(struct critical_path *path, struct writer *writer, struct data_table *table)
 {
-    uint64_t least = least_wake_up(path->timeline);
     for (size_t i = 0; i < path->lines.n; i++) {
         struct path_line *line = &path->lines.at[i];
         struct text name = {0};
@@ -211,9 +209,9 @@ static void write_text(struct critical_path *path, struct writer *writer, struct
                     path->times.n_unknown, path->times.n_unknown == 1 ? "" : "s", path->waiting);
     if (path->times.n_unknown && !timeline_has_waits(path->timeline))
         writer_line(writer, "By CPU time, these include times without a CPU; hpcrun -e REALTIME tells them apart.");
-    if (least)
-        writer_line(writer, "Waits shorter than %.1f ms have no known waker: some threads were woken too often.",
-                    (double)least * 1e-6);
+    if (path->times.unknown > 0)
+        writer_line(writer, "Threads were woken too often to record all: the path is known for %.2g %% of that time.",
+                    100 * path->known / path->seconds);
 }
 
 static void write_path(struct critical_path *path, const struct session *session, const struct print_options *options,
@@ -229,7 +227,7 @@ static void write_path(struct critical_path *path, const struct session *session
         json_put_number(&writer.json, "seconds", path->seconds);
         json_put_integer(&writer.json, "pieces", (int64_t)path->pieces.n);
         json_put_integer(&writer.json, "unknown_waits", (int64_t)path->times.n_unknown);
-        json_put_number(&writer.json, "shortest_wait", (double)least_wake_up(path->timeline) * 1e-9);
+        json_put_number(&writer.json, "known", path->known);
     }
     if (options->format == FORMAT_TEXT)
         write_text(path, &writer, &table);

@@ -140,7 +140,10 @@ struct chain_times chain_times_find(const struct timeline *timeline, const chain
                                    .off_cpu = amounts + 2 * (n_procedures + 1)};
         memset(amounts, 0, 3 * size);
         for (next = i; next < pieces->n && sorted[next].thread == sorted[i].thread; next++)
-            add_piece(&sums, thread, &sorted[next]);
+            if (sorted[next].is_unknown)
+                times.unknown += (double)(sorted[next].to - sorted[next].from);
+            else
+                add_piece(&sums, thread, &sorted[next]);
         add_thread(&times, sorted[i].thread, &sums);
     }
     free(amounts);

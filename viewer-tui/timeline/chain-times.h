@@ -3,7 +3,7 @@
  * How long each thread is on the chain is known from its wake-ups. The samples whose time lies in the thread's pieces
  * divide that among procedures, by their amounts. Samples of CPU time have none of a time off the CPU: that is a gap of
  * more than two mean intervals between samples, less the one interval of CPU time in it. It belongs to the procedure of the
- * sample after it. */
+ * sample after it. Pieces that are not known are left out. */
 #ifndef VIEWER_CHAIN_TIMES_H
 #define VIEWER_CHAIN_TIMES_H
 
@@ -25,6 +25,7 @@ struct chain_time {
 
 struct chain_times {
     VEC(struct chain_time) list; /* ascending by thread, part and procedure */
+    double unknown;     /* ns of pieces that are not known */
     uint64_t n_unknown; /* waits on the chain without a known waker */
 };
 

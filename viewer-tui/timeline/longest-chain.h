@@ -5,6 +5,10 @@
  * time. A thread's creation is its first wake-up. A wait without a known waker (a sleep, input, a wait that is too short
  * to be recorded) does not change the thread: it is a part of the chain.
  *
+ * If a thread was woken too often, its wake-ups are known in some windows of time (struct timeline_wake_list). In between the
+ * chain stays on the thread, and is not known: chains from any thread soon meet, so that little of the next window is
+ * wrong.
+ *
  *     creator  ####c.......#####     . waits     c creates, s signals
  *     worker       ####s....         chain: creator up to c, worker up to s, creator */
 #ifndef VIEWER_LONGEST_CHAIN_H
@@ -17,6 +21,7 @@
  * next one, or the end. */
 struct chain_piece {
     uint32_t thread; /* index in timeline->threads */
+    bool is_unknown; /* other threads may have been on the chain */
     uint64_t from, runs, to;
 };
 

@@ -17,7 +17,7 @@ static void add_wake_ups(struct made_timeline *made, const struct timeline_threa
 {
     struct timeline_wake_list lists[64] = {0};
     for (size_t t = 0, i = 0; t < made->header.n_threads; t++) {
-        lists[t].wake_ups = made->size;
+        lists[t] = (struct timeline_wake_list){made->size, 0, made->step ? made->step : 1, made->window, 0};
         for (; i < made->n_wake_ups && made->wake_ups[i].profile == threads[t].profile; i++) {
             const struct made_wake_up *from = &made->wake_ups[i];
             add(made, &(struct timeline_wake_up){from->time, from->began, from->released, from->waker},

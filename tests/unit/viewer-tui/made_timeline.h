@@ -26,6 +26,7 @@ struct made_timeline {
     uint64_t n_places;
     const struct made_wake_up *wake_ups; /* of profiles that have records */
     size_t n_wake_ups;
+    uint64_t step, window; /* of wake-ups; 0: they are complete */
     struct timeline_header header; /* what is not set, is */
     uint8_t bytes[1 << 20];
     size_t size;

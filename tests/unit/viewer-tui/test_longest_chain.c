@@ -14,9 +14,13 @@ static struct timeline *timeline;
 /* Places 0 to 3 are in procedures 0 to 3. */
 static const uint32_t procedures[] = {0, 1, 2, 3};
 
+static uint64_t step = 1, window = 100; /* one in `step` windows of so many ns is complete */
+
 static void begin(const struct made_record *records, size_t n, const struct made_wake_up *wake_ups, size_t n_wake_ups)
 {
     memset(&made, 0, sizeof made);
+    made.step = step;
+    made.window = window;
     made.n_places = 4;
     made.wake_ups = wake_ups;
     made.n_wake_ups = n_wake_ups;
@@ -93,10 +97,37 @@ TEST(a_release_in_a_wait_is_at_its_nearer_end)
     end();
 }
 
+/* The windows from 0, 400 and 800 ns on are complete. In between the chain stays on the thread, but for long waits. */
+TEST(between_windows_the_chain_is_not_known)
+{
+    static const struct made_wake_up wake_ups[] = {
+        {1, 850, 860, 870, 2}, {2, 600, 690, 700, 3}, {2, 805, 808, 810, 1}, {3, 410, 440, 450, 1}};
+    static const struct chain_piece expected[] = {{0, false, 0, 0, 100},   {0, true, 100, 100, 400},
+                                                  {0, false, 400, 400, 440}, {2, false, 440, 450, 500},
+                                                  {2, true, 500, 500, 690},  {1, true, 690, 700, 800},
+                                                  {1, false, 800, 800, 805}};
+    step = 4;
+    begin(three, 3, wake_ups, 4);
+    chain_pieces pieces = longest_chain(timeline, 1, 0, 805);
+    assert_int_equal(pieces.n, 7);
+    for (size_t i = 0; i < 7; i++) {
+        assert_piece(&pieces, i, expected[i].thread, expected[i].from, expected[i].runs, expected[i].to);
+        assert_int_equal(pieces.at[i].is_unknown, expected[i].is_unknown);
+    }
+    struct chain_times times = chain_times_find(timeline, &pieces, procedures, 4);
+    assert_true(times.unknown == 300 + 190 + 110);
+    vec_free(&times.list);
+    vec_free(&pieces);
+    step = 1;
+    end();
+}
+
 /* Whatever a file says: threads that do not exist, times in any order. */
 TEST(it_ends_and_has_no_gaps)
 {
     for (unsigned round = 0; round < 300; round++) {
+        step = 1 + round % 3;
+        window = 7;
         struct made_wake_up wake_ups[30];
         for (uint32_t i = 0; i < 30; i++)
             wake_ups[i] = (struct made_wake_up){1 + i / 10, random_below(100), random_below(100), random_below(100),
@@ -113,6 +144,8 @@ TEST(it_ends_and_has_no_gaps)
         vec_free(&pieces);
         end();
     }
+    step = 1;
+    window = 100;
 }
 
 /* ---- times ---- */
@@ -139,7 +172,7 @@ TEST(samples_divide_the_time_that_a_thread_is_on_the_chain)
     static const struct made_record records[] = {
         {1, 100, 100, TRACE_WORK, 0, false}, {1, 200, 100, TRACE_WORK, 1, false}, {1, 300, 100, TRACE_WORK, 0, false},
         {1, 400, 100, TRACE_WORK, 2, false}, {1, 900, 100, TRACE_WORK, 0, false}, {2, 900, 100, TRACE_WORK, 3, false}};
-    const struct chain_piece at[] = {{0, 0, 0, 350}, {1, 350, 360, 500}, {0, 500, 510, 760}};
+    const struct chain_piece at[] = {{0, false, 0, 0, 350}, {1, false, 350, 360, 500}, {0, false, 500, 510, 760}};
     const chain_pieces pieces = {(struct chain_piece *)at, 3, 3};
     begin(records, 6, NULL, 0);
     struct chain_times times = chain_times_find(timeline, &pieces, procedures, 4);
@@ -163,7 +196,7 @@ TEST(waits_on_the_chain_have_no_known_waker)
         {1, 100, 100, TRACE_WORK, 0, false},    {1, 200, 100, TRACE_WAITING, 1, false},
         {1, 300, 100, TRACE_OFF_CPU, 1, false}, {1, 400, 100, TRACE_WORK, 0, false},
         {1, 500, 100, TRACE_WAITING, 2, false}};
-    const struct chain_piece at = {0, 0, 0, 500};
+    const struct chain_piece at = {0, false, 0, 0, 500};
     const chain_pieces pieces = {(struct chain_piece *)&at, 1, 1};
     begin(records, 5, NULL, 0);
     struct chain_times times = chain_times_find(timeline, &pieces, procedures, 4);
