@@ -69,7 +69,8 @@ static time_ranges times_of_regions(const thread_regions *regions, const char *n
     return times;
 }
 
-/* Adds the times of a thread's records with a mark. Between two samples that have one the thread stays there. */
+/* Adds the times of a thread's records with a mark. Between two samples that have one the thread stays there, unless it
+ * pauses for longer than the second one's time: a worker that sleeps between two regions has no samples then. */
 static void add_times(const struct timeline *timeline, const struct timeline_thread *thread, const bool *marks,
                       time_ranges *times)
 {
@@ -80,7 +81,8 @@ static void add_times(const struct timeline *timeline, const struct timeline_thr
         now = piece.end;
         if (!piece.place || !marks[piece.place - timeline->places])
             continue;
-        vec_push(times, ((struct time_range){marked == before ? before : piece.begin, now}));
+        bool stays = marked == before && piece.begin - before <= now - piece.begin;
+        vec_push(times, ((struct time_range){stays ? before : piece.begin, now}));
         marked = now;
     }
 }
