@@ -17,6 +17,7 @@ enum {
 };
 
 #define MOST_DEPTH (1 << 24)
+#define MOST_BYTES (256u << 20)
 
 /* A CIE, which gives FDEs their rules at the begin. */
 enum kind { KIND_USUAL, KIND_OUTERMOST, KIND_SIGNAL, KINDS, KIND_NONE };
@@ -24,7 +25,7 @@ enum kind { KIND_USUAL, KIND_OUTERMOST, KIND_SIGNAL, KINDS, KIND_NONE };
 #define ENTRY_ALIGN 8
 
 struct section {
-    uint8_t *at; /* NULL: no memory */
+    uint8_t *at; /* NULL: no memory, or more than a program has */
     size_t size, room;
     size_t cies[KINDS];
 };
@@ -35,7 +36,7 @@ static void put(struct section *s, const void *bytes, size_t size)
 {
     if (s->size + size > s->room) {
         size_t room = 2 * (s->room + size);
-        uint8_t *grown = s->at ? realloc(s->at, room) : NULL;
+        uint8_t *grown = s->at && room <= MOST_BYTES ? realloc(s->at, room) : NULL;
         if (!grown)
             free(s->at);
         s->at = grown;

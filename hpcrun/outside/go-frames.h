@@ -15,7 +15,7 @@
 
 #include "lib/go-table.h"
 
-/* Returns the section, of *bytes, which the caller frees; NULL: no memory. */
+/* Returns the section, of *bytes, which the caller frees; NULL: no memory, or more than a program has. */
 uint8_t *go_frames_make(const struct go_table *table, size_t *bytes);
 
 #endif

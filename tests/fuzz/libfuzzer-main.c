@@ -23,7 +23,7 @@ static const struct fuzz_target *const targets[] = {
     &elf_target,          &eh_frame_target,    &debug_line_target, &debug_info_target,
     &cfi_target,          &config_target,      &set_index_target,  &process_list_target,
     &database_target,     &run_json_target,    &instructions_json_target,
-    &elf_notes_target,    &memory_test_target, &split_debug_target,
+    &elf_notes_target,    &memory_test_target, &split_debug_target, &go_table_target,
     &timeline_target,
 };
 

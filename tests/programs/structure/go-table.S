@@ -84,6 +84,10 @@ switch:
         ret
         .balign 16, 0xcc
 end:
+        .size   main, work - main
+        .size   work, inner - work
+        .size   inner, switch - inner
+        .size   switch, end - switch
         .lcomm  other_stack, 4096
 other_stack_end = other_stack + 4096
 
