@@ -19,6 +19,8 @@
 #define MAX_SECTIONS   4096
 #define MAX_NAME_BYTES (1u << 20)
 #define MAX_UNWIND_INFORMATION (256u << 20)
+#define MAX_SEGMENT    (4ul << 30) /* code reaches 2 GB */
+#define USER_END       (1ul << 47) /* of the addresses of programs */
 
 /* Opening a device or a pipe has effects. So a path is first looked up, and then opened if it is the file. */
 #define LOOK_UP    O_PATH
@@ -36,6 +38,14 @@ struct placing {
 static uint64_t page_of(uint64_t address)
 {
     return address & ~(uint64_t)(PAGE - 1);
+}
+
+/* Whether the file has these bytes: no table is as large as a number in a damaged file says. */
+static bool has_bytes(const struct placing *p, uint64_t offset, uint64_t size)
+{
+    struct stat status;
+    return fstat(p->fd, &status) == 0 && offset <= (uint64_t)status.st_size &&
+           size <= (uint64_t)status.st_size - offset;
 }
 
 /* Reads bytes of the file. The one module without a file, the vdso, is mapped as a whole. */
@@ -156,7 +166,8 @@ static bool find_bias(struct placing *p)
 
 /* ---- segments ---- */
 
-static void find_bounds(struct placing *p)
+/* False for segments that no loader maps, or that would take much of our address space. */
+static bool find_bounds(struct placing *p)
 {
     struct module_image *image = p->image;
     image->start = UINT64_MAX;
@@ -166,9 +177,13 @@ static void find_bounds(struct placing *p)
         uint64_t start = image->bias + segment->p_vaddr, end = start + segment->p_memsz;
         if (segment->p_type != PT_LOAD)
             continue;
+        if (start > end || end > USER_END || segment->p_filesz > segment->p_memsz ||
+            segment->p_filesz > MAX_SEGMENT)
+            return false;
         image->start = page_of(start) < image->start ? page_of(start) : image->start;
         image->end = end > image->end ? end : image->end;
     }
+    return image->start <= p->mapping->start && p->mapping->start < image->end;
 }
 
 /* Memory at an address where nothing is; NULL: something is. */
@@ -251,7 +266,7 @@ static bool find_among(const struct placing *p, const Elf64_Shdr *sections, cons
 {
     const Elf64_Shdr *names = &sections[p->header.e_shstrndx];
     bool is_found = false;
-    char *text = names->sh_size < MAX_NAME_BYTES ? calloc(1, names->sh_size + 1) : NULL;
+    char *text = has_bytes(p, names->sh_offset, names->sh_size) && names->sh_size < MAX_NAME_BYTES ? calloc(1, names->sh_size + 1) : NULL;
     if (text && read_at(p, names->sh_offset, text, names->sh_size))
         is_found = find_by_name(p, sections, text, names->sh_size, wanted, found);
     free(text);
@@ -276,7 +291,7 @@ static bool find_section(const struct placing *p, const char *wanted, Elf64_Shdr
 static uint8_t *copy_section(const struct placing *p, const char *name, struct eh_frame_copy *copy)
 {
     Elf64_Shdr section;
-    if (!find_section(p, name, &section))
+    if (!find_section(p, name, &section) || !has_bytes(p, section.sh_offset, section.sh_size))
         return NULL;
     uint8_t *bytes = malloc(section.sh_size + 1);
     if (bytes && !read_at(p, section.sh_offset, bytes, section.sh_size)) {
@@ -369,7 +384,8 @@ static enum image_result place(struct placing *p)
         p->image->bias = p->mapping->start - p->segments[0].p_vaddr;
     else if (!find_bias(p))
         return IMAGE_NO_ELF;
-    find_bounds(p);
+    if (!find_bounds(p))
+        return IMAGE_NO_ELF;
     if (p->fd >= 0 && !is_the_device(p->fd, p->mapping) && !has_same_header(p))
         return IMAGE_NO_FILE;
     if (p->fd < 0 ? !place_copy(p) : !place_segments(p)) {

@@ -5,6 +5,7 @@
 #include "hpcrun/life/process-summary.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/foreign-threads.h"
+#include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/process/process-notes.h"
@@ -79,6 +80,7 @@ static bool begin_image(void)
     fds_init();
     metrics_init(&process.metrics, &process.config);
     modules_init(process.executable, &(struct known_code){0});
+    kernel_code_init();
     report_init();
     measurement_init();
     sampling.collapse_recursion = process.config.collapse_recursion;
@@ -91,7 +93,7 @@ static bool begin_image(void)
 
 static void on_exec(uint64_t time)
 {
-    if (worker.has_begun) {
+    if (worker.has_begun || worker.work->gains_rights) {
         worker.exec_at = worker.exec_at ? worker.exec_at : time;
         return;
     }
@@ -193,6 +195,7 @@ static void end_image(bool has_ended)
     enum process_state state = end_state(has_ended, &detail);
     measured_read_cpu();
     bool is_lost = !foreign_threads_write(true);
+    kernel_code_save();
     if (measurement_create() && chunk_memory(&chunk)) {
         is_lost |= !process_chunks_write_modules(&chunk);
         is_lost |= !perf_map_write(&chunk);
@@ -318,8 +321,11 @@ enum outside_end outside_measure(const struct outside_work *work)
     }
     perf_rings_stop();
     perf_rings_read(&visitor);
-    if (!worker.has_begun)
+    if (!worker.has_begun && worker.exec_at == 0)
         return OUTSIDE_FAILED;
-    end_image(has_ended);
+    if (worker.has_begun)
+        end_image(has_ended);
+    else
+        perf_rings_await_end();
     return worker.exec_at ? OUTSIDE_EXEC : OUTSIDE_ENDED;
 }

@@ -270,6 +270,38 @@ class Ends(OutsideTest):
         self.assertNotRegex(done.stdout, r"(?m)^(HPCRUN_|LD_PRELOAD=)")
 
 
+@unittest.skipIf(os.geteuid() != 0, "needs root, to give rights")
+class Rights(OutsideTest):
+    """Programs that give rights: the kernel ends the events of those that have begun before the rights are there."""
+
+    def giving_rights(self, name, mode, *flags):
+        binary = self.compile(name, self.source("outside"), *flags)
+        os.chown(binary, profiling.ORDINARY_USER, profiling.ORDINARY_USER)
+        binary.chmod(mode)
+        return binary
+
+    def test_root_measures_them(self):
+        for name, mode, flags in (("setuid", 0o4755, ()), ("setgid", 0o2755, ()), ("setuid", 0o4755, ("-static",))):
+            with self.subTest(name, flags=flags):
+                binary = self.giving_rights(name, mode, *flags)
+                done, images = self.measure(binary, 2, 50, status=7)
+                self.assertIn(f"{name}: measured from outside", done.stderr)
+                self.check_images(images)
+                self.assertEqual([(image.state, image.detail) for image in images], [(STATE_EXIT, 7)])
+                self.check_paths(profiling.read_measurements(self.measurements, paths=True), binary, "early", "late")
+
+    def test_others_may_not(self):
+        for flags in ((), ("-static",)):
+            binary = self.giving_rights("setuid", 0o4755, *flags)
+            os.chown(binary, 0, 0)
+            binary.chmod(0o4755)
+            for options in ([], ["--outside"]):
+                with self.subTest(flags=flags, options=options):
+                    done = self.run_tool(HPCRUN, *options, binary, user=profiling.ORDINARY_USER)
+                    self.assertEqual((done.returncode, done.stdout), (126, ""))
+                    self.assertRegex(done.stderr, r"\Ahpcrun: \S+: setuid: [^\n]+\n\Z")
+
+
 class Damage(OutsideTest):
     def test_a_frame_that_is_its_own_caller(self):
         """By wrong unwind information, which takes a step from the leaf for each frame: that ends before the limit of
@@ -310,6 +342,21 @@ class Refusals(profiling.ProfilingTest):
         self.addCleanup(thread.join)
         self.addCleanup(is_over.set)
         self.refuse(HPCRUN, "-p", thread.native_id, says=f"a thread of process {os.getpid()}")
+
+    def test_programs_of_32_bits(self):
+        binary = self.directory / "pause"
+        for command in (["as", "--32", "-o", f"{binary}.o"], ["ld", "-m", "elf_i386", "-o", binary, f"{binary}.o"]):
+            subprocess.run(command, input=".globl _start\n_start: mov $29, %eax\nint $0x80\njmp _start\n", text=True,
+                           check=True)
+        self.refuse(HPCRUN, binary, status=126, says="not an x86-64 program: the profiler can't be loaded")
+        self.refuse(HPCRUN, "--outside", binary, status=126, says="not an x86-64 program: can't be measured from outside")
+        try:
+            process = subprocess.Popen([binary])
+        except OSError:
+            self.skipTest("this kernel runs no programs of 32 bits")
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.refuse(HPCRUN, "-p", process.pid, says=f"process {process.pid}: not an x86-64 program")
 
     @unittest.skipIf(os.geteuid() != 0, "needs root, to be another user")
     def test_processes_of_another_user(self):

@@ -263,16 +263,14 @@ const char *change_verdict_name(enum change_verdict verdict)
 static void add_size(const struct changes_printer *printer, const struct change *change,
                      const struct costs_of_both *costs, struct text *text)
 {
-    char number[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE], uncertainty[NUMBER_SIZE];
     double whole = view_whole(printer->view, change->metric + MERGED_DIFFERENCE);
-    number_with_unit(fabs(costs->difference), printer->view->metrics->at[change->metric].unit, number);
-    number_percent(fabs(costs->difference), whole, percent);
-    number_percent(costs->uncertainty, whole, uncertainty);
-    text_add(text, number);
-    if (*percent && merged_is_of_repeats(merged_runs_of(printer->view)) && *uncertainty)
-        text_printf(text, " (%s%% %s %s%%)", percent, printer->lines->ascii ? "+-" : "±", uncertainty);
-    else if (*percent)
-        text_printf(text, " (%s%%)", percent);
+    struct number_text percent = number_percent(fabs(costs->difference), whole);
+    struct number_text uncertainty = number_percent(costs->uncertainty, whole);
+    text_add(text, number_with_unit(fabs(costs->difference), printer->view->metrics->at[change->metric].unit).text);
+    if (*percent.text && merged_is_of_repeats(merged_runs_of(printer->view)) && *uncertainty.text)
+        text_printf(text, " (%s%% %s %s%%)", percent.text, printer->lines->ascii ? "+-" : "±", uncertainty.text);
+    else if (*percent.text)
+        text_printf(text, " (%s%%)", percent.text);
 }
 
 /* Adds the text as a paragraph unless it is empty, and frees it. */
@@ -287,10 +285,9 @@ static void take_text(const struct changes_printer *printer, struct text *text)
 static void describe_effort(const struct changes_printer *printer, const struct change *effort)
 {
     struct text text = {0};
-    char values[SIDES][NUMBER_WITH_UNIT_SIZE];
-    for (int side = 0; side < SIDES; side++)
-        number_with_unit(effort->costs.sides[side], printer->view->metrics->at[effort->metric].unit, values[side]);
-    text_printf(&text, "Effort is %s in %s and %s in %s: ", values[1], text_string(&printer->names[1]), values[0],
+    const char *unit = printer->view->metrics->at[effort->metric].unit;
+    text_printf(&text, "Effort is %s in %s and %s in %s: ", number_with_unit(effort->costs.sides[1], unit).text,
+                text_string(&printer->names[1]), number_with_unit(effort->costs.sides[0], unit).text,
                 text_string(&printer->names[0]));
     if (effort->verdict == CHANGE_HARDLY) {
         text_add(&text, printer->is_scaling ? "as expected." : "hardly changed.");

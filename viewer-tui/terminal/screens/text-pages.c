@@ -250,6 +250,12 @@ void tui_help(struct tui *tui)
     vec_free(&text);
 }
 
+void tui_switch(struct tui *tui)
+{
+    bool *is_on = (bool *)((char *)tui + tui->command->argument);
+    *is_on = !*is_on;
+}
+
 void tui_redraw(struct tui *tui)
 {
     (void)tui;
