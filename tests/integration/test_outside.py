@@ -183,10 +183,12 @@ class Ends(OutsideTest):
             self.assertIn("statically linked: measured from outside", done.stderr)
             self.check_images(images)
             names = sorted((known[name][0], name) for name in ("main", "work", "inner", "switch"))
-            seen = {tuple(self.name_at(names, frame) for frame in path)
-                    for image in profiling.read_measurements(self.measurements, paths=True)
-                    for thread in image.threads for _, _, path in thread.paths}
+            paths = [path for image in profiling.read_measurements(self.measurements, paths=True)
+                     for thread in image.threads for _, _, path in thread.paths]
+            seen = {tuple(self.name_at(names, frame) for frame in path if frame.startswith(f"{binary.name}+"))
+                    for path in paths}
             with self.subTest(version):
+                self.assertFalse(any(map(profiling.is_partial, paths)))
                 self.assertLessEqual({("work", "main"), ("inner", "switch")}, seen)
                 self.assertLessEqual(seen, {("work", "main"), ("inner", "switch"), ("main",), ("switch",)})
 
@@ -196,8 +198,8 @@ class Ends(OutsideTest):
         return binary
 
     def name_at(self, names, frame):
-        at = int(frame.rsplit("+", 1)[1], 16) if "+" in frame else -1
-        return next((name for start, name in reversed(names) if start <= at), frame)
+        at = int(frame.rsplit("+", 1)[1], 16)
+        return next(name for start, name in reversed(names) if start <= at)
 
     def test_signals(self):
         """The command ends as without hpcrun, and hpcrun as the command."""
