@@ -76,6 +76,22 @@ bool go_table_begins(const uint8_t *bytes)
     return version_of(bytes) < GO_VERSIONS;
 }
 
+/* Otherwise functions could share their code and tables, and be far more than the bytes of the table. */
+static bool functions_ascend(const struct go_table *table)
+{
+    unsigned size = address_size(table);
+    struct cursor c = {.bytes = table->functions};
+    uint64_t last = take(&c, size);
+    for (uint64_t i = 0; i < table->count; i++) {
+        skip(&c, size);
+        uint64_t next = take(&c, size);
+        if (next <= last)
+            return false;
+        last = next;
+    }
+    return !c.failed;
+}
+
 bool go_table_open(struct go_table *table, const uint8_t *bytes, size_t size)
 {
     struct go_bytes all = {bytes, size};
@@ -92,9 +108,9 @@ bool go_table_open(struct go_table *table, const uint8_t *bytes, size_t size)
     table->text = table->version == GO_1_16 ? 0 : take(&c, 8);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         *parts[i] = part(all, take(&c, 8));
-    /* The last function is followed by its end. */
     return !c.failed && table->count > 0 &&
-           table->count < table->functions.size / (2 * address_size(table));
+           table->count < table->functions.size / (2 * address_size(table)) &&
+           functions_ascend(table); /* the last one is followed by its end */
 }
 
 /* ---- functions ---- */
@@ -224,14 +240,4 @@ bool go_values_next(struct go_values *values)
     values->end += size < left ? size : left;
     values->value = (int64_t)((uint64_t)values->value + (uint64_t)unzigzag(difference));
     return true;
-}
-
-int64_t go_value_at(const struct go_table *table, const struct go_function *function,
-                    uint32_t offset, uint64_t address)
-{
-    struct go_values values = go_values_of(table, function, offset);
-    while (go_values_next(&values))
-        if (address < values.end)
-            return values.value;
-    return -1;
 }

@@ -69,7 +69,7 @@ struct go_values {
 /* The first bytes of a table; 8 of them are enough to recognize it. */
 bool go_table_begins(const uint8_t *bytes);
 
-/* Reads the header. False if it is damaged, or of an unknown version. From Go 1.26 on it does not say where the
+/* Reads the header. False if it is damaged, of an unknown version, or if addresses of functions don't ascend. From Go 1.26 on it does not say where the
  * code begins, nor does one that the loader relocates: table->text is 0, and the caller finds it. */
 bool go_table_open(struct go_table *table, const uint8_t *bytes, size_t size);
 
@@ -91,9 +91,5 @@ struct go_values go_values_of(const struct go_table *table, const struct go_func
 
 /* Goes on to the next value, whose addresses follow. False if there is none. */
 bool go_values_next(struct go_values *values);
-
-/* The value at an address; -1: none. */
-int64_t go_value_at(const struct go_table *table, const struct go_function *function,
-                    uint32_t offset, uint64_t address);
 
 #endif

@@ -172,6 +172,35 @@ class Ends(OutsideTest):
         self.assertIn("./script: statically linked: measured from outside", done.stderr)
         self.assertEqual(pathlib.Path(image.executable).name, "static")
 
+    def test_go(self):
+        """Stripped Go programs: paths by the table of Go's runtime. One ends where the runtime goes on at another stack,
+        and does not continue with what that stack has kept."""
+        source = profiling.ROOT / "tests/programs/structure/go-table.S"
+        for version in (18, 20, 26):
+            binary = self.compile_go(f"go-{version}", source, version, "-s")
+            known = profiling.symbols(self.compile_go("with-symbols", source, version))
+            done, images = self.measure(binary, 1)
+            self.assertIn("statically linked: measured from outside", done.stderr)
+            self.check_images(images)
+            names = sorted((known[name][0], name) for name in ("main", "work", "inner", "switch"))
+            paths = [path for image in profiling.read_measurements(self.measurements, paths=True)
+                     for thread in image.threads for _, _, path in thread.paths]
+            seen = {tuple(self.name_at(names, frame) for frame in path if frame.startswith(f"{binary.name}+"))
+                    for path in paths}
+            with self.subTest(version):
+                self.assertFalse(any(map(profiling.is_partial, paths)))
+                self.assertLessEqual({("work", "main"), ("inner", "switch")}, seen)
+                self.assertLessEqual(seen, {("work", "main"), ("inner", "switch"), ("main",), ("switch",)})
+
+    def compile_go(self, name, source, version, *flags):
+        binary = self.directory / name
+        subprocess.run(["gcc", "-nostdlib", "-static", f"-DVERSION={version}", "-o", binary, source, *flags], check=True)
+        return binary
+
+    def name_at(self, names, frame):
+        at = int(frame.rsplit("+", 1)[1], 16)
+        return next(name for start, name in reversed(names) if start <= at)
+
     def test_signals(self):
         """The command ends as without hpcrun, and hpcrun as the command."""
         done, images = self.measure("sh", "-c", "kill -SEGV $$", options=["--outside"], status=-signal.SIGSEGV)
