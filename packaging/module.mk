@@ -50,7 +50,7 @@ $(OLD_GLIBC)/libc.so: packaging/old-glibc.awk packaging/old-glibc.c packaging/mo
 tarball: $(OLD_GLIBC)/libc.so
 	rm -rf $(PORTABLE)/$(FOLDER)
 	$(MAKE) install BUILD=$(PORTABLE)/build MPICC=none DESTDIR=$(PORTABLE) PREFIX=/$(FOLDER) LDFLAGS=-L$(OLD_GLIBC) \
-		TOOL_LDFLAGS='-Wl,-rpath,\$$$$ORIGIN/../lib'
+		TOOL_LDFLAGS='-Wl,--allow-shlib-undefined,-rpath,\$$$$ORIGIN/../lib'
 	strip --strip-unneeded $(PORTABLE)/$(FOLDER)/bin/* $(PORTABLE)/$(FOLDER)/lib/*.so $(PORTABLE)/$(FOLDER)/lib/hpcrun-outside \
 		$(PORTABLE)/$(FOLDER)/lib/agents/*.so
 	cp -L $(call file_of,libZydis.so.4.0) $(OLD_GLIBC)/libZycore.so.1.4 $(PORTABLE)/$(FOLDER)/lib
