@@ -32,7 +32,7 @@ OLD_GLIBC = $(PORTABLE)/glibc
 file_of   = $(shell $(CC) -print-file-name=$(1))
 
 # What the compiler finds first for -lc, -lelf, ... (old-glibc.awk). Functions that are in libc since 2.34 are in libpthread
-# and libdl before. libZydis names libZycore, but uses nothing of it: an empty one stands for it.
+# and libdl before. A function of libjansson has the name of one of ours. libZydis names libZycore, but uses nothing of it: an empty one stands for it.
 $(OLD_GLIBC)/libc.so: packaging/old-glibc.awk packaging/old-glibc.c packaging/module.mk
 	mkdir -p $(@D)
 	readelf --dyn-syms -W $(call file_of,libc.so.6) $(call file_of,ld-linux-x86-64.so.2) >$(@D)/symbols
@@ -41,15 +41,15 @@ $(OLD_GLIBC)/libc.so: packaging/old-glibc.awk packaging/old-glibc.c packaging/mo
 	$(CC) -shared -nostdlib -Wl,-soname,libc.so.6,--version-script=$(@D)/stub.map -o $(@D)/stub.so $(@D)/stub.s
 	$(CC) -O2 -fPIC -Wall -Werror -c -o $(@D)/new.o packaging/old-glibc.c
 	rm -f $(@D)/libnew.a && ar rcs $(@D)/libnew.a $(@D)/new.o
-	for name in elf iberty jansson ncursesw tinfo z zstd; do ln -sf $$($(CC) -print-file-name=lib$$name.a) $(@D); done
+	for name in elf iberty ncursesw tinfo z zstd; do ln -sf $$($(CC) -print-file-name=lib$$name.a) $(@D); done
+	objcopy --redefine-sym utf8_encode=jansson_utf8_encode $(call file_of,libjansson.a) $(@D)/libjansson.a
 	$(CC) -shared -nostdlib -Wl,-soname,libZycore.so.1.4 -o $(@D)/libZycore.so.1.4 -x c /dev/null
-	echo "GROUP ( $(@D)/stub.so $(call file_of,libpthread.so.0) $(call file_of,libdl.so.2) $(@D)/libnew.a \
-		$(call file_of,libc_nonshared.a) )" >$@
+	echo "GROUP ( $(@D)/stub.so $(@D)/libnew.a $(call file_of,libc_nonshared.a) )" >$@
 
 .PHONY: tarball
 tarball: $(OLD_GLIBC)/libc.so
 	rm -rf $(PORTABLE)/$(FOLDER)
-	$(MAKE) install BUILD=$(PORTABLE)/build MPICC=none DESTDIR=$(PORTABLE) PREFIX=/$(FOLDER) LDFLAGS=-L$(OLD_GLIBC) \
+	LDFLAGS='-L$(OLD_GLIBC) -Wl,--no-as-needed,-l:libpthread.so.0,-l:libdl.so.2' $(MAKE) install BUILD=$(PORTABLE)/build MPICC=none DESTDIR=$(PORTABLE) PREFIX=/$(FOLDER) \
 		TOOL_LDFLAGS='-Wl,--allow-shlib-undefined,-rpath,\$$$$ORIGIN/../lib'
 	strip --strip-unneeded $(PORTABLE)/$(FOLDER)/bin/* $(PORTABLE)/$(FOLDER)/lib/*.so $(PORTABLE)/$(FOLDER)/lib/hpcrun-outside \
 		$(PORTABLE)/$(FOLDER)/lib/agents/*.so

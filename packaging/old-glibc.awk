@@ -3,7 +3,8 @@
 # time. A program that is linked with it runs on all systems from then on. With -v versions=1, writes the library's
 # version script.
 #
-# Names of the same data (environ, __environ) stay names of the same data: the linker copies it to programs.
+# Names of the same data (environ, __environ) stay names of the same data, weak if they are: the linker copies it to
+# programs with all its names.
 function number(version,    part) { # GLIBC_2.3.4: 304
     split(substr(version, 7), part, ".")
     return 100 * part[2] + part[3]
@@ -18,6 +19,7 @@ $4 ~ /^(FUNC|IFUNC|OBJECT|NOTYPE)$/ && $7 != "UND" && $8 ~ /@GLIBC_[0-9.]+$/ {
         best[field[1]] = field[2]
         type[field[1]] = $4 == "OBJECT" ? "object" : "function"
         size[field[1]] = $3
+        bind[field[1]] = $5 == "WEAK" ? ".weak" : ".globl"
         address[field[1]] = file ":" $2
     }
 }
@@ -39,7 +41,7 @@ END {
         print ".balign 32"
         count = split(place[at], names, " ")
         for (i = 1; i <= count; i++)
-            print ".globl " names[i] "\n.type " names[i] ", @" type[names[i]] "\n.size " names[i] ", " size[names[i]] "\n" names[i] ":"
+            print bind[names[i]] " " names[i] "\n.type " names[i] ", @" type[names[i]] "\n.size " names[i] ", " size[names[i]] "\n" names[i] ":"
         print ".skip " bytes[at] + 0
     }
 }
