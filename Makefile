@@ -53,7 +53,7 @@ include packages.mk
 include lib/module.mk hpcrun/module.mk agents/module.mk hpcstruct/module.mk hpcprof/module.mk viewer-tui/module.mk
 include runtime-patches/minicilk/module.mk
 include tests/module.mk
-include debian/module.mk
+include packaging/module.mk
 
 # Manual pages: the lists of options and keys come from the tool.
 MAN_PAGES = $(patsubst %.1.in,$(BUILD)/man/%.1,$(notdir $(wildcard */*.1.in)))
@@ -64,6 +64,9 @@ $(BUILD)/man/%.1: %.1.in $(BUILD)/bin/% lib/manual-page.awk
 	$(Q)awk -v tool=$(BUILD)/bin/$* -f lib/manual-page.awk $< >$@
 
 all: $(PROGRAMS) $(MAN_PAGES)
+
+# make tarball has flags for the tools only.
+$(BUILD)/bin/%: LDFLAGS += $(TOOL_LDFLAGS)
 
 # CFLAGS_FOLDER adds flags for the files of one folder.
 $(BUILD)/obj/%.o: %.c

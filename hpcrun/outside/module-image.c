@@ -183,7 +183,7 @@ static bool find_bounds(struct placing *p)
         image->start = page_of(start) < image->start ? page_of(start) : image->start;
         image->end = end > image->end ? end : image->end;
     }
-    return image->start <= p->mapping->start && p->mapping->start < image->end;
+    return true;
 }
 
 /* Memory at an address where nothing is; NULL: something is. */

@@ -29,6 +29,7 @@
 #define WAIT_MS        50
 #define EXEC_WAIT_MS   1 /* a program may end soon: /proc is to be read before */
 #define WRITE_INTERVAL 10000000000u
+#define STACK_BYTES    (1u << 20) /* more than it takes */
 
 static struct {
     const struct outside_work *work;
@@ -261,8 +262,16 @@ static uint64_t outside_period(uint64_t period)
     return (period + period / 37) | 1;
 }
 
+/* A module of the process may lie right below the stack of this one, which could not grow then. */
+static void grow_stack(void)
+{
+    char room[STACK_BYTES];
+    *(volatile char *)room = 0;
+}
+
 static bool begin(void)
 {
+    grow_stack();
     struct event *event = &process.config.events[0];
     event->period = worker.period = outside_period(event->period);
     handle_signals();

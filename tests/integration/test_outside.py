@@ -254,6 +254,16 @@ class Ends(OutsideTest):
         writer.join()
         self.assertTrue(waits)
 
+    def test_stack_of_the_worker(self):
+        """It is there before modules of the process are, which may lie right below it."""
+        process = self.start(program("outside"), 2, 2, "go")
+        tool, _ = self.attach(process)
+        worker, = pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()
+        low, high = re.search(r"(?m)^(\w+)-(\w+) .*\[stack\]$", pathlib.Path(f"/proc/{worker}/maps").read_text()).groups()
+        self.assertGreater(int(high, 16) - int(low, 16), 1 << 20)
+        process.communicate("go\n")
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+
     def test_measurement_that_is_killed(self):
         """The command ends as without it; a line says what is missing."""
         tool = subprocess.Popen([HPCRUN, "-o", self.directory / "killed", "--outside", program("outside"), "2", "2", "go"],
