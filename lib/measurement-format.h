@@ -6,7 +6,7 @@
 
 #define MEASUREMENT_MAGIC       "HPCRUNMF"
 #define MEASUREMENT_MAJOR       2 /* readers accept 1, too */
-#define MEASUREMENT_MINOR       5
+#define MEASUREMENT_MINOR       6
 #define MEASUREMENT_HEADER_SIZE 16
 #define MEASUREMENT_SUFFIX      ".hpcrun"
 #define MEASUREMENT_LOG         "hpcrun.log"
@@ -44,6 +44,7 @@ enum chunk_kind {
     CHUNK_JOINS = 22,
     CHUNK_TRACE = 23,
     CHUNK_MARKS = 24,
+    CHUNK_WAKE_UPS = 25,
 };
 
 enum process_origin { ORIGIN_LAUNCHED, ORIGIN_EXEC, ORIGIN_FORK, ORIGIN_OTHER };

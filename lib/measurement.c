@@ -106,8 +106,7 @@ static bool list_files(const char *directory, const char *ending, struct measure
         if (ends_with(entry->d_name, ending))
             vec_push(&files->paths, mem_printf("%s/%s", directory, entry->d_name));
     closedir(stream);
-    if (files->paths.n)
-        qsort(files->paths.at, files->paths.n, sizeof *files->paths.at, by_text);
+    vec_sort(&files->paths, by_text);
     return true;
 }
 

@@ -434,8 +434,7 @@ static void sort_costs(void *context, unsigned worker, size_t index)
     (void)worker;
     const struct projection *projection = context;
     const struct profile *profile = &projection->profiles.at[index];
-    if (profile->costs.n)
-        qsort(profile->costs.at, profile->costs.n, sizeof *profile->costs.at, by_context);
+    vec_sort(&profile->costs, by_context);
 }
 
 static void drop_repeated(struct context_ids *sorted)
@@ -453,8 +452,7 @@ void projection_renumber(struct projection *projection, const uint32_t *new_ids)
     renumber_profiles(projection, new_ids);
     parallel_for(projection->profiles.n, projection->workers, sort_costs, projection);
     renumber_calls(calls, new_ids);
-    if (calls->n)
-        qsort(calls->at, calls->n, sizeof *calls->at, by_id);
+    vec_sort(calls, by_id);
     drop_repeated(calls);
     context_tree_free(&projection->tree);
 }

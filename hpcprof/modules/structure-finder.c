@@ -335,8 +335,7 @@ static void list_wanted(struct finder *finder, struct structures *structures)
         vec_push(&finder->wanted, wanted);
         finder->wanted_size += (double)module->file_size;
     }
-    if (finder->wanted.n)
-        qsort(finder->wanted.at, finder->wanted.n, sizeof *finder->wanted.at, by_size);
+    vec_sort(&finder->wanted, by_size);
 }
 
 /* Reports a missing hpcstruct once instead of once per module. */

@@ -122,8 +122,9 @@ static const struct option_row rows[OPTIONS] = {
         {NULL, "work-span", NULL, NULL, "measure work and span of fork-join programs",
          "Measure work, span and burdened span exactly, in every calling context, from what the runtime "
          "reports of spawns, syncs and steals, or of regions and tasks. Needs a runtime that can report it: "
-         "minicilk, OpenMP of gcc or LLVM, or OpenCilk if the program is compiled for Cilkscale. Programs with tasks of less than a microsecond run slower. With `--workers`: in one more run, with the fewest workers, so "
-         "that the times of the others do not contain it."},
+         "minicilk, OpenMP of gcc or LLVM, or OpenCilk if the program is compiled for Cilkscale. Programs with "
+         "tasks of less than a microsecond run slower. With `--workers`: in one more run, with the fewest workers, "
+         "so that the times of the others do not contain it."},
     [WORKERS] =
         {NULL, "workers", "P,Q,...", NULL, "run with each number of workers; -o SET has the runs",
          "Run the command with each of these numbers of workers, several times, and keep the runs in one "

@@ -1,5 +1,6 @@
 #include "hpcrun/outside/measured-process.h"
 
+#include "hpcrun/base/program-file.h"
 #include "hpcrun/base/small-file.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process.h"
@@ -204,8 +205,12 @@ bool measured_may_look(int pid)
         diag_error(who, "a thread of process %d: only whole processes are measured", process_id);
         return false;
     }
-    if (readlink(in_proc(path, pid, "exe"), program, sizeof program) >= 0)
-        return true;
+    if (readlink(in_proc(path, pid, "exe"), program, sizeof program) >= 0) {
+        bool is_known = program_file_check_at(AT_FDCWD, path, false) != UNMEASURED_OTHER_MACHINE;
+        if (!is_known)
+            diag_error(who, "%s", unmeasured_reason(UNMEASURED_OTHER_MACHINE));
+        return is_known;
+    }
     if (errno == ENOENT)
         diag_error(who, "a thread of the kernel, or a process that has ended");
     else
@@ -279,14 +284,10 @@ bool measured_visit_threads(void (*visit)(int tid, void *data), void *data)
     return true;
 }
 
-bool memory_of_process(int pid, uint64_t address, void *to, size_t size)
+bool measured_read(uint64_t address, void *to, size_t size)
 {
     struct iovec local = {.iov_base = to, .iov_len = size};
     struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
-    return sys6(SYS_process_vm_readv, pid, SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0) == (long)size;
-}
-
-bool measured_read(uint64_t address, void *to, size_t size)
-{
-    return memory_of_process(process.pid, address, to, size);
+    return sys6(SYS_process_vm_readv, process.pid, SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0) ==
+           (long)size;
 }

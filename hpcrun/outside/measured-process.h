@@ -54,9 +54,8 @@ void measured_name(int tid, char *name, size_t room);
 /* Calls `visit` for each thread. False if the process is gone. */
 bool measured_visit_threads(void (*visit)(int tid, void *data), void *data);
 
-/* Bytes of the process's memory, or of another one's. False if not all of them can be read. */
+/* Bytes of the process's memory. False if not all of them can be read. */
 bool measured_read(uint64_t address, void *to, size_t size);
-bool memory_of_process(int pid, uint64_t address, void *to, size_t size);
 
 /* The target of a link in /proc, without the kernel's mark of a deleted file; "" if it can't be read. */
 void measured_link(const char *link, char *to, size_t room);

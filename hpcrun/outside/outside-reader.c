@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define WAIT_MS      50
+#define STACK_BYTES  (1u << 20) /* more than a worker takes */
 #define EXEC_WAIT_MS 1 /* a program may end soon: /proc is to be read before */
 
 static struct {
@@ -187,7 +188,7 @@ static void on_exec(struct traced *process, const char *name, uint64_t time)
     memset(process->name, 0, sizeof process->name);
     memcpy(process->name, name, strnlen(name, sizeof process->name));
     reader.has_begun |= process->is_given;
-    if (process->is_given)
+    if (process->is_given && !reader.work->gains_rights)
         begin_worker(process);
 }
 
@@ -266,7 +267,7 @@ static bool open_events(void)
     const struct outside_work *work = reader.work;
     unsigned missing = 0;
     kernel_code_init();
-    perf_rings_prepare(&process.config.events[0], work->command);
+    perf_rings_prepare(&process.config.events[0], work->command && !reader.has_begun);
     for (int i = 0; i < work->count; i++) {
         process.pid = work->pids[i];
         int error = perf_rings_open(&missing);
@@ -291,21 +292,32 @@ static void add_map(const struct mapping *mapping, void *data)
 }
 
 /* A process that runs already gets its worker at once, so that it is in the list of processes. */
+static bool begin_running(struct traced *given)
+{
+    process.pid = given->pid;
+    traced_maps_clear(given);
+    bool is_there = foreign_modules_visit_maps(add_map, given);
+    if (is_there)
+        begin_worker(given);
+    else
+        explain(given->pid, -ESRCH);
+    return is_there;
+}
+
 static bool begin_given(int pid)
 {
     struct traced *given = traced_add(pid, sys_clock(CLOCK_MONOTONIC));
     if (!given)
         return false;
     given->is_given = true;
-    process.pid = pid;
-    if (reader.work->command)
-        return true;
-    bool is_there = foreign_modules_visit_maps(add_map, given);
-    if (is_there)
-        begin_worker(given);
-    else
-        explain(pid, -ESRCH);
-    return is_there;
+    return reader.work->command || begin_running(given);
+}
+
+/* The command has begun, and the kernel ends its events, since it gains rights. */
+static bool begin_with_rights(void)
+{
+    perf_rings_await_end();
+    return open_events() && begin_running(traced_find(reader.work->pids[0]));
 }
 
 /* A bit longer than what was asked for: see perf-rings.h. */
@@ -314,10 +326,28 @@ static uint64_t outside_period(uint64_t period)
     return (period + period / 37) | 1;
 }
 
+/* A module of the process may lie right below the stack of its worker, which could not grow then. */
+static void grow_stack(void)
+{
+    char room[STACK_BYTES];
+    *(volatile char *)room = 0;
+}
+
+static void write_now_and_then(void)
+{
+    uint64_t now = sys_clock(CLOCK_MONOTONIC);
+    measured_read_cpu();
+    if (now - worker.written_at < WRITE_INTERVAL)
+        return;
+    worker.written_at = now;
+    foreign_threads_write(false);
+}
+
 static bool begin(void)
 {
     const struct outside_work *work = reader.work;
     process.config.events[0].period = outside_period(process.config.events[0].period);
+    grow_stack();
     handle_signals();
     if (!record_queues_map())
         diag_fatal(NULL, "no memory for queues");
@@ -422,7 +452,7 @@ int outside_read(const struct outside_work *work)
         perf_rings_wait(reader.given, (unsigned)work->count, waits_for_exec ? EXEC_WAIT_MS : WAIT_MS);
         reader.until = perf_rings_read(any_has_ended(), on_record);
         traced_visit(wake_worker);
-        runs = some_run();
+        runs = some_run() && (!waits_for_exec || !reader.has_begun || !work->gains_rights || begin_with_rights());
         reap(WNOHANG);
     }
     perf_rings_stop();

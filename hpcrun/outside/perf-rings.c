@@ -31,6 +31,9 @@
  * youngest records stay in their rings until the next reading, so that records are read in the order of time. */
 #define SETTLING_NS 1000000u
 
+/* If the kernel does not end the events of a program in this time, the program has not gained rights. */
+#define END_MS 100
+
 struct ring {
     int fd;                            /* the event that it was mapped for */
     struct perf_event_mmap_page *page; /* NULL: no ring */
@@ -268,6 +271,20 @@ void perf_rings_stop(void)
 {
     for (size_t i = 0; i < perf.count; i++)
         ioctl(perf.events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void perf_rings_await_end(void)
+{
+    struct pollfd first = {.fd = perf.events[0].fd};
+    while (poll(&first, 1, END_MS) < 0 && errno == EINTR)
+        continue;
+    for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++) {
+        if (ring->page)
+            munmap(ring->page, PAGE + ring->bytes);
+        *ring = (struct ring){0};
+    }
+    while (perf.count > 0)
+        close(perf.events[--perf.count].fd);
 }
 
 /* ---- reading ---- */

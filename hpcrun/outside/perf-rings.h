@@ -41,4 +41,8 @@ bool perf_rings_counts(int tid, uint64_t event, int *opener);
 /* Stops all events; the rings can still be read. */
 void perf_rings_stop(void);
 
+/* Waits until the kernel has ended the events of a program that gains rights, and forgets them: it does so a moment
+ * after it has reported the exec. Events that are opened later stay. */
+void perf_rings_await_end(void);
+
 #endif

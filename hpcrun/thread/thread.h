@@ -69,6 +69,14 @@ struct thread_event {
 
 #define THREAD_CALL_WORDS 232
 
+#define MAX_OPEN_RANGES 32
+
+/* A range of sample/thread-marks.h that has not ended. */
+struct open_range {
+    const void *key;
+    uint32_t mark; /* index of its begin */
+};
+
 /* Fields that a sample touches come first, next to each other: the caches are cold at every sample.
  */
 struct thread {
@@ -91,6 +99,7 @@ struct thread {
     uint32_t trace_limit;
     struct segments marks; /* sample/thread-marks.h */
     uint32_t marks_written;
+    struct segments wake_ups; /* sample/wake-up-record.h */
     struct unwinder unwinder;
     struct cct cct;
     struct logical logical;
@@ -125,6 +134,8 @@ struct thread {
     uint64_t start[4];                  /* struct start of hooks/thread-hooks.c */
     uint64_t calls[THREAD_CALL_WORDS];  /* struct thread_calls of restart/resumed-calls.h */
     struct agent_start_routine routine; /* its start routine, for the agents */
+    uint32_t open_ranges;               /* also counts those above MAX_OPEN_RANGES */
+    struct open_range ranges[MAX_OPEN_RANGES];
 };
 
 /* This thread's record; NULL before thread_adopt and after thread_leave. Static TLS. */

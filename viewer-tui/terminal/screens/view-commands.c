@@ -46,11 +46,11 @@ void tui_show_view(struct tui *tui, enum projection projection, enum view_id id)
 
 bool tui_is_of_one_run(struct tui *tui, const char *what, bool or_comparison)
 {
-    if (session_has_losses(tui->session))
-        tui_say(tui, "%s works with one run; Enter in the table of the set opens one", what);
-    else if (session_is_comparison(tui->session) && !or_comparison)
-        tui_say(tui, "%s works with one database, not with a comparison", what);
-    return or_comparison ? !session_has_losses(tui->session) : !session_is_merged(tui->session);
+    bool compares = session_is_comparison(tui->session), is = compares ? or_comparison : !session_is_merged(tui->session);
+    if (!is)
+        tui_say(tui, compares ? "%s works with one database, not with a comparison"
+                              : "%s works with one run; Enter in the table of the set opens one", what);
+    return is;
 }
 
 static void show_view(struct tui *tui)
@@ -185,7 +185,7 @@ static void ask_threads(struct tui *tui)
         return;
     char *cause = NULL;
     struct thread_set *wanted =
-        *answer ? session_matching_threads(tui->session, tui->projection, answer, &cause) : NULL;
+        *answer ? session_choose_threads(tui->session, tui->projection, thread_set_matching, answer, &cause) : NULL;
     if (!*answer || wanted)
         restrict_to(tui, wanted);
     tui_say(tui, "%s", cause ? cause : "");
@@ -249,17 +249,14 @@ static void add_program(const void *context, size_t index, struct text *out)
 {
     const struct programs *programs = context;
     const struct tui *tui = programs->tui;
-    size_t i, n = 0;
-    json_t *process;
+    size_t n = 0;
     if (index == 0) {
         text_add(out, "  all programs");
         return;
     }
     const char *name = programs->names.at[index - 1];
-    json_array_foreach(json_object_get(tui->session->run, "processes"), i, process)
-    {
+    json_each (process, json_object_get(tui->session->run, "processes"))
         n += strcmp(run_program_of(process), name) == 0;
-    }
     text_say(out, tui->ascii, "  %s  (%zu process%s)", name, n, n == 1 ? "" : "es");
 }
 
@@ -301,7 +298,8 @@ static void choose_program(struct tui *tui)
     struct thread_set *set = NULL;
     if (key_is_of(key, tui_toggle)) {
         if (chosen > 0)
-            set = session_threads_of_program(tui->session, tui->projection, programs.names.at[chosen - 1], &cause);
+            set = session_choose_threads(tui->session, tui->projection, thread_set_of_program,
+                                         programs.names.at[chosen - 1], &cause);
         if (chosen == 0 || set)
             restrict_to(tui, set);
         tui_say(tui, "%s", cause ? cause : "");
