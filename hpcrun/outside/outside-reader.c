@@ -333,16 +333,6 @@ static void grow_stack(void)
     *(volatile char *)room = 0;
 }
 
-static void write_now_and_then(void)
-{
-    uint64_t now = sys_clock(CLOCK_MONOTONIC);
-    measured_read_cpu();
-    if (now - worker.written_at < WRITE_INTERVAL)
-        return;
-    worker.written_at = now;
-    foreign_threads_write(false);
-}
-
 static bool begin(void)
 {
     const struct outside_work *work = reader.work;

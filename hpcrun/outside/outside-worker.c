@@ -202,6 +202,16 @@ static bool begin_image(const struct measured_image *image)
     return true;
 }
 
+static void write_now_and_then(void)
+{
+    uint64_t now = sys_clock(CLOCK_MONOTONIC);
+    measured_read_cpu();
+    if (now - worker.written_at < WRITE_INTERVAL)
+        return;
+    worker.written_at = now;
+    foreign_threads_write(false);
+}
+
 int outside_work(const struct measured_image *image, struct record_queue *queue, bool is_main)
 {
     worker.queue = queue;
