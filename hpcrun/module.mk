@@ -107,6 +107,7 @@ $(eval $(call unit_test,hpcrun/test_kernel_frames,$(BUILD)/obj/hpcrun/source/ker
 $(eval $(call unit_test,hpcrun/test_cfi,$(BUILD)/obj/hpcrun/unwind/cfi.o,))
 $(eval $(call unit_test,hpcrun/test_instruction,$(BUILD)/obj/hpcrun/unwind/instruction.o,-lZydis))
 $(eval $(call unit_test,hpcrun/test_foreign_memory,$(addprefix $(BUILD)/obj/hpcrun/,outside/foreign-memory.o unwind/memory.o),))
+$(eval $(call unit_test,hpcrun/test_record_queue,$(BUILD)/obj/hpcrun/outside/record-queue.o,))
 $(eval $(call unit_test,hpcrun/test_eh_frame_index,$(addprefix $(BUILD)/obj/hpcrun/,outside/eh-frame-index.o unwind/cfi.o),))
 $(eval $(call unit_test,hpcrun/test_module_image,$(addprefix $(BUILD)/obj/hpcrun/,outside/module-image.o outside/eh-frame-index.o outside/go-frames.o) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_guard,$(BUILD)/obj/hpcrun/unwind/memory.o,))
