@@ -74,7 +74,12 @@ enum module_flag {
     MODULE_HPCRUN = 4,
     MODULE_LIBC = 8,
     MODULE_REPLACED = 16,
+    MODULE_KERNEL = 32,
 };
+
+/* The path of the module that stands for the kernel. Offsets in it count from where the kernel's code begins; 0: code
+ * whose address the kernel hides. */
+#define KERNEL_MODULE "[kernel]"
 
 enum process_state {
     PROCESS_RUNNING,

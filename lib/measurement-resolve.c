@@ -285,8 +285,7 @@ static void resolve_threads(struct builder *b, const struct idmap *events)
     }
     free(spaces);
     idmap_free(&metrics);
-    if (m->threads.n)
-        qsort(m->threads.at, m->threads.n, sizeof *m->threads.at, by_index);
+    vec_sort(&m->threads, by_index);
 }
 
 void builder_resolve(struct builder *b)
@@ -297,8 +296,7 @@ void builder_resolve(struct builder *b)
         idmap_put(&events, m->events.at[i].id, 0, (uint32_t)i);
     for (size_t i = 0; i < m->name_tables.n; i++) {
         struct measurement_name_table *table = &m->name_tables.at[i];
-        if (table->names.n)
-            qsort(table->names.at, table->names.n, sizeof *table->names.at, by_name_value);
+        vec_sort(&table->names, by_name_value);
     }
     resolve_metrics(b, &events);
     resolve_threads(b, &events);

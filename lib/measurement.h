@@ -289,12 +289,15 @@ struct measurement_files {
     VEC(char *) paths; /* sorted */
 };
 
-/* Lists the measurement files of a directory, or its lists of processes (lib/process-list.h). False
+/* Lists the measurement files of a directory, its lists of processes (lib/process-list.h), or its names of kernel
+ * procedures (lib/kernel-symbols.h). False
  * if the directory cannot be read; *cause is then a line that says why, which the caller frees. An
  * empty list is no error. */
 bool measurement_list(const char *directory, struct measurement_files *files, char **cause);
 bool measurement_list_processes(const char *directory, struct measurement_files *files,
                                 char **cause);
+
+bool measurement_list_kernels(const char *directory, struct measurement_files *files, char **cause);
 
 void measurement_files_free(struct measurement_files *files);
 

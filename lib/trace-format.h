@@ -45,6 +45,7 @@ enum trace_flag {
      * record in state TRACE_WAITING without the flag pays waiting because its thread waited in a call. */
     TRACE_AS_OVERHEAD = 32,
     TRACE_AS_WAITING = 64,
+    TRACE_IN_KERNEL = 128, /* in databases only: the record pays `kernel`, too */
     TRACE_FLAG_BITS = 8,
     TRACE_FLAG_MASK = 255,
 };

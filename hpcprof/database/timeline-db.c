@@ -26,6 +26,8 @@ static unsigned state_of(const struct measurement_trace_record *record,
     unsigned state = trace_state(record->amount), flags = record->amount & TRACE_WORKER;
     if (node && (state == TRACE_WORK || state == TRACE_OFF_CPU))
         flags |= node->flags;
+    else if (node)
+        flags |= node->flags & TRACE_IN_KERNEL;
     if (state == TRACE_WORK && flags & TRACE_AS_OVERHEAD)
         state = TRACE_OVERHEAD;
     else if (state == TRACE_WORK && flags & TRACE_AS_WAITING)

@@ -41,7 +41,7 @@ void thread_image_clear(struct thread *thread)
     image->undo.count = 0;
     image->join_count = 0;
     image->trace = image->trace_recent_count = 0;
-    image->marks = image->lost_marks = thread->marks_written = 0;
+    image->marks = image->lost_marks = thread->marks_written = thread->open_ranges = 0;
     image->wake_ups = image->lost_wake_ups = image->wake_up_scale = 0;
     image->name[0] = '\0';
     memset(image->fates, 0, sizeof image->fates);

@@ -49,12 +49,14 @@ const char *open_timeline(struct open_timeline *open, struct session *session, e
     thread_set_keep(session->threads, &threads, &db->metrics);
     open->regions = thread_regions_of(&threads, open->timeline);
     open->chart = time_chart_of(open->timeline, &open->scopes, threads, columns);
-    if (run->has_range)
-        time_chart_show(&open->chart, run->range.from, run->range.to, columns);
+    if (run->ranges.n) {
+        struct time_range span = time_ranges_span(&run->ranges);
+        time_chart_show(&open->chart, span.from, span.to, columns);
+    }
     if (open->chart.rows.n > 0)
         return NULL;
     close_timeline(open);
-    return run->has_range ? "no thread has samples in this piece of time" : "these threads have no samples";
+    return run->ranges.n ? "no thread has samples in this piece of time" : "these threads have no samples";
 }
 
 void close_timeline(struct open_timeline *open)

@@ -67,20 +67,22 @@ static const struct thread *last_thread(const struct critical_path *path)
     return last;
 }
 
-static void cut_to(chain_pieces *pieces, struct time_range range)
+static void cut_to(chain_pieces *pieces, const time_ranges *ranges)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < pieces->n; i++) {
-        struct chain_piece piece = pieces->at[i];
+    chain_pieces kept = {0};
+    for (size_t i = 0; i < pieces->n * ranges->n; i++) {
+        struct chain_piece piece = pieces->at[i / ranges->n];
+        struct time_range range = ranges->at[i % ranges->n];
         if (piece.to <= range.from || piece.from >= range.to)
             continue;
         piece.from = piece.from > range.from ? piece.from : range.from;
         piece.to = piece.to < range.to ? piece.to : range.to;
         piece.runs = piece.runs > piece.from ? piece.runs : piece.from;
         piece.runs = piece.runs < piece.to ? piece.runs : piece.to;
-        pieces->at[kept++] = piece;
+        vec_push(&kept, piece);
     }
-    pieces->n = kept;
+    vec_free(pieces);
+    *pieces = kept;
 }
 
 /* By place, the user's own procedure. The caller frees. */
@@ -107,8 +109,8 @@ static const char *find_path(struct critical_path *path, struct session *session
     path->pieces =
         longest_chain(path->timeline, (uint32_t)(thread - path->timeline->threads),
                       (uint64_t)(run_number(last->process, "time_line_begin") * 1e9), (uint64_t)(end_of(last->process) * 1e9));
-    if (run->has_range)
-        cut_to(&path->pieces, run->range);
+    if (run->ranges.n)
+        cut_to(&path->pieces, &run->ranges);
     uint32_t *procedures = own_procedures(path->db, path->timeline);
     path->times = chain_times_find(path->timeline, &path->pieces, procedures, database_n_procedures(path->db));
     free(procedures);

@@ -1,5 +1,6 @@
 #include "viewer-tui/tree/code-owner.h"
 
+#include "lib/measurement-format.h"
 #include "lib/path.h"
 #include "lib/source-names.h"
 #include "viewer-tui/base/packages.h"
@@ -80,7 +81,7 @@ static unsigned find_owner_of_file(const struct database *db, uint32_t file)
 static const char *const system_libraries[] = {
     "ld-linux", "libc.so",   "libc-2",  "libm.so", "libm-2",  "libmvec",  "libpthread", "libdl.so", "librt.so",
     "libgcc_s", "libstdc++", "libc++",  "libgomp", "libomp.", "libiomp5", "libtbb",     "libasan",  "libubsan",
-    "libhpcrun", "linux-vdso", "[vdso]", NULL};
+    "libhpcrun", "linux-vdso", "[vdso]", KERNEL_MODULE, NULL};
 
 static unsigned find_owner_of_module(const struct database *db, uint32_t module)
 {
@@ -111,20 +112,16 @@ enum code_owner code_owner_of_file(struct database *db, uint32_t file)
     return owner == OPEN ? CODE_OF_SYSTEM : (enum code_owner)owner;
 }
 
-/* hpcprof's placeholders look like "<unknown code>". */
-static bool has_name(const struct procedure *procedure)
-{
-    return procedure->name && *procedure->name && *procedure->name != '<';
-}
-
 enum code_owner code_owner_of_procedure(struct database *db, uint32_t id, uint32_t module)
 {
     struct procedure procedure = database_procedure(db, id);
     unsigned owner = owner_of(db, procedure.file, false);
     if (owner != OPEN)
         return (enum code_owner)owner;
-    if (module == NOTHING)
-        return has_name(&procedure) ? CODE_OWN : CODE_OF_SYSTEM;
+    if (module == NOTHING) { /* hpcprof's placeholders look like "<unknown code>" */
+        bool has_name = procedure.name && *procedure.name && *procedure.name != '<';
+        return has_name ? CODE_OWN : CODE_OF_SYSTEM;
+    }
     return (enum code_owner)owner_of(db, module, true);
 }
 
