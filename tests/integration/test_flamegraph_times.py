@@ -98,10 +98,11 @@ class FlamegraphTimes(unittest.TestCase):
         phases.contexts["tiny"].charge(5e-6, 0, 3)
         phases.places["tiny"] = len(phases.places)
         phases.line.record(3, 900_000_000, 5000, tw.WORK, phases.places["tiny"])
-        times = self.page(phases)
-        self.check_sums(times)
-        self.assertEqual(set(times.of("assemble")), {*range(48), 107})
-        self.assertNotIn("tiny", {frame.name for frame in times.frames})
+        for options in (), ("--min-percent", "0"):
+            times = self.page(phases, *options)
+            self.check_sums(times)
+            self.assertEqual(set(times.of("assemble")), {*range(48), 107})
+            self.assertNotIn("tiny", {frame.name for frame in times.frames})
 
     def test_the_page_is_at_most_twice_as_large(self):
         phases, rng = Phases(), random.Random(3)
