@@ -100,7 +100,7 @@ class FlamegraphTimes(unittest.TestCase):
         phases.line.record(3, 900_000_000, 5000, tw.WORK, phases.places["tiny"])
         for options in (), ("--min-percent", "0"):
             times = self.page(phases, *options)
-            self.check_sums(times)
+            self.assertAlmostEqual(sum(map(sum, map(dict.values, times.bins))), MILLION, delta=len(times.frames))
             self.assertEqual(set(times.of("assemble")), {*range(48), 107})
             self.assertNotIn("tiny", {frame.name for frame in times.frames})
 
