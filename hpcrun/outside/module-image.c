@@ -15,13 +15,13 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define PAGE           4096u
-#define MAX_HEADERS    64
-#define MAX_SECTIONS   4096
-#define MAX_NAME_BYTES (1u << 20)
+#define PAGE                   4096u
+#define MAX_HEADERS            64
+#define MAX_SECTIONS           4096
+#define MAX_NAME_BYTES         (1u << 20)
 #define MAX_UNWIND_INFORMATION (256u << 20)
-#define MAX_SEGMENT    (4ul << 30) /* code reaches 2 GB */
-#define USER_END       (1ul << 47) /* of the addresses of programs */
+#define MAX_SEGMENT            (4ul << 30) /* code reaches 2 GB */
+#define USER_END               (1ul << 47) /* of the addresses of programs */
 
 /* Opening a device or a pipe has effects. So a path is first looked up, and then opened if it is the file. */
 #define LOOK_UP    O_PATH
@@ -276,7 +276,9 @@ static bool find_among(const struct placing *p, const Elf64_Shdr *sections, cons
 {
     const Elf64_Shdr *names = &sections[p->header.e_shstrndx];
     bool is_found = false;
-    char *text = has_bytes(p, names->sh_offset, names->sh_size) && names->sh_size < MAX_NAME_BYTES ? calloc(1, names->sh_size + 1) : NULL;
+    char *text = has_bytes(p, names->sh_offset, names->sh_size) && names->sh_size < MAX_NAME_BYTES
+                     ? calloc(1, names->sh_size + 1)
+                     : NULL;
     if (text && read_at(p, names->sh_offset, text, names->sh_size))
         is_found = find_by_name(p, sections, text, names->sh_size, wanted, found);
     free(text);
