@@ -12,8 +12,9 @@
 /* Indexes of rows[], in the order of --help. The words that --format and --scaling offer are in the order of their
  * enumerations. */
 enum {
-    PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, FILTER,
-    DEPTH, MIN_PERCENT, PROGRAM, THREADS, FROM, TO, PHASE, DURING, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, OWN,
+    PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, KERNEL, FILTER,
+    DEPTH, MIN_PERCENT, PROGRAM, THREADS, FROM, TO, PHASE, DURING, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING,
+    WORKERS, INCLUDE, REPLACE, OWN,
     COLUMNS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
 };
 
@@ -55,6 +56,10 @@ static struct option_row rows[OPTIONS] = {
                             "outermost call there: `a > b > a > b > c` becomes `a > b > c`, and `a > b > a > d` becomes "
                             "`a > d`. Every sample counts once. See Costs. The key `R` in the viewer switches this "
                             "on and off."},
+    [KERNEL] = {NULL, "kernel", NULL, NULL, "show the kernel's procedures (key O)",
+                "Show the procedures of the kernel, of runs with `hpcrun --kernel` or from outside. By default they count in "
+                "the line of the program that called the kernel or that it interrupted, and the metric `kernel` says how "
+                "much that is. The key `O` in the viewer switches this on and off."},
     [FILTER] = {NULL, "filter", "REGEX", NULL, "show only scopes that match; !REGEX hides (key &)",
                 "Show only scopes that the extended regular expression matches, and those above them, as the key "
                 "`&` in the viewer. It looks at names and places as rows show them; `name:REGEX`, `file:REGEX` and "
@@ -174,22 +179,15 @@ static int word_of(size_t option, const char *what, const char *value)
     diag_usage("no %s '%s'; there are %s", what, value, text_string(&words));
 }
 
-static uint32_t depth_in(const char *text)
+/* The number that an option has as its value; a whole one from 1 on unless it may be a fraction. */
+static double number_in(const char *text, double most, bool may_be_fraction, const char *what_it_takes)
 {
     char *end;
-    long long depth = strtoll(text, &end, 10);
-    if (*end || end == text || depth < 1)
-        diag_usage("--depth takes a whole number from 1, not '%s'", text);
-    return depth < NO_DEPTH_LIMIT ? (uint32_t)depth : NO_DEPTH_LIMIT;
-}
-
-static double percent_in(const char *text)
-{
-    char *end;
-    double percent = strtod(text, &end);
-    if (*end || end == text || !(percent >= 0 && percent <= 100))
-        diag_usage("--min-percent takes a number from 0 to 100, not '%s'", text);
-    return percent;
+    double number = strtod(text, &end);
+    bool is_right = may_be_fraction ? number >= 0 : number >= 1 && number == floor(number);
+    if (*end || end == text || !is_right || number > most)
+        diag_usage("%s, not '%s'", what_it_takes, text);
+    return number;
 }
 
 /* Reads "P,Q". */
@@ -224,12 +222,6 @@ struct command_line {
     const char *names;   /* value of --names; NULL: not given */
 };
 
-static void take_replacement(struct path_rules *rules, const char *text)
-{
-    if (!path_add_replacement(rules, text))
-        diag_usage("-R takes OLD=NEW, not '%s'", text);
-}
-
 static void take_change(speed_change_list *changes, const char *text)
 {
     struct speed_change change;
@@ -246,14 +238,6 @@ static void take_limit(limit_list *limits, const char *text)
     vec_push(limits, limit);
 }
 
-static void take_list(struct command_line *line, const char *list)
-{
-    if (!*list)
-        diag_usage("--compare needs a list of runs");
-    line->options.paths[0] = list;
-    line->options.compares_lists = true;
-}
-
 static void take_time(struct asked_time *time, const char *option, const char *text)
 {
     if (!asked_time_read(text, time))
@@ -264,15 +248,6 @@ static void take_during(struct asked_range *range, const char *name)
 {
     if (!asked_range_name(name, range))
         diag_usage("--during takes the name of a region or procedure, of 1 to %zu bytes", sizeof range->during - 1);
-}
-
-static unsigned phase_in(const char *text)
-{
-    char *end;
-    unsigned long phase = strtoul(text, &end, 10);
-    if (*end || end == text || phase < 1 || phase > 1000)
-        diag_usage("--phase takes the number of a phase from 1, not '%s'", text);
-    return (unsigned)phase;
 }
 
 static void take_option(void *target, size_t option, const char *value)
@@ -291,18 +266,31 @@ static void take_option(void *target, size_t option, const char *value)
     case PHYSICAL_CALLS: options->print.projection = PHYSICAL; break;
     case FOLD_INLINED: options->folds.inlined = true; break;
     case COLLAPSE: options->folds.recursion = true; break;
+    case KERNEL: options->folds.kernel = false; break;
     case FILTER: take_filter(&options->filters, value); break;
-    case DEPTH: options->print.depth = depth_in(value); break;
-    case MIN_PERCENT: options->print.min_percent = percent_in(value); break;
+    case DEPTH:
+        options->print.depth = (uint32_t)fmin(
+            number_in(value, INFINITY, false, "--depth takes a whole number from 1"), NO_DEPTH_LIMIT);
+        break;
+    case MIN_PERCENT:
+        options->print.min_percent = number_in(value, 100, true, "--min-percent takes a number from 0 to 100");
+        break;
     case PROGRAM: options->program = value; break;
     case THREADS: options->threads = value; break;
     case FROM: take_time(&options->range.from, "from", value); break;
     case TO: take_time(&options->range.to, "to", value); break;
-    case PHASE: options->range.phase = phase_in(value); break;
+    case PHASE:
+        options->range.phase = (unsigned)number_in(value, 1000, false, "--phase takes the number of a phase from 1");
+        break;
     case DURING: take_during(&options->range, value); break;
     case OF: options->print.of = value; break;
     case WHAT_IF: take_change(&options->changes, value); break;
-    case COMPARE: take_list(line, value); break;
+    case COMPARE:
+        if (!*value)
+            diag_usage("--compare needs a list of runs");
+        options->paths[0] = value;
+        options->compares_lists = true;
+        break;
     case FAIL_IF: take_limit(&options->limits, value); break;
     case NAMES: line->names = value; break;
     case SCALING:
@@ -310,21 +298,16 @@ static void take_option(void *target, size_t option, const char *value)
         break;
     case WORKERS: take_workers(options->comparison.workers, value); break;
     case INCLUDE: path_add_search(&options->rules, value); break;
-    case REPLACE: take_replacement(&options->rules, value); break;
+    case REPLACE:
+        if (!path_add_replacement(&options->rules, value))
+            diag_usage("-R takes OLD=NEW, not '%s'", value);
+        break;
     case OWN: path_add_own(&options->rules, value); break;
     case COLUMNS: options->columns = options->print.columns = value; break;
     case BARS: options->has_bars = options->print.has_bars = true; break;
     case NO_MOUSE: options->no_mouse = true; break;
     case CLOSED: options->starts_closed = true; break;
     }
-}
-
-static void check_set_options(const struct options *options)
-{
-    if (!options->paths[0] || options->paths[1])
-        diag_usage("--print scaling and losses take one set of runs");
-    if (options->metrics && options->printed == PRINT_LOSSES)
-        diag_usage("--metrics: losses have their own; --sort chooses one of them");
 }
 
 /* Adds the word of an option at an index. */
@@ -394,8 +377,10 @@ static void check_combination(const struct options *options, const bool given[OP
         diag_usage("--what-if works with the summary: leave --print out, or print summary");
     if (options->changes.n && options->paths[1])
         diag_usage("--what-if works with one database, not with two that are compared");
-    if (page->is_of_set)
-        check_set_options(options);
+    if (page->is_of_set && (!options->paths[0] || options->paths[1]))
+        diag_usage("--print scaling and losses take one set of runs");
+    if (page->is_of_set && options->metrics && options->printed == PRINT_LOSSES)
+        diag_usage("--metrics: losses have their own; --sort chooses one of them");
     if (filters_n(&options->filters) && prints && !page->is_tree)
         diag_usage("--filter works on trees: print top-down, bottom-up or flat");
     bool has_columns = page->is_tree && options->print.format < FORMAT_FOLDED;
@@ -446,6 +431,7 @@ static const char *take_setting(struct options *options, const bool given[OPTION
     case CLOSED: options->starts_closed = true; break;
     case FOLD_INLINED: options->folds.inlined = true; break;
     case COLLAPSE: options->folds.recursion = true; break;
+    case KERNEL: options->folds.kernel = false; break;
     case COLUMNS:
         options->columns = given[COLUMNS] ? options->columns : setting->value;
         break;
@@ -474,7 +460,8 @@ static void take_settings(struct options *options, const bool given[OPTIONS])
 
 struct options options_read(int argc, char **argv)
 {
-    struct command_line line = {.options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}}};
+    struct command_line line = {
+        .options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}, .folds = {.kernel = true}}};
     struct options *options = &line.options;
     rows[PRINT].completion = page_words();
     int at = option_table_parse(&table, argc, argv, take_option, &line);

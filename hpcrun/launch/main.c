@@ -3,6 +3,7 @@
 #include "hpcrun/launch/event-options.h"
 #include "hpcrun/launch/harmless-filters.h"
 #include "hpcrun/launch/installed-agents.h"
+#include "hpcrun/launch/kernel-option.h"
 #include "hpcrun/launch/llvm-openmp.h"
 #include "hpcrun/launch/measurement-directory.h"
 #include "hpcrun/launch/options.h"
@@ -94,7 +95,8 @@ static void prepare_environment(const struct options *options, const struct conf
     char events[MAX_EVENTS * (MAX_EVENT_NAME + 128)];
     struct text text = TEXT(events);
     char *letters = mem_printf("%s%s%s%s%s%s", config->is_outside ? "o" : "",
-                               options->collapse_recursion ? "c" : "", options->start_off ? "d" : "", options->quiet ? "q" : "",
+                               options->collapse_recursion ? "c" : "", options->start_off ? "d" : "",
+                               options->quiet ? "q" : "",
                                options->shared ? "s" : "", measures_work_span ? "w" : "");
     config_write_events(config, &text);
     set(CONFIG_DIR, directory->path);
@@ -193,6 +195,8 @@ static void become(const void *context, char **command, const char *output,
         events_explain(&launch->config);
     prepare_environment(launch->options, &launch->config, launch->agents, &directory,
                         measures_work_span);
+    if (config_wants_kernel_frames(&launch->config))
+        kernel_option_save_names(&directory, launch->options->shared);
     offer_ranges(launch);
     preload(launch->library, measures_work_span ? add_cilktool(launch) : launch->preloaded);
     allow_preload_under_asan();
@@ -209,6 +213,8 @@ static _Noreturn void become_outside(struct launch *launch)
 {
     const struct options *options = launch->options;
     char *file = options->pids ? NULL : target_find(options->command[0]);
+    if (file)
+        target_check_outside(file);
     outside_check(options, &launch->config, launch->library);
     const char *name = file ? options->command[0] : outside_name(options->pids);
     struct measurement_directory directory =
@@ -248,6 +254,8 @@ int main(int count, char **arguments)
     launch.library = find_library();
     if (is_outside)
         become_outside(&launch);
+    if (options.kernel)
+        kernel_option_apply(&launch.config);
     launch.agents = agents_list(launch.library, options.agents,
                                 options.is_on_llvm_openmp ? "gomp" : "", &launch.preloaded);
     if (options.is_on_llvm_openmp)

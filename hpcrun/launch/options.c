@@ -22,6 +22,7 @@ enum {
     PID,
     FOR,
     OUTSIDE,
+    KERNEL,
     COLLAPSE_RECURSION,
     AGENT,
     TASK_CONTEXTS,
@@ -75,6 +76,12 @@ static const struct option_row rows[OPTIONS] = {
          "Run the command without anything loaded into it, and measure it from outside: see FROM OUTSIDE. This is "
          "what hpcrun does without the option, too, if the command is statically linked, or linked with another C "
          "library than glibc."},
+    [KERNEL] =
+        {NULL, "kernel", NULL, NULL, "show where in the kernel its time goes",
+         "Samples in the kernel, for a system call or a page fault, have the kernel's procedures below the program's; "
+         "times in them are in the metric `kernel`, too. perf then times all samples of CPUTIME, which costs more: "
+         "doc/metrics.md has numbers. Ordinary users need kernel.perf_event_paranoid at 1 or below. From outside, "
+         "samples have these frames without the option."},
     [COLLAPSE_RECURSION] =
         {NULL, "collapse-recursion", NULL, NULL, "record a direct recursion one level deep",
          "Record a call once if it comes from the same place as the call around it. Measurements "
@@ -110,8 +117,9 @@ static const struct option_row rows[OPTIONS] = {
         {NULL, "work-span", NULL, NULL, "measure work and span of fork-join programs",
          "Measure work, span and burdened span exactly, in every calling context, from what the runtime "
          "reports of spawns, syncs and steals, or of regions and tasks. Needs a runtime that can report it: "
-         "minicilk, OpenMP of gcc or LLVM, or OpenCilk if the program is compiled for Cilkscale. Programs with tasks of less than a microsecond run slower. With `--workers`: in one more run, with the fewest workers, so "
-         "that the times of the others do not contain it."},
+         "minicilk, OpenMP of gcc or LLVM, or OpenCilk if the program is compiled for Cilkscale. Programs with "
+         "tasks of less than a microsecond run slower. With `--workers`: in one more run, with the fewest workers, "
+         "so that the times of the others do not contain it."},
     [WORKERS] =
         {NULL, "workers", "P,Q,...", NULL, "run with each number of workers; -o SET has the runs",
          "Run the command with each of these numbers of workers, several times, and keep the runs in one "
@@ -336,6 +344,7 @@ static void take_option(void *target, size_t option, const char *value)
     case PID: set_pids(options, value); break;
     case FOR: set_seconds(options, value); break;
     case OUTSIDE: options->is_outside = true; break;
+    case KERNEL: options->kernel = true; break;
     case COLLAPSE_RECURSION: options->collapse_recursion = true; break;
     case AGENT: options->agents = value; break;
     case TASK_CONTEXTS: set_task_contexts(options, value); break;

@@ -2,6 +2,7 @@
 
 #include "hpcrun/outside/foreign-memory.h"
 #include "hpcrun/outside/foreign-modules.h"
+#include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
@@ -144,7 +145,11 @@ void foreign_threads_sample(const struct perf_sample *sample)
         return;
     its->last = sample->time > its->last ? sample->time : its->last + 1;
     const struct increment increment = {
-        .fired = true, .amount = sample->period << TIME_SHIFT, .until = its->last};
+        .fired = true,
+        .amount = sample->period << TIME_SHIFT,
+        .until = its->last,
+        .kernel = sample->kernel,
+        .kernel_count = sample->kernel_count};
     if (sample->is_64_bit)
         unwind_and_record(its->thread, sample, &increment);
     else
@@ -189,6 +194,8 @@ static void set_clocks(struct foreign_thread *its, uint64_t wall)
 static bool write_thread(struct foreign_thread *its, uint64_t wall, bool is_last)
 {
     set_clocks(its, wall);
+    if (is_last)
+        kernel_code_add(&its->thread->cct);
     return flush_thread(its->thread, is_last);
 }
 

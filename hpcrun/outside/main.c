@@ -13,11 +13,13 @@
  * terminal and the signals that it has without hpcrun. */
 #include "hpcrun/outside/outside-worker.h"
 
+#include "hpcrun/base/program-file.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/process/process.h"
 #include "lib/diag.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,6 +223,12 @@ static int wait_for_command(pid_t command, pid_t worker, int failure, const char
     return is_refused ? 1 : end_as(status);
 }
 
+static bool gives_rights(const char *file)
+{
+    enum unmeasured why = program_file_check_at(AT_FDCWD, file, true);
+    return why == UNMEASURED_SETUID || why == UNMEASURED_SETGID;
+}
+
 static int measure_command(const char *file, char **command)
 {
     int go[2], failure[2];
@@ -237,8 +245,11 @@ static int measure_command(const char *file, char **command)
     close(go[0]);
     ignore(SIGINT); /* the terminal sends these to the command, too */
     ignore(SIGQUIT);
-    pid_t worker = start_worker(&(struct outside_work){
-        .pid = child, .command = command, .go = go[1], .seconds = outside.seconds});
+    pid_t worker = start_worker(&(struct outside_work){.pid = child,
+                                                       .command = command,
+                                                       .gains_rights = gives_rights(file),
+                                                       .go = go[1],
+                                                       .seconds = outside.seconds});
     close(go[1]);
     return wait_for_command(child, worker, failure[0], file);
 }

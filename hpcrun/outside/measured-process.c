@@ -1,5 +1,6 @@
 #include "hpcrun/outside/measured-process.h"
 
+#include "hpcrun/base/program-file.h"
 #include "hpcrun/base/small-file.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process.h"
@@ -156,8 +157,12 @@ bool measured_may_look(int pid)
         diag_error(who, "a thread of process %d: only whole processes are measured", process_id);
         return false;
     }
-    if (readlink(in_proc(path, pid, "exe"), program, sizeof program) >= 0)
-        return true;
+    if (readlink(in_proc(path, pid, "exe"), program, sizeof program) >= 0) {
+        bool is_known = program_file_check_at(AT_FDCWD, path, false) != UNMEASURED_OTHER_MACHINE;
+        if (!is_known)
+            diag_error(who, "%s", unmeasured_reason(UNMEASURED_OTHER_MACHINE));
+        return is_known;
+    }
     if (errno == ENOENT)
         diag_error(who, "a thread of the kernel, or a process that has ended");
     else

@@ -32,7 +32,7 @@ struct module_image {
     struct {
         uint64_t at;
         size_t size;
-    } segments[IMAGE_SEGMENTS + 1]; /* mapped here; one may be an index of .eh_frame */
+    } segments[IMAGE_SEGMENTS + 2]; /* mapped here; two may be an index of .eh_frame, and one of Go's code */
     unsigned segment_count;
     const uint8_t *eh_frame_hdr; /* NULL: none */
     char path[PATH_MAX];         /* of the file, as this process sees it */

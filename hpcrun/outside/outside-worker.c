@@ -5,6 +5,7 @@
 #include "hpcrun/life/process-summary.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/foreign-threads.h"
+#include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/process/process-notes.h"
@@ -28,6 +29,7 @@
 #define WAIT_MS        50
 #define EXEC_WAIT_MS   1 /* a program may end soon: /proc is to be read before */
 #define WRITE_INTERVAL 10000000000u
+#define STACK_BYTES    (1u << 20) /* more than it takes */
 
 static struct {
     const struct outside_work *work;
@@ -79,6 +81,7 @@ static bool begin_image(void)
     fds_init();
     metrics_init(&process.metrics, &process.config);
     modules_init(process.executable, &(struct known_code){0});
+    kernel_code_init();
     report_init();
     measurement_init();
     sampling.collapse_recursion = process.config.collapse_recursion;
@@ -91,7 +94,7 @@ static bool begin_image(void)
 
 static void on_exec(uint64_t time)
 {
-    if (worker.has_begun) {
+    if (worker.has_begun || worker.work->gains_rights) {
         worker.exec_at = worker.exec_at ? worker.exec_at : time;
         return;
     }
@@ -193,6 +196,7 @@ static void end_image(bool has_ended)
     enum process_state state = end_state(has_ended, &detail);
     measured_read_cpu();
     bool is_lost = !foreign_threads_write(true);
+    kernel_code_save();
     if (measurement_create() && chunk_memory(&chunk)) {
         is_lost |= !process_chunks_write_modules(&chunk);
         is_lost |= !perf_map_write(&chunk);
@@ -258,8 +262,16 @@ static uint64_t outside_period(uint64_t period)
     return (period + period / 37) | 1;
 }
 
+/* A module of the process may lie right below the stack of this one, which could not grow then. */
+static void grow_stack(void)
+{
+    char room[STACK_BYTES];
+    *(volatile char *)room = 0;
+}
+
 static bool begin(void)
 {
+    grow_stack();
     struct event *event = &process.config.events[0];
     event->period = worker.period = outside_period(event->period);
     handle_signals();
@@ -318,8 +330,11 @@ enum outside_end outside_measure(const struct outside_work *work)
     }
     perf_rings_stop();
     perf_rings_read(&visitor);
-    if (!worker.has_begun)
+    if (!worker.has_begun && worker.exec_at == 0)
         return OUTSIDE_FAILED;
-    end_image(has_ended);
+    if (worker.has_begun)
+        end_image(has_ended);
+    else
+        perf_rings_await_end();
     return worker.exec_at ? OUTSIDE_EXEC : OUTSIDE_ENDED;
 }

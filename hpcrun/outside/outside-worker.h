@@ -9,6 +9,7 @@ struct outside_work {
     int pid;
     char *const
         *command; /* what the process is about to execute, NULL-terminated; NULL: it runs already */
+    bool gains_rights; /* the command's file gives rights: the kernel ends the events when it begins */
     int go;       /* with a command: a byte written there lets it execute it */
     double seconds; /* to measure; 0: to the end */
 };

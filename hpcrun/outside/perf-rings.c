@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/outside/measured-process.h"
+#include "hpcrun/source/kernel-frames.h"
 #include "lib/binary-search.h"
 
 #include <errno.h>
@@ -28,6 +29,9 @@
 #define MOST_STACK_BYTES  (32u << 10)
 #define LEAST_STACK_BYTES (4u << 10)
 #define ROOM_NS           100000000u
+
+/* If the kernel does not end the events of a program in this time, the program has not gained rights. */
+#define END_MS 100
 
 struct ring {
     int fd;                            /* the event that it was mapped for */
@@ -201,7 +205,8 @@ static void describe(uint64_t period, bool at_exec)
         .config = PERF_COUNT_SW_TASK_CLOCK,
         .sample_period = period,
         .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD |
-                       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+                       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+        .exclude_callchain_user = 1,
         .sample_regs_user = SAMPLED_REGISTERS,
         .sample_stack_user = stack_bytes(period),
         .inherit = 1,
@@ -263,6 +268,13 @@ void perf_rings_stop(void)
 {
     for (size_t i = 0; i < perf.count; i++)
         ioctl(perf.events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void perf_rings_await_end(void)
+{
+    struct pollfd first = {.fd = perf.events[0].fd};
+    while (poll(&first, 1, END_MS) < 0 && errno == EINTR)
+        continue;
 }
 
 /* ---- reading ---- */
@@ -360,25 +372,40 @@ static bool is_owner(int tid, uint64_t id)
 struct sample_record {
     struct perf_event_header header;
     uint32_t pid, tid;
-    uint64_t time, id, period, abi;
+    uint64_t time, id, period, chain_length, chain[];
 };
 
-/* After the fixed fields: the registers, unless there are none; the number of bytes of the stack; these;
+/* The part of a record from its kernel frames on; NULL if these go beyond its end. */
+static const uint8_t *take_kernel(struct perf_sample *sample, const struct sample_record *fields,
+                                  const uint8_t *end)
+{
+    size_t room = (size_t)(end - (const uint8_t *)fields->chain) / sizeof *fields->chain;
+    if (fields->chain_length > room)
+        return NULL;
+    uint64_t n = kernel_frames_in(fields->chain, fields->chain_length, &sample->kernel);
+    sample->kernel_count = (unsigned)(n < KERNEL_FRAMES ? n : KERNEL_FRAMES);
+    return (const uint8_t *)(fields->chain + fields->chain_length);
+}
+
+/* After the fixed fields: the kernel's frames; the kind of registers; the registers, unless there are none; the number of bytes of the stack; these;
  * and how many of them are valid. */
 static void visit_sample(const struct perf_visitor *visitor, const struct perf_event_header *record)
 {
     const struct sample_record *fields = (const void *)record;
     struct perf_sample sample = {.tid = (int)fields->tid,
                                  .time = fields->time,
-                                 .period = fields->period,
-                                 .is_64_bit = fields->abi == PERF_SAMPLE_REGS_ABI_64};
-    const uint8_t *at = (const uint8_t *)(fields + 1),
-                  *end = (const uint8_t *)record + record->size;
-    uint64_t bytes = 0, valid = 0;
-    size_t registers = fields->abi == PERF_SAMPLE_REGS_ABI_NONE ? 0 : sizeof sample.registers;
-    if ((int)fields->pid != perf.pid || !is_owner(sample.tid, fields->id) ||
-        (size_t)(end - at) < registers + sizeof bytes)
+                                 .period = fields->period};
+    uint64_t abi, bytes = 0, valid = 0;
+    const uint8_t *end = (const uint8_t *)record + record->size, *at = take_kernel(&sample, fields, end);
+    if ((int)fields->pid != perf.pid || !is_owner(sample.tid, fields->id) || !at ||
+        (size_t)(end - at) < sizeof abi)
         return;
+    memcpy(&abi, at, sizeof abi);
+    at += sizeof abi;
+    size_t registers = abi == PERF_SAMPLE_REGS_ABI_NONE ? 0 : sizeof sample.registers;
+    if ((size_t)(end - at) < registers + sizeof bytes)
+        return;
+    sample.is_64_bit = abi == PERF_SAMPLE_REGS_ABI_64;
     memcpy(sample.registers, at, registers);
     memcpy(&bytes, at + registers, sizeof bytes);
     at += registers + sizeof bytes;

@@ -4,7 +4,7 @@
  *   event     the software task clock of a thread: a sample for each period of its CPU time. The period
  *             can't be random from outside, as it is in a preloaded run (source/sample-source.h). It is a
  *             bit longer than what was asked for, so that it is no multiple of a round number.
- *   sample    the user's registers, and a copy of the bytes from the stack pointer on
+ *   sample    the kernel's frames, the user's registers, and a copy of the bytes from the stack pointer on
  *   records   mappings of code, execs, ends of threads; the number of samples for which a ring had no room */
 #ifndef HPCRUN_OUTSIDE_PERF_RINGS_H
 #define HPCRUN_OUTSIDE_PERF_RINGS_H
@@ -26,6 +26,8 @@ struct perf_sample {
     uint64_t registers[SAMPLED_REGISTER_COUNT];
     const uint8_t *stack;
     size_t stack_bytes;
+    const uint64_t *kernel; /* frames of the kernel, innermost first: struct increment */
+    unsigned kernel_count;
 };
 
 /* Called for each record. Of those that are read at once, execs come first, then mappings, samples in the
@@ -56,5 +58,9 @@ void perf_rings_read(const struct perf_visitor *visitor);
 
 /* Stops all events; the rings can still be read. */
 void perf_rings_stop(void);
+
+/* Waits until the kernel has ended the events of a program that gains rights: it does so a moment after it
+ * has reported the exec. Events that are opened later stay. */
+void perf_rings_await_end(void);
 
 #endif

@@ -21,6 +21,9 @@
 #include <stdatomic.h>
 
 struct joinable;
+struct perf_event_mmap_page;
+
+#define KERNEL_FRAMES 64 /* of a sample, at most: the innermost ones */
 
 /* What the scheduler knows of a thread (ready-time.h). */
 struct cpu_waits {
@@ -36,6 +39,7 @@ struct thread_event {
     enum sample_source opened_as; /* the last source, for the measurement file; 0: none */
     bool first;                   /* the next sample is the first after a start or resume */
     int fd;                       /* perf event */
+    struct perf_event_mmap_page *ring; /* its records, with the kernel's frames; NULL: none */
     int timers[2], cpu_timer;     /* POSIX timers of the kernel, or -1 */
     bool by_cpu_clock;            /* CPUTIME: the CPU clock times the next sample, not `timers` */
     bool is_turn;                 /* the signal is that of timers[turn] */
@@ -95,12 +99,15 @@ struct thread {
     uint32_t trace_limit;
     struct segments marks; /* sample/thread-marks.h */
     uint32_t marks_written;
+    struct segments wake_ups; /* sample/wake-up-record.h */
     struct unwinder unwinder;
     struct cct cct;
     struct logical logical;
 
     stack_t program_stack; /* the program's signal stack; SS_DISABLE: none (signal-stack.h) */
     bool has_signal_stack; /* the kernel has ours */
+
+    uint64_t kernel_frames[KERNEL_FRAMES]; /* of the sample in progress: source/kernel-frames.h */
 
     struct thread *next, *previous; /* in the list of live threads */
     uint32_t index;                 /* in the measurement file */

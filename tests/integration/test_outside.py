@@ -172,6 +172,35 @@ class Ends(OutsideTest):
         self.assertIn("./script: statically linked: measured from outside", done.stderr)
         self.assertEqual(pathlib.Path(image.executable).name, "static")
 
+    def test_go(self):
+        """Stripped Go programs: paths by the table of Go's runtime. One ends where the runtime goes on at another stack,
+        and does not continue with what that stack has kept."""
+        source = profiling.ROOT / "tests/programs/structure/go-table.S"
+        for version in (18, 20, 26):
+            binary = self.compile_go(f"go-{version}", source, version, "-s")
+            known = profiling.symbols(self.compile_go("with-symbols", source, version))
+            done, images = self.measure(binary, 1)
+            self.assertIn("statically linked: measured from outside", done.stderr)
+            self.check_images(images)
+            names = sorted((known[name][0], name) for name in ("main", "work", "inner", "switch"))
+            paths = [path for image in profiling.read_measurements(self.measurements, paths=True)
+                     for thread in image.threads for _, _, path in thread.paths]
+            seen = {tuple(self.name_at(names, frame) for frame in path if frame.startswith(f"{binary.name}+"))
+                    for path in paths}
+            with self.subTest(version):
+                self.assertFalse(any(map(profiling.is_partial, paths)))
+                self.assertLessEqual({("work", "main"), ("inner", "switch")}, seen)
+                self.assertLessEqual(seen, {("work", "main"), ("inner", "switch"), ("main",), ("switch",)})
+
+    def compile_go(self, name, source, version, *flags):
+        binary = self.directory / name
+        subprocess.run(["gcc", "-nostdlib", "-static", f"-DVERSION={version}", "-o", binary, source, *flags], check=True)
+        return binary
+
+    def name_at(self, names, frame):
+        at = int(frame.rsplit("+", 1)[1], 16)
+        return next(name for start, name in reversed(names) if start <= at)
+
     def test_signals(self):
         """The command ends as without hpcrun, and hpcrun as the command."""
         done, images = self.measure("sh", "-c", "kill -SEGV $$", options=["--outside"], status=-signal.SIGSEGV)
@@ -225,6 +254,16 @@ class Ends(OutsideTest):
         writer.join()
         self.assertTrue(waits)
 
+    def test_stack_of_the_worker(self):
+        """It is there before modules of the process are, which may lie right below it."""
+        process = self.start(program("outside"), 2, 2, "go")
+        tool, _ = self.attach(process)
+        worker, = pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()
+        low, high = re.search(r"(?m)^(\w+)-(\w+) .*\[stack\]$", pathlib.Path(f"/proc/{worker}/maps").read_text()).groups()
+        self.assertGreater(int(high, 16) - int(low, 16), 1 << 20)
+        process.communicate("go\n")
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+
     def test_measurement_that_is_killed(self):
         """The command ends as without it; a line says what is missing."""
         tool = subprocess.Popen([HPCRUN, "-o", self.directory / "killed", "--outside", program("outside"), "2", "2", "go"],
@@ -241,6 +280,38 @@ class Ends(OutsideTest):
     def test_command_without_the_variables_of_hpcrun(self):
         done, _ = self.measure("env", options=["--outside"])
         self.assertNotRegex(done.stdout, r"(?m)^(HPCRUN_|LD_PRELOAD=)")
+
+
+@unittest.skipIf(os.geteuid() != 0, "needs root, to give rights")
+class Rights(OutsideTest):
+    """Programs that give rights: the kernel ends the events of those that have begun before the rights are there."""
+
+    def giving_rights(self, name, mode, *flags):
+        binary = self.compile(name, self.source("outside"), *flags)
+        os.chown(binary, profiling.ORDINARY_USER, profiling.ORDINARY_USER)
+        binary.chmod(mode)
+        return binary
+
+    def test_root_measures_them(self):
+        for name, mode, flags in (("setuid", 0o4755, ()), ("setgid", 0o2755, ()), ("setuid", 0o4755, ("-static",))):
+            with self.subTest(name, flags=flags):
+                binary = self.giving_rights(name, mode, *flags)
+                done, images = self.measure(binary, 2, 50, status=7)
+                self.assertIn(f"{name}: measured from outside", done.stderr)
+                self.check_images(images)
+                self.assertEqual([(image.state, image.detail) for image in images], [(STATE_EXIT, 7)])
+                self.check_paths(profiling.read_measurements(self.measurements, paths=True), binary, "early", "late")
+
+    def test_others_may_not(self):
+        for flags in ((), ("-static",)):
+            binary = self.giving_rights("setuid", 0o4755, *flags)
+            os.chown(binary, 0, 0)
+            binary.chmod(0o4755)
+            for options in ([], ["--outside"]):
+                with self.subTest(flags=flags, options=options):
+                    done = self.run_tool(HPCRUN, *options, binary, user=profiling.ORDINARY_USER)
+                    self.assertEqual((done.returncode, done.stdout), (126, ""))
+                    self.assertRegex(done.stderr, r"\Ahpcrun: \S+: setuid: [^\n]+\n\Z")
 
 
 class Damage(OutsideTest):
@@ -283,6 +354,21 @@ class Refusals(profiling.ProfilingTest):
         self.addCleanup(thread.join)
         self.addCleanup(is_over.set)
         self.refuse(HPCRUN, "-p", thread.native_id, says=f"a thread of process {os.getpid()}")
+
+    def test_programs_of_32_bits(self):
+        binary = self.directory / "pause"
+        for command in (["as", "--32", "-o", f"{binary}.o"], ["ld", "-m", "elf_i386", "-o", binary, f"{binary}.o"]):
+            subprocess.run(command, input=".globl _start\n_start: mov $29, %eax\nint $0x80\njmp _start\n", text=True,
+                           check=True)
+        self.refuse(HPCRUN, binary, status=126, says="not an x86-64 program: the profiler can't be loaded")
+        self.refuse(HPCRUN, "--outside", binary, status=126, says="not an x86-64 program: can't be measured from outside")
+        try:
+            process = subprocess.Popen([binary])
+        except OSError:
+            self.skipTest("this kernel runs no programs of 32 bits")
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.refuse(HPCRUN, "-p", process.pid, says=f"process {process.pid}: not an x86-64 program")
 
     @unittest.skipIf(os.geteuid() != 0, "needs root, to be another user")
     def test_processes_of_another_user(self):

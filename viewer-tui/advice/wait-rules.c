@@ -114,16 +114,10 @@ bool is_blocked(const struct facts *facts, struct subject *subject)
 /* The seconds that the threads of all processes lived. */
 static double seconds_of_threads(const json_t *run)
 {
-    size_t p, t;
-    json_t *process, *thread;
     double seconds = 0;
-    json_array_foreach(json_object_get(run, "processes"), p, process)
-    {
-        json_array_foreach(json_object_get(process, "threads"), t, thread)
-        {
+    json_each (process, json_object_get(run, "processes"))
+        json_each (thread, json_object_get(process, "threads"))
             seconds += run_number(thread, "wall");
-        }
-    }
     return seconds;
 }
 

@@ -1,7 +1,10 @@
 #include "viewer-tui/compare/session-advice.h"
 
 #include "viewer-tui/advice/finding-phase.h"
+#include "viewer-tui/compare/changes.h"
 #include "viewer-tui/compare/session-restriction.h"
+
+#include <stdlib.h>
 
 struct advice session_advice(struct session *session, struct view *view, uint32_t row)
 {
@@ -12,4 +15,24 @@ struct advice session_advice(struct session *session, struct view *view, uint32_
     if (phases)
         findings_name_phases(&advice, phases, timeline);
     return advice;
+}
+
+bool session_describe_advice(struct session *session, struct view *view, uint32_t row, struct advice_lines *lines,
+                             const char **title)
+{
+    const struct merged_runs *merged = merged_runs_of(view);
+    bool is_any = false;
+    *title = merged ? "what changed" : "advice";
+    if (merged && merged->comparing) {
+        changes_list changes = changes_of(view, row);
+        is_any = changes.n > 0;
+        changes_describe(&changes, view, row, lines);
+        vec_free(&changes);
+    } else if (!merged) {
+        struct advice advice = session_advice(session, view, row);
+        is_any = advice.findings.list.n > 0;
+        advice_describe(&advice, lines);
+        advice_free(&advice);
+    }
+    return is_any;
 }

@@ -136,7 +136,8 @@ static enum outcome follow_restriction(struct session *session, const struct ses
         opened->folds = session->folds;
         opened->restriction = run->restriction;
     }
-    if (opened->folds.inlined || opened->folds.recursion)
+    if (opened->folds.inlined || opened->folds.recursion ||
+        (opened->folds.kernel && database_has_kernel(opened->db)))
         fold_nodes(opened->db, opened->folds);
     return outcome;
 }

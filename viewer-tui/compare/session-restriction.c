@@ -62,11 +62,8 @@ enum outcome session_restrict(struct session *session, enum projection projectio
     return outcome;
 }
 
-/* The threads of a projection that `choose` finds. */
-static struct thread_set *choose_threads(struct session *session, enum projection projection,
-                                         struct thread_set *(*choose)(const struct threads *threads, const json_t *run,
-                                                                      const char *wanted, char **cause),
-                                         const char *wanted, char **cause)
+struct thread_set *session_choose_threads(struct session *session, enum projection projection, thread_chooser *choose,
+                                          const char *wanted, char **cause)
 {
     const struct database *db = session_database(session, projection);
     if (!db)
@@ -76,18 +73,6 @@ static struct thread_set *choose_threads(struct session *session, enum projectio
     struct thread_set *set = choose(&threads, session->run, wanted, cause);
     threads_free(&threads);
     return set;
-}
-
-struct thread_set *session_matching_threads(struct session *session, enum projection projection,
-                                            const char *expression, char **cause)
-{
-    return choose_threads(session, projection, thread_set_matching, expression, cause);
-}
-
-struct thread_set *session_threads_of_program(struct session *session, enum projection projection,
-                                              const char *program, char **cause)
-{
-    return choose_threads(session, projection, thread_set_of_program, program, cause);
 }
 
 static const struct timeline *timeline_of(struct session_run *run)

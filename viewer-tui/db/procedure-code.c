@@ -50,10 +50,7 @@ static void read_bytes(struct code_part *part, const char *digits)
 
 static void read_parts(struct procedure_code *code, const json_t *procedure)
 {
-    size_t i;
-    json_t *item;
-    json_array_foreach(json_object_get(procedure, "parts"), i, item)
-    {
+    json_each (item, json_object_get(procedure, "parts")) {
         struct code_part part = {.begin = integer(item, 0)};
         read_bytes(&part, json_string_value(json_array_get(item, 1)));
         vec_push(&code->parts, part);
@@ -62,10 +59,7 @@ static void read_parts(struct procedure_code *code, const json_t *procedure)
 
 static void read_statements(struct procedure_code *code, const json_t *procedure)
 {
-    size_t i;
-    json_t *item;
-    json_array_foreach(json_object_get(procedure, "statements"), i, item)
-    {
+    json_each (item, json_object_get(procedure, "statements")) {
         const struct code_statement statement = {
             .begin = integer(item, 0),
             .end = integer(item, 0) + integer(item, 1),
@@ -78,10 +72,7 @@ static void read_statements(struct procedure_code *code, const json_t *procedure
 
 static void read_costs(struct procedure_code *code, const json_t *procedure)
 {
-    size_t i;
-    json_t *item;
-    json_array_foreach(json_object_get(procedure, "costs"), i, item)
-    {
+    json_each (item, json_object_get(procedure, "costs")) {
         const struct instruction_cost cost = {
             .address = integer(item, 0),
             .metric = string_at(code->document, "metrics", json_array_get(item, 1)),
@@ -94,10 +85,7 @@ static void read_costs(struct procedure_code *code, const json_t *procedure)
 
 static const json_t *find_procedure(const json_t *document, const char *module, uint64_t entry)
 {
-    size_t i;
-    json_t *procedure;
-    json_array_foreach(json_object_get(document, "procedures"), i, procedure)
-    {
+    json_each (procedure, json_object_get(document, "procedures")) {
         json_int_t begins = json_integer_value(json_object_get(procedure, "entry"));
         if ((uint64_t)begins == entry && strcmp(run_text(procedure, "module"), module) == 0)
             return procedure;

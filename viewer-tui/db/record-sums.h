@@ -52,6 +52,7 @@ enum record_metric {
     PAYS_LOCK_BLAME,
     PAYS_OFF_CPU,
     PAYS_READY,
+    PAYS_KERNEL,
     RECORD_METRICS
 };
 

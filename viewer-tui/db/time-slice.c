@@ -10,6 +10,7 @@ static const char *const quantities[RECORD_METRICS] = {
     [PAYS_WORK] = METRIC_WORK,           [PAYS_OVERHEAD] = METRIC_OVERHEAD,     [PAYS_WAITING] = METRIC_WAITING,
     [PAYS_WALL] = METRIC_WALL,           [PAYS_IDLENESS] = METRIC_IDLENESS,     [PAYS_INCOMPLETE] = METRIC_INCOMPLETE,
     [PAYS_LOCK_BLAME] = METRIC_LOCK_BLAME, [PAYS_OFF_CPU] = METRIC_OFF_CPU, [PAYS_READY] = METRIC_READY,
+    [PAYS_KERNEL] = METRIC_KERNEL,
 };
 
 /* Metrics of events that are no time are named by the event: "PAGE-FAULTS", "PAGE-FAULTS overhead". */

@@ -34,7 +34,7 @@ struct comparison_printer {
     size_t metric;        /* the left column of the metric by which changed procedures are listed */
     uint32_t changed[DIRECTIONS][MOST_CHANGED]; /* the largest changes first */
     size_t n_changed[DIRECTIONS];
-    struct changes_list changes; /* of the whole program */
+    changes_list changes; /* of the whole program */
 };
 
 /* A number of each run. */
@@ -96,11 +96,8 @@ static void print_facts(struct comparison_printer *printer)
     }
     writer_end_line(writer);
     for (size_t i = 0; i < N_FACTS; i++) {
-        for (int side = 0; side < SIDES; side++) {
-            char text[NUMBER_SIZE];
-            number_grouped((uint64_t)facts[i].of[side], text);
-            add_right(writer, text);
-        }
+        for (int side = 0; side < SIDES; side++)
+            add_right(writer, number_grouped((uint64_t)facts[i].of[side]).text);
         writer_line(writer, "%*s%s", (MERGED_COLUMNS - SIDES) * COLUMN + PERCENT + 2, "",
                     facts[i].name);
     }
@@ -112,15 +109,14 @@ static void add_costs(struct comparison_printer *printer, uint32_t row, size_t m
 {
     const struct view *view = printer->view;
     for (size_t m = metric; m < metric + MERGED_COLUMNS; m++) {
-        char text[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE] = "";
+        struct number_text percent = {""};
         double value = view_cost(view, row, m, part);
-        columns_with_unit(view, m, value, text);
-        add_right(&printer->writer, text);
+        add_right(&printer->writer, columns_with_unit(view, m, value).text);
         if (m != metric + MERGED_DIFFERENCE)
             continue;
         if (isfinite(value) && value != 0)
-            number_percent(value, view_whole(view, m), percent);
-        text_printf(&printer->writer.line, "%*s%s", PERCENT - 1, percent, *percent ? "%" : " ");
+            percent = number_percent(value, view_whole(view, m));
+        text_printf(&printer->writer.line, "%*s%s", PERCENT - 1, percent.text, *percent.text ? "%" : " ");
     }
     text_add(&printer->writer.line, "  ");
 }

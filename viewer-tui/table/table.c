@@ -219,21 +219,14 @@ static bool is_in_group(const struct table_column *column, const char *group)
     return column->key && (group ? column->group && strcmp(column->group, group) == 0 : !column->group);
 }
 
-/* The end of the columns from `first` on that are one array; first + 1: no array. */
-static size_t end_of_array(const struct data_table *table, size_t first)
+/* Writes the member that begins at a column; columns with the same key are one array. Returns the next column. */
+static size_t write_member(const struct data_table *table, size_t row, size_t first, struct json_writer *json)
 {
     size_t end = first + 1;
     while (end < table->n_columns && table->columns[end].key &&
            strcmp(table->columns[end].key, table->columns[first].key) == 0 &&
            is_in_group(&table->columns[end], table->columns[first].group))
         end++;
-    return end;
-}
-
-/* Writes the member, or array, that begins at a column; returns the next column. */
-static size_t write_member(const struct data_table *table, size_t row, size_t first, struct json_writer *json)
-{
-    size_t end = end_of_array(table, first);
     json_write_key(json, table->columns[first].key);
     if (end > first + 1)
         json_write_array(json);

@@ -112,12 +112,8 @@ void thread_origins_find(struct thread_origins *origins, const json_t *run,
                          const char *start_routine, enum thread_root root)
 {
     *origins = (struct thread_origins){0};
-    size_t p, t;
-    json_t *process, *thread;
-    json_array_foreach(json_object_get(run, "processes"), p, process)
-    {
-        json_array_foreach(json_object_get(process, "threads"), t, thread)
-        {
+    json_each (process, json_object_get(run, "processes")) {
+        json_each (thread, json_object_get(process, "threads")) {
             if (!has_root(thread, root) || strcmp(run_text(thread, "start_routine"), start_routine) != 0)
                 continue;
             const json_t *path = thread_origin_path(run, thread);
@@ -129,6 +125,5 @@ void thread_origins_find(struct thread_origins *origins, const json_t *run,
             origins->list.at[of].threads++;
         }
     }
-    if (origins->list.n)
-        qsort(origins->list.at, origins->list.n, sizeof *origins->list.at, by_threads);
+    vec_sort(&origins->list, by_threads);
 }

@@ -80,8 +80,7 @@ static void find_nodes(struct profile_maker *maker)
     }
     if (maker->nodes.n)
         vec_push(&maker->nodes, 0);
-    if (maker->nodes.n)
-        qsort(maker->nodes.at, maker->nodes.n, sizeof *maker->nodes.at, ascending);
+    vec_sort(&maker->nodes, ascending);
     for (size_t n = 0; n < maker->nodes.n; n++)
         maker->number_of[maker->nodes.at[n]] = (uint32_t)n + 1;
 }

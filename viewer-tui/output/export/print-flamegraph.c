@@ -54,14 +54,12 @@ static void add_clean(struct text *out, const char *text)
 
 static void add_costs(struct flamegraph *graph, double costs, size_t metric)
 {
-    char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE];
     const struct metric *of = &graph->metrics->at[metric];
-    columns_alone(of, costs, value);
-    columns_percent(of, costs, view_whole(graph->tree->view, metric), percent);
-    text_add_xml(&graph->line, value);
-    if (*percent) {
+    struct number_text percent = columns_percent(of, costs, view_whole(graph->tree->view, metric));
+    text_add_xml(&graph->line, columns_alone(of, costs).text);
+    if (*percent.text) {
         text_add(&graph->line, " (");
-        text_add_xml(&graph->line, percent);
+        text_add_xml(&graph->line, percent.text);
         text_add(&graph->line, "%)");
     }
 }
@@ -70,14 +68,6 @@ static void write_line(struct flamegraph *graph)
 {
     graph->size += graph->line.n;
     text_end_line(&graph->line, graph->tree->out);
-}
-
-/* The change from the expected cost, relative to the larger of the two: -1..1. */
-static double change_of(const struct flamegraph *graph, const struct flame_frame *frame)
-{
-    double expected = graph->factor * frame->total[0];
-    double larger = fmax(expected, frame->total[1]);
-    return larger > 0 ? (frame->total[1] - expected) / larger : 0;
 }
 
 /* Adds "#rrggbb". Hue 0..359, the others in percent. */
@@ -92,7 +82,8 @@ static void add_hsl(struct text *out, double hue, double saturation, double ligh
     }
 }
 
-/* Orange is an increase, blue a decrease, gray no change: the color-blind can tell them apart. */
+/* Orange is an increase, blue a decrease, gray no change: the color-blind can tell them apart. `change` is from the
+ * expected cost, relative to the larger of the two: -1..1. */
 static void add_color_of_change(struct text *out, double change)
 {
     if (fabs(change) < LEAST_CHANGE)
@@ -103,8 +94,9 @@ static void add_color_of_change(struct text *out, double change)
 
 static void add_color(struct flamegraph *graph, const struct flame_frame *frame)
 {
+    double expected = graph->factor * frame->total[0], larger = fmax(expected, frame->total[1]);
     if (graph->comparison)
-        add_color_of_change(&graph->line, change_of(graph, frame));
+        add_color_of_change(&graph->line, larger > 0 ? (frame->total[1] - expected) / larger : 0);
     else if (frame->has_module)
         add_hsl(&graph->line, frame->hue, 70, frame->lightness);
     else
@@ -265,8 +257,8 @@ static void add_title(struct flamegraph *graph, const char *metric, struct text 
 /* The time line of a run that has one. */
 static bool open_strip(const struct tree *tree, struct open_timeline *open)
 {
-    bool has_line = !session_is_merged(tree->session) && session_timeline(tree->session);
-    return has_line && !open_timeline(open, tree->session, tree->projection, false, STRIP_COLUMNS);
+    return session_timeline(tree->session) &&
+           !open_timeline(open, tree->session, tree->projection, false, STRIP_COLUMNS);
 }
 
 static void write_page(struct flamegraph *graph, const char *metric)

@@ -188,6 +188,7 @@ static void keep_columns(struct tui *tui)
         {"bars", NULL, tui->cells.has_bars},
         {"fold-inlined", NULL, tui->session->folds.inlined},
         {"collapse-recursion", NULL, tui->session->folds.recursion},
+        {"kernel", NULL, !tui->session->folds.kernel},
         {"columns", text_string(&columns), choice->is_made}};
     size_t n = sizeof changes / sizeof *changes;
     bool is_merged = session_is_merged(tui->session); /* its columns are not saved */
@@ -255,9 +256,8 @@ static void sort_by_defined(struct tui *tui)
     struct pane *pane = tui_pane(tui);
     size_t last = metrics_of(tui)->n - 1;
     const struct metric *metric = &metrics_of(tui)->at[last];
-    char total[NUMBER_WITH_UNIT_SIZE];
-    columns_alone(metric, view_total(pane->view, last), total);
-    tui_say(tui, "%s: %s%s", metric->name, total, metric_is_measured(metric) ? " in the whole program" : "");
+    tui_say(tui, "%s: %s%s", metric->name, columns_alone(metric, view_total(pane->view, last)).text,
+            metric_is_measured(metric) ? " in the whole program" : "");
     say_why_not_measured(tui, metric);
     pane_sort(pane, (struct sorting){.metric = last, .part = pane->view->sorting.part});
     tui_scroll_to_sorted(tui);
@@ -301,11 +301,6 @@ static void scroll_columns(struct tui *tui)
         tui_say(tui, "columns %zu to %zu of %zu", choice->first + 1, choice->first + seen, all.n);
 }
 
-static void switch_bars(struct tui *tui)
-{
-    tui->cells.has_bars = !tui->cells.has_bars;
-}
-
 const struct family metric_family = {
     "Metrics",
     COMMANDS({"o", "show overhead by kind (spawn, sync, ...), or the usual metrics", show_kinds_or_not, 0, 0},
@@ -314,4 +309,5 @@ const struct family metric_family = {
              {"C, F6", "choose columns: hide, move, sort by, delete, save (S)", tui_choose_columns, 0, 0},
              {"}", "scroll the columns to the right", scroll_columns, 1, 0},
              {"{", "scroll the columns to the left", scroll_columns, -1, 0},
-             {"b", "show bars in place of percentages, or percentages", switch_bars, 0, 0})};
+             {"b", "show bars in place of percentages, or percentages", tui_switch,
+              offsetof(struct tui, cells.has_bars), 0})};
