@@ -23,10 +23,11 @@ static struct option_row rows[OPTIONS] = {
                "top-down, bottom-up, flat, threads, summary, ...",
                "Print a view: `top-down`, `bottom-up`, `flat`, `threads`, `summary` or `timeline`, see Views; or `scaling` or "
                "`losses` of a set of runs, see Sets of runs."},
-    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg chrome firefox",
+    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg chrome firefox markdown",
                 "text,csv,json,folded,flamegraph,speedscope,pprof,...",
                 "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope`, "
-                "`pprof`, `svg`, and for the time line `chrome` and `firefox`. See Formats."},
+                "`pprof`, `svg`, for the time line `chrome` and `firefox`, and for the summary of a comparison `markdown`. "
+                "See Formats."},
     [OUTPUT] = {NULL, "output", "FILE", "@file", "print to FILE",
                 "Print to FILE instead of standard output. An existing file is overwritten."},
     [SORT] = {NULL, "sort", "METRIC", NULL, "largest METRIC first; also METRIC:exclusive",
@@ -136,7 +137,7 @@ static struct option_row rows[OPTIONS] = {
     [NO_MOUSE] = {NULL, "no-mouse", NULL, NULL, "leave the mouse to the terminal",
                   "Leave the mouse to the terminal, for selecting text. Most terminals also do that while Shift is "
                   "held."},
-    [CLOSED] = {NULL, "closed", NULL, NULL, "open with the tree closed and without advice",
+    [CLOSED] = {NULL, "closed", NULL, NULL, NULL,
                 "Open the viewer with the tree closed and without a line of advice. Default: the tree is open along "
                 "the hot path."},
     [NO_CONFIG] = {NULL, "no-config", NULL, NULL, "do not read the user's defaults",
@@ -386,6 +387,8 @@ static void check_combination(const struct options *options, const bool given[OP
     bool has_columns = page->is_tree && options->print.format < FORMAT_FOLDED;
     if (prints && (given[COLUMNS] || given[BARS]) && !has_columns)
         diag_usage("--columns and --bars are for the viewer, and for trees as text, csv or json");
+    if (prints && options->print.format == FORMAT_MARKDOWN && !options->paths[1])
+        diag_usage("--format markdown is for the summary of a comparison: name two databases");
     if (prints)
         check_format(options);
     else if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output)

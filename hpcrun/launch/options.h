@@ -34,6 +34,7 @@ struct options {
     /* From outside: the command, or processes that run already, for a time; 0: to their end. */
     bool is_outside;
     const char *pids; /* numbers joined by commas; NULL: a command */
+    const char *name; /* a shell pattern for the names of processes; NULL: none. main finds `pids` by it */
     double seconds;
     char **command; /* NULL-terminated; NULL if there is none */
 };

@@ -11,9 +11,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct {
     uint64_t start, boot;
+    struct kernel_procedures procedures;
     VEC(uint64_t) offsets;
 } kernel;
 
@@ -21,6 +23,12 @@ void kernel_code_init(void)
 {
     kernel.start = kernel_text_start();
     kernel.boot = kernel_boot();
+    if (kernel.start)
+        kernel_procedures_read(&kernel.procedures, kernel.start);
+}
+
+void kernel_code_begin(void)
+{
     modules_add_kernel(kernel.start, kernel.boot);
 }
 
@@ -39,24 +47,28 @@ static int by_value(const void *a, const void *b)
     return compare_unsigned(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-static bool save(const char *name, const struct kernel_wanted *wanted)
+static long save(const char *path)
 {
     int directory;
-    if (output_directory_open(&directory) != 0)
-        return false;
-    bool is_saved = directory != AT_FDCWD && kernel_symbols_save(directory, name, process.config.shared, wanted);
+    size_t size;
+    long error = output_directory_open(&directory);
+    if (error != 0)
+        return error;
+    char *bytes = kernel_symbols_packed(&kernel.procedures, kernel.boot, kernel.offsets.at, kernel.offsets.n, &size);
+    error = kernel_names_append(directory, output_directory_name(directory, path), output_file_mode(), bytes, size);
     output_directory_close(directory);
-    return is_saved;
+    free(bytes);
+    return error;
 }
 
 void kernel_code_save(void)
 {
-    char name[sizeof process.host + sizeof KERNEL_SYMBOLS_SUFFIX];
+    char path[sizeof process.config.directory + sizeof process.host + sizeof KERNEL_SYMBOLS_SUFFIX];
     if (kernel.offsets.n == 0)
         return;
     qsort(kernel.offsets.at, kernel.offsets.n, sizeof *kernel.offsets.at, by_value);
-    const struct kernel_wanted wanted = {kernel.start, kernel.boot, kernel.offsets.at, kernel.offsets.n};
-    snprintf(name, sizeof name, "%s" KERNEL_SYMBOLS_SUFFIX, process.host);
-    if (!save(name, &wanted))
-        diag_error(name, "can't be written: the kernel's code is shown without names");
+    snprintf(path, sizeof path, "%s/%s" KERNEL_SYMBOLS_SUFFIX, process.config.directory, process.host);
+    long error = save(path);
+    if (error)
+        diag_error(path, "%s: the kernel's code is shown without names", strerror((int)-error));
 }

@@ -1,5 +1,6 @@
 #include "hpcrun/sample/wake-up-record.h"
 
+#include "agents/agent.h"
 #include "hpcrun/logical/last-wakers.h"
 #include "hpcrun/sample/own-path.h"
 
@@ -56,6 +57,17 @@ void wake_up_add(const struct arena_wake_up *wake_up)
     if (!atomic_load(&sampling.stopping))
         add(self, wake_up);
     own_path_end(self, mask);
+}
+
+uint64_t hpctoolkit_lets_go(const volatile void *object)
+{
+    waker_note(object);
+    return ticks_now();
+}
+
+void hpctoolkit_waited(const volatile void *object, uint64_t since)
+{
+    wake_up(object, since, true);
 }
 
 void wake_up_by_last(const volatile void *object, uint64_t since, uint64_t now)

@@ -227,8 +227,10 @@ class Timeline(HpcprofCase):
     def test_wake_ups(self):
         """The creation is the first one. Wakers that are not known, or the thread itself, are left out."""
         process, thread, _ = self.traced()
-        other = process.thread(creator=(0, 0), first=(2 * 10**9, 0))
-        process.thread(creator=(1, 0), first=(3 * 10**9, 0))
+        end = 4 * 10**9, 10**9
+        process.end = *end, mw.EXIT, 0
+        other = process.thread(creator=(0, 0), first=(2 * 10**9, 0), last=end)
+        process.thread(creator=(1, 0), first=(3 * 10**9, 0), last=end)
         other.wake_ups = [(2010 * MS, 2005 * MS, 2009 * MS, 2), (2020 * MS, 2015 * MS, 2020 * MS, 1),
                           (2030 * MS, 2025 * MS, 2028 * MS, 99), (2040 * MS, 2035 * MS, 2036 * MS, 0)]
         other.wake_up_step, other.wake_up_window = 4, 50 * MS

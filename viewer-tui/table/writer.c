@@ -90,7 +90,7 @@ void writer_run_line(struct writer *writer, const struct session *session,
 
 void writer_heading(struct writer *writer, const char *heading)
 {
-    writer_line(writer, "\n%s", heading);
+    writer_line(writer, writer->format == FORMAT_MARKDOWN ? "\n### %s\n" : "\n%s", heading);
 }
 
 void column_titles_add(struct column_titles *titles, const char *title, size_t width)

@@ -8,9 +8,9 @@
  *     signaled        | wait for the condition                  | signaled | barrier
  *     tail            | wait for the barrier                               | tail |
  *
- * All stages but those of a half are on the path. Prints for each of these its name and how long it took, ns: the thread
- * computes until the time is over, so a stage is longer only if the thread has no CPU at its end. */
+ * All stages but those of a half are on the path. */
 #include "tests/programs/hpcrun/burn.h"
+#include "tests/programs/pthread/path-stages.h"
 
 #include <stdatomic.h>
 
@@ -19,29 +19,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, ready_lock = PTHREAD_MU
 static pthread_cond_t ready_condition = PTHREAD_COND_INITIALIZER;
 static pthread_barrier_t barrier;
 static _Atomic int is_locked, is_ready;
-
-struct stage {
-    const char *name;
-    uint64_t ns;
-};
-
-static struct stage stages[5];
-static _Atomic int n_stages;
-
-/* The samples of the clock's code, which is libc's, count for the stage. */
-#define STAGE(name, is_on_path, ns)                                                                                    \
-    static __attribute__((noinline)) void name(void)                                                                   \
-    {                                                                                                                  \
-        struct timespec begin, now;                                                                                    \
-        uint64_t passed;                                                                                               \
-        clock_gettime(CLOCK_MONOTONIC, &begin);                                                                        \
-        do {                                                                                                           \
-            clock_gettime(CLOCK_MONOTONIC, &now);                                                                      \
-            passed = (uint64_t)((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec);               \
-        } while (passed < (ns));                                                                                       \
-        if (is_on_path)                                                                                                \
-            stages[n_stages++] = (struct stage){#name, passed};                                                        \
-    }
 
 STAGE(prepare, 1, length)
 STAGE(locked, 1, length)
@@ -119,7 +96,6 @@ int main(int argc, char **argv)
         pthread_join(threads[i], NULL);
     if (argc > 2) /* "kill" */
         kill(getpid(), SIGKILL);
-    for (int i = 0; i < n_stages; i++)
-        printf("%s %llu\n", stages[i].name, (unsigned long long)stages[i].ns);
+    print_stages();
     return 0;
 }

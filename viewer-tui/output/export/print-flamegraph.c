@@ -257,8 +257,7 @@ static void add_title(struct flamegraph *graph, const char *metric, struct text 
 /* The time line of a run that has one. */
 static bool open_strip(const struct tree *tree, struct open_timeline *open)
 {
-    return session_timeline(tree->session) &&
-           !open_timeline(open, tree->session, tree->projection, false, STRIP_COLUMNS);
+    return session_timeline(tree->session) && !open_timeline(open, tree->session, tree->projection, false, STRIP_COLUMNS);
 }
 
 static void write_page(struct flamegraph *graph, const char *metric)
