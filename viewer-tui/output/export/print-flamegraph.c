@@ -174,16 +174,6 @@ static unsigned height(const struct frames *frames)
     return (depth + 1) * FLAMEGRAPH_ROW;
 }
 
-static void write_frames(struct flamegraph *graph, const char *metric)
-{
-    const struct frames *frames = &graph->frames;
-    text_printf(&graph->line, "<div id=\"frames\" style=\"height:%upx\">", height(frames));
-    write_line(graph);
-    for (size_t i = 0; i < frames->list.n; i++)
-        if (frames->list.at[i].is_shown)
-            write_frame(graph, &frames->list.at[i], metric);
-}
-
 /* The left run's costs in frames that are not shown although the frames above them are. */
 static double left_out(const struct frames *frames)
 {
@@ -263,6 +253,7 @@ static void write_strip(const struct flamegraph *graph)
 
 static void write_page(struct flamegraph *graph, const char *metric)
 {
+    const struct frames *frames = &graph->frames;
     struct text title = {0};
     add_title(graph, metric, &title);
     text_printf(&graph->line, "%s%s%s%s%s", flamegraph_to_title, text_string(&title), flamegraph_to_heading,
@@ -273,7 +264,11 @@ static void write_page(struct flamegraph *graph, const char *metric)
     if (graph->comparison)
         write_legend(graph, metric);
     write_strip(graph);
-    write_frames(graph, metric);
+    text_printf(&graph->line, "<div id=\"frames\" style=\"height:%upx\">", height(frames));
+    write_line(graph);
+    for (size_t i = 0; i < frames->list.n; i++)
+        if (frames->list.at[i].is_shown)
+            write_frame(graph, &frames->list.at[i], metric);
     fputs(flamegraph_end, graph->tree->out);
 }
 
