@@ -1,6 +1,7 @@
 #include "lib/measurement.h"
 
 #include "lib/binary-search.h"
+#include "lib/kernel-symbols.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -118,6 +119,11 @@ bool measurement_list_processes(const char *directory, struct measurement_files 
                                 char **cause)
 {
     return list_files(directory, MEASUREMENT_PROCESSES, files, cause);
+}
+
+bool measurement_list_kernels(const char *directory, struct measurement_files *files, char **cause)
+{
+    return list_files(directory, KERNEL_SYMBOLS_SUFFIX, files, cause);
 }
 
 void measurement_files_free(struct measurement_files *files)

@@ -12,8 +12,9 @@
 /* Indexes of rows[], in the order of --help. The words that --format and --scaling offer are in the order of their
  * enumerations. */
 enum {
-    PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, FILTER,
-    DEPTH, MIN_PERCENT, PROGRAM, THREADS, FROM, TO, PHASE, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, OWN,
+    PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, KERNEL, FILTER,
+    DEPTH, MIN_PERCENT, PROGRAM, THREADS, FROM, TO, PHASE, DURING, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING,
+    WORKERS, INCLUDE, REPLACE, OWN,
     COLUMNS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
 };
 
@@ -56,6 +57,10 @@ static struct option_row rows[OPTIONS] = {
                             "outermost call there: `a > b > a > b > c` becomes `a > b > c`, and `a > b > a > d` becomes "
                             "`a > d`. Every sample counts once. See Costs. The key `R` in the viewer switches this "
                             "on and off."},
+    [KERNEL] = {NULL, "kernel", NULL, NULL, "show the kernel's procedures (key O)",
+                "Show the procedures of the kernel, of runs with `hpcrun --kernel` or from outside. By default they count in "
+                "the line of the program that called the kernel or that it interrupted, and the metric `kernel` says how "
+                "much that is. The key `O` in the viewer switches this on and off."},
     [FILTER] = {NULL, "filter", "REGEX", NULL, "show only scopes that match; !REGEX hides (key &)",
                 "Show only scopes that the extended regular expression matches, and those above them, as the key "
                 "`&` in the viewer. It looks at names and places as rows show them; `name:REGEX`, `file:REGEX` and "
@@ -78,13 +83,18 @@ static struct option_row rows[OPTIONS] = {
                  "that no such thread ran. It is compared with the names in the view of threads, `NAME PID/TID`, in "
                  "parallel jobs `rank R on HOST: NAME PID/TID`. Case counts only if the expression has upper case. "
                  "Not for the summary, which is about the whole run. The key `|` in the viewer does the same."},
-    [FROM] = {NULL, "from", "TIME", NULL, "a piece of time: --from 1.2s --to 40%, --phase 2",
+    [FROM] = {NULL, "from", "TIME", NULL, "from 1.2s, 40%, ...; also --to, --phase, --during",
               "Sum the values over the records of the time line after TIME, seconds since the run began (`1.2s`, `1.2`), "
               "`300ms` or a percentage of the run. All views, the summary and the advice are about that piece of time. "
               "See Pieces of time."},
     [TO] = {NULL, "to", "TIME", NULL, NULL, "The same up to TIME. Default: the end."},
     [PHASE] = {NULL, "phase", "N", NULL, NULL,
                "The same for phase N of those that `--print phases` lists."},
+    [DURING] = {NULL, "during", "NAME", NULL, NULL,
+                "The same for the time in which the region NAME ran in any thread: one that the program names "
+                "(hpctoolkit.h, ITT, NVTX). If none has that name: in which a thread was in a procedure that matches the "
+                "extended regular expression NAME, or in what that calls. With `--from`, `--to` or `--phase`: the part "
+                "in that piece."},
     [OF] = {NULL, "of", "REGEX", NULL, "print threads: costs of the procedure that matches",
             "With `--print threads`: print what the one procedure whose name the extended regular expression "
             "matches costs in each thread, and how even that is. Inclusive, unless `--sort` says otherwise."},
@@ -127,7 +137,7 @@ static struct option_row rows[OPTIONS] = {
     [NO_MOUSE] = {NULL, "no-mouse", NULL, NULL, "leave the mouse to the terminal",
                   "Leave the mouse to the terminal, for selecting text. Most terminals also do that while Shift is "
                   "held."},
-    [CLOSED] = {NULL, "closed", NULL, NULL, "open with the tree closed and without advice",
+    [CLOSED] = {NULL, "closed", NULL, NULL, NULL,
                 "Open the viewer with the tree closed and without a line of advice. Default: the tree is open along "
                 "the hot path."},
     [NO_CONFIG] = {NULL, "no-config", NULL, NULL, "do not read the user's defaults",
@@ -226,6 +236,12 @@ static void take_time(struct asked_time *time, const char *option, const char *t
         diag_usage("--%s takes a time such as 1.2s, 300ms or 40%%, not '%s'", option, text);
 }
 
+static void take_during(struct asked_range *range, const char *name)
+{
+    if (!asked_range_name(name, range))
+        diag_usage("--during takes the name of a region or procedure, of 1 to %zu bytes", sizeof range->during - 1);
+}
+
 static void take_option(void *target, size_t option, const char *value)
 {
     struct command_line *line = target;
@@ -242,6 +258,7 @@ static void take_option(void *target, size_t option, const char *value)
     case PHYSICAL_CALLS: options->print.projection = PHYSICAL; break;
     case FOLD_INLINED: options->folds.inlined = true; break;
     case COLLAPSE: options->folds.recursion = true; break;
+    case KERNEL: options->folds.kernel = false; break;
     case FILTER: take_filter(&options->filters, value); break;
     case DEPTH:
         options->print.depth = (uint32_t)fmin(
@@ -257,6 +274,7 @@ static void take_option(void *target, size_t option, const char *value)
     case PHASE:
         options->range.phase = (unsigned)number_in(value, 1000, false, "--phase takes the number of a phase from 1");
         break;
+    case DURING: take_during(&options->range, value); break;
     case OF: options->print.of = value; break;
     case WHAT_IF: take_change(&options->changes, value); break;
     case COMPARE:
@@ -336,13 +354,13 @@ static void check_combination(const struct options *options, const bool given[OP
         diag_usage("--program and --threads cannot be combined");
     if ((options->program || options->threads) && page->whole)
         diag_usage("--%s: %s; print another view", options->program ? "program" : "threads", page->whole);
-    bool has_range = given[FROM] || given[TO] || given[PHASE];
+    bool has_range = asked_range_is_given(&options->range);
     if (has_range && options->paths[1])
-        diag_usage("--from, --to and --phase are of one database; write DB@1.2s:3.4s for one of two");
+        diag_usage("--from, --to, --phase and --during are of one database; write DB@1.2s:3.4s or DB@during:NAME for one of two");
     if (given[PHASE] && (given[FROM] || given[TO]))
         diag_usage("--phase has its own begin and end: leave out --from and --to");
     if (has_range)
-        options_check_range(options, "--from, --to and --phase");
+        options_check_range(options, "--from, --to, --phase and --during");
     if (given[COLUMNS] && options->paths[1])
         diag_usage("--columns works with one database, not with two that are compared");
     if (options->print.of && options->printed != PRINT_THREADS)
@@ -407,6 +425,7 @@ static const char *take_setting(struct options *options, const bool given[OPTION
     case CLOSED: options->starts_closed = true; break;
     case FOLD_INLINED: options->folds.inlined = true; break;
     case COLLAPSE: options->folds.recursion = true; break;
+    case KERNEL: options->folds.kernel = false; break;
     case COLUMNS:
         options->columns = given[COLUMNS] ? options->columns : setting->value;
         break;
@@ -435,7 +454,8 @@ static void take_settings(struct options *options, const bool given[OPTIONS])
 
 struct options options_read(int argc, char **argv)
 {
-    struct command_line line = {.options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}}};
+    struct command_line line = {
+        .options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}, .folds = {.kernel = true}}};
     struct options *options = &line.options;
     struct text pages = {0};
     for (int page = 0; page < PRINTED; page++)

@@ -249,6 +249,15 @@ static void find_for_vdso(const struct finder *finder, const struct wanted_modul
     free(path);
 }
 
+/* A procedure without a name is no error: the kernel may have hidden its addresses from the process. */
+static void find_for_kernel(const struct finder *finder, const struct wanted_module *wanted)
+{
+    wanted->result->structure =
+        kernel_structure(&finder->search->directories, wanted->module->header_hash, wanted->addresses);
+    if (!wanted->result->structure)
+        set_why(wanted->result, mem_strdup("the kernel hid its addresses from the program"));
+}
+
 static struct structure *structure_from_cache(const struct finder *finder,
                                               const struct wanted_module *wanted)
 {
@@ -287,6 +296,8 @@ static void find_one(void *context, unsigned worker, size_t index)
     const struct wanted_module *wanted = &finder->wanted.at[index];
     if (wanted->module->is_vdso)
         find_for_vdso(finder, wanted);
+    else if (wanted->module->is_kernel)
+        find_for_kernel(finder, wanted);
     else
         find_for_file(finder, wanted);
     struct structure *s = wanted->result->structure;

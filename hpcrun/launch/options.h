@@ -25,6 +25,7 @@ struct options {
     bool list_events; /* -L */
     bool list_all_events; /* -L all: also list events that can't be used */
     bool is_on_llvm_openmp; /* --openmp=llvm */
+    bool kernel;            /* --kernel */
     bool collapse_recursion, start_off, quiet, shared, work_span;
     /* A set: numbers of workers, none: one run; and how often each; the command of the serial
      * baseline, NULL: none. */
@@ -33,6 +34,7 @@ struct options {
     /* From outside: the command, or processes that run already, for a time; 0: to their end. */
     bool is_outside;
     const char *pids; /* numbers joined by commas; NULL: a command */
+    const char *name; /* a shell pattern for the names of processes; NULL: none. main finds `pids` by it */
     double seconds;
     char **command; /* NULL-terminated; NULL if there is none */
 };

@@ -41,8 +41,8 @@ static void check_rights(const char *library, const char *pids)
 
 void outside_check(const struct options *options, const struct config *config, const char *library)
 {
-    if (config->event_count != 1 || config->events[0].kind != EVENT_CPUTIME)
-        diag_fatal(NULL, "from outside, only CPUTIME is measured");
+    if (config->event_count != 1 || !event_is_time(&config->events[0]))
+        diag_fatal(NULL, "from outside, only CPUTIME or REALTIME is measured, one of them");
     if (options->work_span)
         diag_fatal(NULL,
                    "--work-span: the runtime reports work and span only to a hpcrun that is loaded "

@@ -1,5 +1,5 @@
-/* What the values of a session are sums over: some of the threads, and of each run a piece of its time, which may be
- * one of its phases. The databases follow when they are next asked for (session-databases.h). */
+/* What the values of a session are sums over: some of the threads, and of each run pieces of its time: between two
+ * times, one of its phases, or when a region ran. The databases follow when they are next asked for (session-databases.h). */
 #ifndef VIEWER_SESSION_RESTRICTION_H
 #define VIEWER_SESSION_RESTRICTION_H
 

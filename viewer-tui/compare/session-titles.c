@@ -46,7 +46,7 @@ static void describe_restriction(const struct session *session, const struct ses
         text_add(out, before);
         thread_set_describe(session->threads, ascii, out);
     }
-    if (run->has_range)
+    if (run->ranges.n)
         text_printf(out, "%stime: %s", before, run->range_name);
 }
 
@@ -60,7 +60,7 @@ void session_name_restriction(const struct session *session, struct session_run 
 {
     free(run->title);
     run->title = NULL;
-    if (!session->threads && !run->has_range)
+    if (!session->threads && run->ranges.n == 0)
         return;
     struct text title = {0};
     text_add(&title, run_title(run, db));

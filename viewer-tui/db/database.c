@@ -1,5 +1,6 @@
 #include "viewer-tui/db/database.h"
 
+#include "lib/measurement-format.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/db/cct-file.h"
@@ -318,6 +319,20 @@ static bool is_file(const struct database *db, uint32_t index)
 const struct point *database_file_point(const struct database *db, uint32_t index)
 {
     return index == NOTHING || is_file(db, index) ? NULL : &db->points.at[index - db->files.n];
+}
+
+bool database_is_kernel(const struct database *db, uint32_t module)
+{
+    const char *path = database_module_path(db, module);
+    return path && strcmp(path, KERNEL_MODULE) == 0;
+}
+
+bool database_has_kernel(const struct database *db)
+{
+    for (uint32_t module = 0; module < db->modules.n; module++)
+        if (database_is_kernel(db, module))
+            return true;
+    return false;
 }
 
 const char *database_file_path(const struct database *db, uint32_t index)

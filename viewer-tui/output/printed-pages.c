@@ -21,6 +21,9 @@ const struct printed_page printed_pages[PRINTED] = {
                         .alone = "time lines of two runs cannot be matched: print that of each database"},
     [PRINT_PHASES] = {"phases", print_phases, VIEWS, TABLES, .whole = "phases are those of the whole run",
                       .alone = "phases are those of one run: print them for each database"},
+    [PRINT_CRITICAL_PATH] = {"critical-path", print_critical_path, VIEWS, TABLES,
+                             .whole = "the critical path goes through all threads",
+                             .alone = "critical paths are those of one run: print that of each database"},
     [PRINT_SCALING] = {"scaling", NULL, VIEWS, TABLES | BIT(SVG), .is_of_set = true,
                        .whole = "scaling is about whole runs"},
     /* Losses may be negative, which stacks cannot show. */

@@ -42,6 +42,10 @@ void json_put_range(struct json_writer *json, const struct session *session)
     json_put_number(json, "to", run_number(range, "to"));
     json_put_integer(json, "records", (int64_t)run_number(range, "records"));
     json_put_integer(json, "step", (int64_t)run_number(range, "step"));
+    if (json_object_get(range, "pieces")) {
+        json_put_integer(json, "pieces", (int64_t)run_number(range, "pieces"));
+        json_put_number(json, "length", run_number(range, "length"));
+    }
     json_write_object_end(json);
 }
 

@@ -162,11 +162,9 @@ static struct values encode(struct profile_maker *maker)
 static struct values make_profile(const struct database *db, uint32_t number)
 {
     struct time_slice *slice = db->slice;
-    const struct timeline_thread *thread = timeline_thread(slice->timeline, number);
     find_nodes_of_positions(slice, db);
     struct profile_maker maker = {.db = db, .slice = slice, .sums = &slice->sums, .number_of = slice->number_of};
-    if (thread)
-        record_sums_add(maker.sums, slice->timeline, thread, slice->range);
+    time_slice_add(slice, number, maker.sums);
     take_metrics(&maker);
     find_nodes(&maker);
     maker.values = mem_alloc((maker.nodes.n * maker.metrics.n + 1) * sizeof *maker.values);

@@ -111,7 +111,7 @@ static enum outcome add_up_records(struct summation *summation, const struct tim
     progress_begin("adding up records", n);
     for (uint32_t number = 1; number < n && progress_at(number); number++)
         if (summation->has_profile[number])
-            record_sums_add(&sums, slice->timeline, timeline_thread(slice->timeline, number), slice->range);
+            time_slice_add(slice, number, &sums);
     for (size_t i = 0; i < sums.list.n; i++) {
         uint64_t position = time_slice_position(slice, summation->db, &sums.list.at[i], near);
         if (position == NO_POSITION)

@@ -189,6 +189,7 @@ static void keep_columns(struct tui *tui)
         {"bars", NULL, tui->cells.has_bars},
         {"fold-inlined", NULL, tui->session->folds.inlined},
         {"collapse-recursion", NULL, tui->session->folds.recursion},
+        {"kernel", NULL, !tui->session->folds.kernel},
         {"columns", text_string(&columns), choice->is_made}};
     size_t n = sizeof changes / sizeof *changes;
     bool is_merged = session_is_merged(tui->session); /* its columns are not saved */

@@ -216,21 +216,26 @@ static void show_threads(struct tui *tui)
         restrict_to(tui, wanted);
 }
 
-/* Folds inlined code or recursion, or shows it. */
+enum foldable { INLINED_CODE, RECURSION, KERNEL };
+
+/* Folds inlined code, recursion or the kernel, or shows it. */
 static void switch_folding(struct tui *tui)
 {
-    int recursion = tui->command->argument;
+    static const char *const messages[][2] = {
+        [INLINED_CODE] = {"inlined code is shown", "inlined code is counted in the procedure that contains it"},
+        [RECURSION] = {"recursive calls are shown",
+                       "recursive calls are counted in the outermost call of the procedure"},
+        [KERNEL] = {"the kernel's procedures are shown", "the kernel is counted in the line that called it"},
+    };
+    enum foldable what = (enum foldable)tui->command->argument;
     struct kept_view kept = keep_view(tui);
     struct fold_choice folds = tui->session->folds;
-    bool *folded = recursion ? &folds.recursion : &folds.inlined;
+    bool *folded = what == RECURSION ? &folds.recursion : what == KERNEL ? &folds.kernel : &folds.inlined;
     *folded = !*folded;
     close_panes(tui);
     session_fold(tui->session, folds);
     reopen(tui, &kept);
-    if (recursion)
-        tui_say(tui, "recursive calls are %s", *folded ? "counted in the outermost call of the procedure" : "shown");
-    else
-        tui_say(tui, "inlined code is %s", *folded ? "counted in the procedure that contains it" : "shown");
+    tui_say(tui, "%s", messages[what][*folded]);
     forget_kept(&kept);
 }
 
@@ -319,6 +324,8 @@ const struct family view_family = {
              {"|", "show only threads that match a regular expression; empty: all", ask_threads, 0, 0},
              {"P", "show only one of several programs (make, cc1, ...), or all", choose_program, 0, 0},
              {"I", "fold inlined code into the procedures that contain it, or show it (S in C saves that)",
-              switch_folding, false, 0},
+              switch_folding, INLINED_CODE, 0},
              {"R", "collapse recursion: a recursive call counts in the outermost call of the procedure", switch_folding,
-              true, 0})};
+              RECURSION, 0},
+             {"O", "show the kernel's procedures, or count them in the line that called the kernel", switch_folding,
+              KERNEL, 0})};
