@@ -11,6 +11,8 @@
 #include "hpcrun/source/source-perf.h"
 #include "lib/diag.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +70,9 @@ static _Noreturn void become_worker(const struct traced *process)
     struct measured_image image = {
         .pid = process->pid,
         .parent = process->parent,
-        .origin = process->is_given ? ORIGIN_LAUNCHED : process->has_exec ? ORIGIN_OTHER : ORIGIN_FORK,
+        .origin = process->is_given                       ? ORIGIN_LAUNCHED
+                  : process->forked && !process->has_exec ? ORIGIN_FORK
+                                                          : ORIGIN_OTHER,
         .images = process->images,
         .began = process->began,
         .forked = process->forked,
@@ -165,6 +169,8 @@ static void on_begin(const struct task_record *task)
         end_worker(process, QUEUE_PROCESS_ENDED);
         traced_remove(process);
     }
+    if (!parent) /* a thread of the kernel, or one of hpcrun's processes */
+        return;
     process = traced_add((int)task->pid, task->time);
     if (!process) {
         reader.unmeasured++;
@@ -173,8 +179,6 @@ static void on_begin(const struct task_record *task)
     process->threads = 1;
     process->parent = (int)task->parent;
     process->forked = task->time;
-    if (!parent)
-        return;
     memcpy(process->name, parent->name, sizeof process->name);
     traced_maps_share(process, parent);
 }
@@ -194,7 +198,7 @@ static void on_exec(struct traced *process, const char *name, uint64_t time)
 
 static void on_end(struct traced *process)
 {
-    if (process->is_given || --process->threads > 0)
+    if (!process->forked || --process->threads > 0) /* of others, the number of threads is not known */
         return;
     end_worker(process, QUEUE_PROCESS_ENDED);
     traced_remove(process);
@@ -246,6 +250,11 @@ static void explain(int pid, int error)
         diag_error(who, "it has ended");
         return;
     }
+    if (pid < 0 && (error == -EACCES || error == -EPERM)) {
+        diag_error(NULL, "-a measures the processes of all users, which only root may; "
+                         "--name '*' measures your own");
+        return;
+    }
     perf_explain_refusal(&reason, error);
     bool is_level = strstr(buffer, "perf_event_paranoid");
     if (is_level && readlink("/proc/self/exe", self, sizeof self - 1) > 0)
@@ -266,15 +275,19 @@ static bool open_events(void)
 {
     const struct outside_work *work = reader.work;
     unsigned missing = 0;
+    int error = 0;
+    process.pid = -1;
     kernel_code_init();
     perf_rings_prepare(&process.config.events[0], work->command && !reader.has_begun);
-    for (int i = 0; i < work->count; i++) {
+    if (work->count == 0)
+        error = perf_rings_open_system();
+    for (int i = 0; i < work->count && error == 0; i++) {
         process.pid = work->pids[i];
-        int error = perf_rings_open(&missing);
-        if (error != 0) {
-            explain(work->pids[i], error);
-            return false;
-        }
+        error = perf_rings_open(&missing);
+    }
+    if (error != 0) {
+        explain(process.pid, error);
+        return false;
     }
     if (missing)
         diag_note(NULL, "%u threads are not sampled: too few file descriptors (ulimit -n)",
@@ -313,6 +326,30 @@ static bool begin_given(int pid)
     return reader.work->command || begin_running(given);
 }
 
+/* A process of the system: its worker begins at its first sample. Threads of the kernel have no mappings. */
+static void add_running(int pid)
+{
+    struct traced *added = pid == getpid() || pid == getppid() ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
+    if (!added)
+        return;
+    process.pid = pid;
+    foreign_modules_visit_maps(add_map, added);
+    if (!added->maps)
+        traced_remove(added);
+}
+
+static bool begin_system(void)
+{
+    DIR *processes = opendir("/proc");
+    if (!processes)
+        diag_fatal("/proc", "%s", strerror(errno));
+    for (struct dirent *entry; (entry = readdir(processes));)
+        if (atoi(entry->d_name) > 0)
+            add_running(atoi(entry->d_name));
+    closedir(processes);
+    return true;
+}
+
 /* The command has begun, and the kernel ends its events, since it gains rights. */
 static bool begin_with_rights(void)
 {
@@ -343,6 +380,8 @@ static bool begin(void)
         diag_fatal(NULL, "no memory for queues");
     if (!open_events())
         return false;
+    if (work->count == 0)
+        return begin_system();
     for (int i = 0; i < work->count; i++) {
         int pidfd = (int)sys2(SYS_pidfd_open, work->pids[i], 0);
         reader.given[i] = (struct pollfd){.fd = pidfd, .events = POLLIN};
@@ -362,7 +401,7 @@ static bool begin(void)
 /* Ends the workers of given processes that have ended. Returns whether some still run. */
 static bool some_run(void)
 {
-    bool some = false;
+    bool some = reader.work->count == 0;
     for (int i = 0; i < reader.work->count; i++) {
         struct pollfd *its = &reader.given[i];
         struct traced *given = traced_find(reader.work->pids[i]);
@@ -378,7 +417,7 @@ static bool some_run(void)
 
 static void end_measurement(struct traced *process)
 {
-    end_worker(process, QUEUE_MEASUREMENT_ENDED);
+    end_worker(process, kill(process->pid, 0) == 0 ? QUEUE_MEASUREMENT_ENDED : QUEUE_PROCESS_ENDED);
 }
 
 static uint64_t cpu_of(int who)
@@ -449,9 +488,9 @@ int outside_read(const struct outside_work *work)
     perf_rings_read(true, on_record);
     traced_visit(end_measurement);
     reap(0);
-    if (reader.images == 0)
+    if (!is_good || (work->count > 0 && reader.images == 0))
         return 1;
     fds_init();
     report_reading();
-    return is_good && !reader.is_damaged ? 0 : 1;
+    return reader.is_damaged ? 1 : 0;
 }
