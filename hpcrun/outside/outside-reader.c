@@ -491,6 +491,7 @@ int outside_read(const struct outside_work *work)
     if (!is_good || (work->count > 0 && reader.images == 0))
         return 1;
     fds_init();
+    kernel_code_save();
     report_reading();
     return reader.is_damaged ? 1 : 0;
 }

@@ -166,7 +166,6 @@ static void end_image(enum queue_end end)
     measured_read_cpu();
     measured_read_children_cpu();
     bool is_lost = !foreign_threads_write(true);
-    kernel_code_save();
     if (measurement_create() && chunk_memory(&chunk)) {
         is_lost |= !process_chunks_write_modules(&chunk);
         is_lost |= !perf_map_write(&chunk);
