@@ -227,6 +227,7 @@ int outside_work(const struct measured_image *image, struct record_queue *queue,
         visit_records(end == QUEUE_OPEN ? record_queue_until(queue) : UINT64_MAX);
         write_now_and_then();
     }
+    process.config.quiet |= is_interrupted; /* the reader is gone, which a line says */
     end_image(end);
     return 0;
 }
