@@ -32,6 +32,7 @@ static struct {
     bool has_begun;                  /* of a command: it is executed */
     uint64_t images;                 /* that have or had a worker */
     uint64_t unmeasured;             /* processes without a worker, since there were too many */
+    uint64_t too_late;               /* that had ended before their worker could look at them */
     bool is_damaged;                 /* a worker has failed */
     uint64_t until;                  /* CLOCK_MONOTONIC of the last record, or later */
 } reader;
@@ -136,7 +137,9 @@ static void note_end_of_worker(int status)
     if (WIFSIGNALED(status))
         diag_error(NULL, "the measurement from outside was ended by signal %d: it is incomplete",
                    WTERMSIG(status));
-    reader.is_damaged |= status != 0;
+    bool is_late = WIFEXITED(status) && WEXITSTATUS(status) == OUTSIDE_TOO_LATE;
+    reader.too_late += is_late;
+    reader.is_damaged |= status != 0 && !is_late;
 }
 
 /* A worker that ends before its last record fails: its queue stays in use, so the loss is bounded. */
@@ -434,11 +437,15 @@ static void report_reading(void)
     char buffer[256];
     struct text line = TEXT(buffer);
     text_add(&line, "measured from outside: ");
-    text_add_number(&line, reader.images);
-    text_add(&line, reader.images == 1 ? " program" : " programs");
+    text_add_number(&line, reader.images - reader.too_late);
+    text_add(&line, reader.images - reader.too_late == 1 ? " program" : " programs");
     text_add(&line, "; reading took ");
     text_add_decimal(&line, (cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN)) / 1000000, 3);
     text_add(&line, " s CPU");
+    if (reader.too_late) {
+        text_add(&line, "; not measured, since they ended before hpcrun had looked at them: ");
+        text_add_number(&line, reader.too_late);
+    }
     if (reader.unmeasured) {
         text_add(&line, "; too many at once: ");
         text_add_number(&line, reader.unmeasured);

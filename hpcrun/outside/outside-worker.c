@@ -218,7 +218,7 @@ int outside_work(const struct measured_image *image, struct record_queue *queue,
     worker.period = process.config.events[0].period;
     handle_signals();
     if (!begin_image(image))
-        return 1;
+        return OUTSIDE_TOO_LATE;
     enum queue_end end = QUEUE_OPEN;
     while (end == QUEUE_OPEN && !is_interrupted) {
         uint64_t next = waits_look();
