@@ -80,10 +80,9 @@ static _Noreturn void become_worker(const struct traced *process)
         .command = process->is_given ? reader.work->command : NULL,
         .name = process->name,
     };
-    if (process->forked || process->has_exec) {
-        find_program(process, &program);
-        image.program = program.path[0] ? &program : NULL;
-    }
+    find_program(process, &program);
+    image.program = program.path[0] ? &program : NULL;
+    image.has_exec = process->has_exec && image.program;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     exit(outside_work(&image, process->queue, process->is_given));
 }
@@ -186,9 +185,17 @@ static void on_begin(const struct task_record *task)
     traced_maps_share(process, parent);
 }
 
+/* Processes of another hpcrun that measures from outside: two that measure each other would have ever more to do. What
+ * they measure is theirs. */
+#define OWN_NAME "hpcrun-outside"
+
 static void on_exec(struct traced *process, const char *name, uint64_t time)
 {
     end_worker(process, QUEUE_EXEC);
+    if (strcmp(name, OWN_NAME) == 0) {
+        traced_remove(process);
+        return;
+    }
     traced_maps_clear(process);
     process->began = time;
     process->has_exec = true;
@@ -227,8 +234,10 @@ static void on_record(const struct perf_event_header *record)
         return;
     if (record->type == PERF_RECORD_MMAP2)
         on_map(process, record);
-    if (perf_record_is_exec(record, &name))
+    if (perf_record_is_exec(record, &name)) {
         on_exec(process, name, perf_record_time(record));
+        return;
+    }
     if ((record->type == PERF_RECORD_SAMPLE || record->type == PERF_RECORD_SWITCH) && !process->queue)
         begin_worker(process);
     if (process->queue)
@@ -332,10 +341,12 @@ static bool begin_given(int pid)
 /* A process of the system: its worker begins at its first sample. Threads of the kernel have no mappings. */
 static void add_running(int pid)
 {
-    struct traced *added = pid == getpid() || pid == getppid() ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
+    char name[64] = "";
+    process.pid = pid;
+    measured_name(pid, name, sizeof name);
+    struct traced *added = strcmp(name, OWN_NAME) == 0 ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
     if (!added)
         return;
-    process.pid = pid;
     foreign_modules_visit_maps(add_map, added);
     if (!added->maps)
         traced_remove(added);
