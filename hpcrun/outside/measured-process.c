@@ -124,7 +124,7 @@ static bool is_program(const struct mapping *program)
 {
     char path[PATH_BYTES];
     struct stat status;
-    return stat(in_proc(path, process.pid, "exe"), &status) == 0 && status.st_ino == program->inode;
+    return program && stat(in_proc(path, process.pid, "exe"), &status) == 0 && status.st_ino == program->inode;
 }
 
 /* The start time that /proc would show. */
@@ -178,7 +178,8 @@ bool measured_identify(const struct measured_image *image)
     process.began_cpu = image->origin == ORIGIN_FORK ? 0 : process.cpu_elsewhere;
     measured_link(in_proc(path, image->pid, "exe"), process.executable, sizeof process.executable);
     measured_link(in_proc(path, image->pid, "cwd"), process.directory, sizeof process.directory);
-    if (image->program && !is_program(image->program))
+    bool is_another = image->has_exec ? !is_program(image->program) : !process.executable[0];
+    if (image->program && is_another)
         identify_by_name(image);
     else
         identify_command(image->command);

@@ -32,6 +32,7 @@ static struct {
     bool has_begun;                  /* of a command: it is executed */
     uint64_t images;                 /* that have or had a worker */
     uint64_t unmeasured;             /* processes without a worker, since there were too many */
+    uint64_t too_late;               /* that had ended before their worker could look at them */
     bool is_damaged;                 /* a worker has failed */
     uint64_t until;                  /* CLOCK_MONOTONIC of the last record, or later */
 } reader;
@@ -79,10 +80,9 @@ static _Noreturn void become_worker(const struct traced *process)
         .command = process->is_given ? reader.work->command : NULL,
         .name = process->name,
     };
-    if (process->forked || process->has_exec) {
-        find_program(process, &program);
-        image.program = program.path[0] ? &program : NULL;
-    }
+    find_program(process, &program);
+    image.program = program.path[0] ? &program : NULL;
+    image.has_exec = process->has_exec && image.program;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     exit(outside_work(&image, process->queue, process->is_given));
 }
@@ -136,7 +136,9 @@ static void note_end_of_worker(int status)
     if (WIFSIGNALED(status))
         diag_error(NULL, "the measurement from outside was ended by signal %d: it is incomplete",
                    WTERMSIG(status));
-    reader.is_damaged |= status != 0;
+    bool is_late = WIFEXITED(status) && WEXITSTATUS(status) == OUTSIDE_TOO_LATE;
+    reader.too_late += is_late;
+    reader.is_damaged |= status != 0 && !is_late;
 }
 
 /* A worker that ends before its last record fails: its queue stays in use, so the loss is bounded. */
@@ -183,9 +185,17 @@ static void on_begin(const struct task_record *task)
     traced_maps_share(process, parent);
 }
 
+/* Processes of another hpcrun that measures from outside: two that measure each other would have ever more to do. What
+ * they measure is theirs. */
+#define OWN_NAME "hpcrun-outside"
+
 static void on_exec(struct traced *process, const char *name, uint64_t time)
 {
     end_worker(process, QUEUE_EXEC);
+    if (strcmp(name, OWN_NAME) == 0) {
+        traced_remove(process);
+        return;
+    }
     traced_maps_clear(process);
     process->began = time;
     process->has_exec = true;
@@ -224,8 +234,10 @@ static void on_record(const struct perf_event_header *record)
         return;
     if (record->type == PERF_RECORD_MMAP2)
         on_map(process, record);
-    if (perf_record_is_exec(record, &name))
+    if (perf_record_is_exec(record, &name)) {
         on_exec(process, name, perf_record_time(record));
+        return;
+    }
     if ((record->type == PERF_RECORD_SAMPLE || record->type == PERF_RECORD_SWITCH) && !process->queue)
         begin_worker(process);
     if (process->queue)
@@ -329,10 +341,12 @@ static bool begin_given(int pid)
 /* A process of the system: its worker begins at its first sample. Threads of the kernel have no mappings. */
 static void add_running(int pid)
 {
-    struct traced *added = pid == getpid() || pid == getppid() ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
+    char name[64] = "";
+    process.pid = pid;
+    measured_name(pid, name, sizeof name);
+    struct traced *added = strcmp(name, OWN_NAME) == 0 ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
     if (!added)
         return;
-    process.pid = pid;
     foreign_modules_visit_maps(add_map, added);
     if (!added->maps)
         traced_remove(added);
@@ -434,11 +448,15 @@ static void report_reading(void)
     char buffer[256];
     struct text line = TEXT(buffer);
     text_add(&line, "measured from outside: ");
-    text_add_number(&line, reader.images);
-    text_add(&line, reader.images == 1 ? " program" : " programs");
+    text_add_number(&line, reader.images - reader.too_late);
+    text_add(&line, reader.images - reader.too_late == 1 ? " program" : " programs");
     text_add(&line, "; reading took ");
     text_add_decimal(&line, (cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN)) / 1000000, 3);
     text_add(&line, " s CPU");
+    if (reader.too_late) {
+        text_add(&line, "; not measured, since they ended before hpcrun had looked at them: ");
+        text_add_number(&line, reader.too_late);
+    }
     if (reader.unmeasured) {
         text_add(&line, "; too many at once: ");
         text_add_number(&line, reader.unmeasured);
@@ -491,6 +509,7 @@ int outside_read(const struct outside_work *work)
     if (!is_good || (work->count > 0 && reader.images == 0))
         return 1;
     fds_init();
+    kernel_code_save();
     report_reading();
     return reader.is_damaged ? 1 : 0;
 }
