@@ -348,11 +348,11 @@ void modules_add_kernel(uint64_t start, uint64_t boot)
     modules.kernel = id;
 }
 
+/* Without a known begin, offsets are addresses in the upper half, which are too large. */
 uint64_t modules_kernel_ip(uint64_t address)
 {
     uint64_t offset = address - modules.kernel_start;
-    bool is_known = modules.kernel_start && !(offset >> IP_OFFSET_BITS);
-    return (uint64_t)modules.kernel << IP_OFFSET_BITS | (is_known ? offset : 0);
+    return (uint64_t)modules.kernel << IP_OFFSET_BITS | (offset >> IP_OFFSET_BITS ? 0 : offset);
 }
 
 void modules_unload_begin(void)

@@ -218,10 +218,16 @@ static void report_refused(unsigned event)
     report_loss(&line);
 }
 
-static void report_missing_rings(void)
+static void report_missing_frames(void)
 {
     struct text line = TEXT(text_buffer);
-    uint32_t count = kernel_frames_refused();
+    uint32_t count = kernel_frames_refused(), in_handlers = kernel_frames_in_handlers();
+    if (in_handlers) {
+        text_add_number(&line, in_handlers);
+        text_add(&line, " samples have no kernel frames: the kernel was at work for hpcrun itself");
+        report_log(&line);
+        line = TEXT(text_buffer);
+    }
     if (count == 0)
         return;
     text_add_number(&line, count);
@@ -294,7 +300,7 @@ void summarize(enum process_state state, int detail, bool continues, bool is_los
     report_too_many_modules();
     for (unsigned event = 0; event < process.config.event_count; event++)
         report_refused(event);
-    report_missing_rings();
+    report_missing_frames();
     add_subject(&line);
     add_counts(&line, &counts, account.children_cpu);
     report_log(&line);

@@ -6,7 +6,7 @@
 
 #define PAGE 4096u
 
-static _Atomic uint32_t refused;
+static _Atomic uint32_t refused, in_handlers;
 
 void kernel_frames_open(struct thread_event *event)
 {
@@ -29,12 +29,19 @@ uint32_t kernel_frames_refused(void)
     return atomic_load(&refused);
 }
 
+uint32_t kernel_frames_in_handlers(void)
+{
+    return atomic_load(&in_handlers);
+}
+
 void kernel_frames_after_fork(void)
 {
+    atomic_store(&in_handlers, 0);
     atomic_store(&refused, 0);
 }
 
-/* A sample's record is a header, the length of its chain, and the chain, in words of 8 bytes. */
+/* A sample's record is a header, the length of its chain, the chain, the kind of registers, sp and pc, in words of 8
+ * bytes. */
 #define LENGTH_AT sizeof(struct perf_event_header)
 #define CHAIN_AT  (LENGTH_AT + sizeof(uint64_t))
 
@@ -68,17 +75,31 @@ static uint64_t last_sample(const struct perf_event_mmap_page *ring, uint64_t at
     return last;
 }
 
-void kernel_frames_read(struct thread *thread, const struct thread_event *event, struct increment *increment)
+/* Whether registers of the user's code are those of the context: pc may be at a system call that starts again. */
+static bool is_of_context(const struct perf_event_mmap_page *ring, uint64_t at, const ucontext_t *context)
+{
+    uint64_t sp = word_at(ring, at + sizeof(uint64_t)), pc = word_at(ring, at + 2 * sizeof(uint64_t));
+    uint64_t now = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+    return word_at(ring, at) == PERF_SAMPLE_REGS_ABI_64 && (pc == now || pc == now + SYSCALL_SIZE) &&
+           sp == (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+}
+
+void kernel_frames_read(struct thread *thread, const struct thread_event *event, const ucontext_t *context,
+                        struct increment *increment)
 {
     struct perf_event_mmap_page *ring = event->ring;
     if (!ring)
         return;
     uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
     uint64_t at = last_sample(ring, ring->data_tail, head);
-    uint64_t length = at < head ? word_at(ring, at + LENGTH_AT) : 0;
-    length = length < KERNEL_FRAMES ? length : KERNEL_FRAMES;
+    uint64_t all = at < head ? word_at(ring, at + LENGTH_AT) : 0;
+    uint64_t length = all < KERNEL_FRAMES ? all : KERNEL_FRAMES;
     for (uint64_t i = 0; i < length; i++)
         thread->kernel_frames[i] = word_at(ring, at + CHAIN_AT + i * sizeof(uint64_t));
+    if (length && !is_of_context(ring, at + CHAIN_AT + all * sizeof(uint64_t), context)) {
+        atomic_fetch_add(&in_handlers, 1);
+        length = 0;
+    }
     __atomic_store_n(&ring->data_tail, head, __ATOMIC_RELEASE);
     increment->kernel_count =
         (unsigned)kernel_frames_in(thread->kernel_frames, length, &increment->kernel);

@@ -5,6 +5,10 @@
  * that before it is back in its own code. It has one signal outstanding (source-perf.h), and its handler empties the
  * ring, so the last record there is that of its sample.
  *
+ * It has no frames of the program if it came in the handler, which arms the event before its end: the signal then waits
+ * for the handler's return. So the record has the pc and sp of the user's code, too, and counts only if they are those
+ * of the context.
+ *
  * The ring takes two pages of locked memory. Ordinary users have kernel.perf_event_mlock_kb for each CPU (516 KB), and
  * RLIMIT_MEMLOCK. */
 #ifndef HPCRUN_SOURCE_KERNEL_FRAMES_H
@@ -19,12 +23,14 @@
 void kernel_frames_open(struct thread_event *event);
 void kernel_frames_close(struct thread_event *event);
 
-/* Number of threads so far that could not map their ring; of this process image. */
+/* Of this process image so far: threads that could not map their ring, and records that do not count. */
 uint32_t kernel_frames_refused(void);
+uint32_t kernel_frames_in_handlers(void);
 void kernel_frames_after_fork(void);
 
 /* Empties the ring. Gives the increment the frames of the last record, if the event has any. */
-void kernel_frames_read(struct thread *thread, const struct thread_event *event, struct increment *increment);
+void kernel_frames_read(struct thread *thread, const struct thread_event *event, const ucontext_t *context,
+                        struct increment *increment);
 
 /* The frames in a record's chain of `n` words: marks (PERF_CONTEXT_KERNEL) are among them. Returns how many, from
  * *frames on. */

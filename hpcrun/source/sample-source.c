@@ -371,6 +371,6 @@ struct increment source_measure(struct thread *thread, struct thread_event *even
     case SOURCE_COUNTER: increment = measure_count(event, context); break;
     default: increment = measure_cpu_time(thread, event, info, context);
     }
-    kernel_frames_read(thread, event, &increment);
+    kernel_frames_read(thread, event, context, &increment);
     return increment;
 }

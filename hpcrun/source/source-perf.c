@@ -7,6 +7,9 @@
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 
+/* Of the interrupted user's code, in this order in a record: sp and pc (kernel-frames.c). */
+#define SAMPLED_REGISTERS (1u << 7 | 1u << 8)
+
 static long open_event(struct perf_event_attr *attr)
 {
     return sys6(SYS_perf_event_open, SYS_ARG(attr), 0, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
@@ -30,8 +33,9 @@ static struct perf_event_attr attributes(const struct event *event)
         attr.exclude_kernel = (event->options & EVENT_EXCLUDE_KERNEL) != 0;
     }
     if (event && event->options & EVENT_KERNEL_FRAMES) {
-        attr.sample_type = PERF_SAMPLE_CALLCHAIN;
+        attr.sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER;
         attr.exclude_callchain_user = 1;
+        attr.sample_regs_user = SAMPLED_REGISTERS;
     }
     return attr;
 }

@@ -14,11 +14,19 @@ static struct {
 static struct thread thread;
 static struct thread_event event;
 static struct increment increment;
+static ucontext_t context;
+
+static void set_context(greg_t sp, greg_t pc)
+{
+    context.uc_mcontext.gregs[REG_RSP] = sp;
+    context.uc_mcontext.gregs[REG_RIP] = pc;
+}
 
 STEP(begin)
 {
     memset(&ring, 0, sizeof ring);
     event = (struct thread_event){.ring = &ring.head};
+    set_context(0x7000, 0x4002);
 }
 
 static void put(const void *bytes, size_t size)
@@ -29,16 +37,18 @@ static void put(const void *bytes, size_t size)
 
 static void put_record(uint32_t type, const uint64_t *chain, uint64_t length)
 {
-    uint16_t size = (uint16_t)(sizeof(struct perf_event_header) + (1 + length) * sizeof *chain);
+    const uint64_t registers[] = {PERF_SAMPLE_REGS_ABI_64, 0x7000, 0x4002};
+    uint16_t size = (uint16_t)(sizeof(struct perf_event_header) + (1 + length) * sizeof *chain + sizeof registers);
     put(&(struct perf_event_header){.type = type, .size = size}, sizeof(struct perf_event_header));
     put(&length, sizeof length);
     put(chain, length * sizeof *chain);
+    put(registers, sizeof registers);
 }
 
 static void read_ring(void)
 {
     increment = (struct increment){.fired = true};
-    kernel_frames_read(&thread, &event, &increment);
+    kernel_frames_read(&thread, &event, &context, &increment);
     assert_int_equal(ring.head.data_tail, ring.head.data_head);
 }
 
@@ -58,12 +68,26 @@ TEST(a_sample_has_the_frames_of_its_record)
     assert_frames(0, NULL); /* of the next signal */
 }
 
+/* A system call that starts again has its pc at the instruction; a sample in the handler has other registers. */
+TEST(a_record_counts_if_it_is_of_the_interrupted_code)
+{
+    static const uint64_t chain[] = {MARK, 30};
+    static const greg_t contexts[][3] = {{0x7000, 0x4002, 1}, {0x7000, 0x4000, 1}, {0x7008, 0x4002, 0}, {0x7000, 0x4004, 0}};
+    uint32_t before = kernel_frames_in_handlers();
+    for (unsigned i = 0; i < 4; i++) {
+        set_context(contexts[i][0], contexts[i][1]);
+        put_record(PERF_RECORD_SAMPLE, chain, 2);
+        assert_frames((unsigned)contexts[i][2], chain + 1);
+    }
+    assert_int_equal(kernel_frames_in_handlers(), before + 2);
+}
+
 TEST(a_sample_in_the_program_has_none)
 {
     put_record(PERF_RECORD_SAMPLE, NULL, 0);
     assert_frames(0, NULL);
     event.ring = NULL;
-    kernel_frames_read(&thread, &event, &increment);
+    kernel_frames_read(&thread, &event, &context, &increment);
     assert_int_equal(increment.kernel_count, 0);
 }
 
