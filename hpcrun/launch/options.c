@@ -21,6 +21,7 @@ enum {
     DELAY_SAMPLING,
     PID,
     NAME,
+    ALL,
     FOR,
     OUTSIDE,
     KERNEL,
@@ -66,13 +67,18 @@ static const struct option_row rows[OPTIONS] = {
          "Start with sampling off. The program switches it on with `hpctoolkit_sampling_start()` of "
          "`<hpctoolkit.h>`."},
     [PID] =
-        {"p", "pid", "PID[,PID...]", NULL, "measure processes that run already (--name: by name)",
+        {"p", "pid", "PID[,PID...]", NULL, "measure processes that run already (-a: all)",
          "Measure these processes, which run already, and those that they start, from outside: see FROM OUTSIDE. It ends with the processes, "
          "with `--for`, or with Ctrl-C, which does not end them."},
     [NAME] =
         {NULL, "name", "PATTERN", NULL, NULL,
          "Measure all of your processes, as root all processes, whose name, or whose command's base name, matches the "
          "shell pattern PATTERN now, as `-p` does. Those that called hpcrun are left out."},
+    [ALL] =
+        {"a", "all", NULL, NULL, NULL,
+         "Measure all processes of the system, and those that begin later, from outside, until Ctrl-C or for the time of "
+         "`--for`. Only CPUTIME; only root may. Threads of the kernel and hpcrun's own processes are left out. A process "
+         "without samples has no measurement file."},
     [FOR] =
         {NULL, "for", "TIME", NULL, "with -p or --outside: measure for TIME (30s, 5m)",
          "With `-p`, `--name` or `--outside`: measure for TIME, a number of seconds, or one with `s`, `m` or `h` after it."},
@@ -330,11 +336,11 @@ static void check_set(struct options *options)
 static void check_outside(const struct options *options)
 {
     if (options->pids && options->name)
-        diag_usage("-p and --name: only one of them is possible");
+        diag_usage("-p, -a and --name: only one of them is possible");
     if ((options->pids || options->name) && options->command)
-        diag_usage("-p and --name measure processes that run already: there can't be a command");
+        diag_usage("-p, -a and --name measure processes that run already: there can't be a command");
     if (options->seconds > 0 && !options->pids && !options->name && !options->is_outside)
-        diag_usage("--for needs -p or --outside");
+        diag_usage("--for needs -p, -a, --name or --outside");
     if (options->worker_count && (options->pids || options->name || options->is_outside))
         diag_usage("--workers runs a command that hpcrun is loaded into: not with -p or --outside");
 }
@@ -350,6 +356,7 @@ static void take_option(void *target, size_t option, const char *value)
     case DELAY_SAMPLING: options->start_off = true; break;
     case PID: set_pids(options, value); break;
     case NAME: options->name = value; break;
+    case ALL: options->pids = OUTSIDE_ALL; break;
     case FOR: set_seconds(options, value); break;
     case OUTSIDE: options->is_outside = true; break;
     case KERNEL: options->kernel = true; break;

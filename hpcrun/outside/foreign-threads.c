@@ -145,13 +145,12 @@ static void unwind_and_record(struct thread *thread, const struct perf_sample *s
     inner = NULL;
 }
 
-/* The kernel has no registers of a thread that is ending, and no use for those of 32-bit code. */
+/* The kernel has no registers of a thread that is ending, and no use for those of 32-bit code. The time
+ * line has none of these samples. */
 static void drop(struct thread *thread, const struct increment *increment)
 {
     thread_image_count(thread, &thread->events[0], FATE_FIRED, 1, increment->amount);
     thread_image_count(thread, &thread->events[0], FATE_DROPPED_ENDING, 1, increment->amount);
-    *sample_trace_place(thread) =
-        (struct trace_record){.time = increment->until, .amount = TRACE_DROPPED};
 }
 
 void foreign_threads_sample(const struct perf_sample *sample)
@@ -175,7 +174,8 @@ void foreign_threads_sample(const struct perf_sample *sample)
     else
         drop(its->thread, &increment);
     thread_image_commit(its->thread, ticks_now());
-    sample_trace(its->thread, &its->thread->events[0], &increment);
+    if (sample->is_64_bit)
+        sample_trace(its->thread, &its->thread->events[0], &increment);
     its->sampled += time;
 }
 

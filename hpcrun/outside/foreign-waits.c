@@ -15,7 +15,7 @@
 #define SLOTS 4096
 
 /* Looks take at most one part in so many of the CPUs' time: with more threads the period is longer. */
-#define PARTS_PER_LOOKS 40
+#define PARTS_PER_LOOKS 80
 
 /* Looks whose time's records have not come yet, and bytes of the stack that each copies. The rest of the stack is
  * read when it is unwound, if the thread still waits then (foreign-memory.h). */
@@ -28,6 +28,7 @@ struct watched {
     int call, schedule;      /* its files syscall and schedstat; negative: they can't be opened */
     struct agent_slot *slot; /* NULL without memory */
     uint64_t due, planned;   /* CLOCK_MONOTONIC of the next look, and the period before it */
+    unsigned looks;          /* that found it waiting */
     uint64_t ready, unpaid;  /* the scheduler's count at the last look; what no sample has paid */
 };
 
@@ -160,18 +161,21 @@ static size_t read_stack(uint64_t sp, uint8_t *to)
     return measured_read(sp, to, to_end_of_page) ? to_end_of_page : 0;
 }
 
+enum found { FOUND_RUNNING, FOUND_WAITING, FOUND_MOVED };
+
 /* The thread may have gone on while its stack was copied: then the copy is of no use. */
-static bool look(const struct watched *thread, struct look *look)
+static enum found look(const struct watched *thread, struct look *look)
 {
     uint64_t sp, pc, sp_after, pc_after;
     look->sample = (struct perf_sample){.tid = thread->tid, .is_64_bit = true, .is_waiting = true, .stack = look->stack};
     if (!find_place(thread, &sp, &pc))
-        return false;
+        return FOUND_RUNNING;
     look->sample.time = sys_clock(CLOCK_MONOTONIC);
     look->sample.stack_bytes = read_stack(sp, look->stack);
     look->sample.registers[SAMPLED_SP] = sp;
     look->sample.registers[SAMPLED_PC] = pc;
-    return find_place(thread, &sp_after, &pc_after) && sp == sp_after && pc == pc_after;
+    bool is_there = find_place(thread, &sp_after, &pc_after) && sp == sp_after && pc == pc_after;
+    return is_there ? FOUND_WAITING : FOUND_MOVED;
 }
 
 static void count_ready(struct watched *thread)
@@ -183,6 +187,9 @@ static void count_ready(struct watched *thread)
     thread->ready = now.ready;
 }
 
+/* A thread that is found waiting was ready before, at most for a short time: its ready time is read now and then. */
+#define WAITING_LOOKS 8
+
 /* Pays all periods that are over. */
 static void look_at(struct watched *thread, uint64_t now)
 {
@@ -190,8 +197,14 @@ static void look_at(struct watched *thread, uint64_t now)
     uint64_t pays = 0;
     for (; thread->due <= now; plan(thread))
         pays += waits.mean;
-    count_ready(thread);
-    if (waits.head - waits.tail == MAX_LOOKS || !(look(thread, next) || look(thread, next)))
+    if (waits.head - waits.tail == MAX_LOOKS)
+        return;
+    enum found found = look(thread, next);
+    if (found == FOUND_MOVED)
+        found = look(thread, next);
+    if (found != FOUND_WAITING || thread->looks++ % WAITING_LOOKS == 0)
+        count_ready(thread);
+    if (found != FOUND_WAITING)
         return;
     next->sample.period = pays;
     waits.head++;
@@ -222,7 +235,7 @@ uint64_t waits_look(void)
     if (looks)
         set_mean(looks, sys_clock(CLOCK_THREAD_CPUTIME_ID) - began);
     now = sys_clock(CLOCK_MONOTONIC);
-    return next > now ? next - now : 0;
+    return next > now + waits.mean / 2 ? next - now : waits.mean / 2;
 }
 
 const struct perf_sample *waits_first(uint64_t until)

@@ -29,7 +29,8 @@ void waits_switch(int tid, bool runs, bool is_preempted);
  * sample is to pay, ns: if it runs, what it has not paid before. */
 uint64_t waits_enter(int tid, bool is_waiting);
 
-/* Looks at the threads whose time has come. Returns the time until the next one, ns. */
+/* Looks at the threads whose time has come. Returns the time until the next look, ns: half a period at least, so that
+ * one wake-up serves several threads. */
 uint64_t waits_look(void);
 
 /* The earliest look, as a sample; NULL: none. It was before `until`. */

@@ -10,10 +10,10 @@ void kernel_code_init(void);
 /* In a worker, after modules_init. */
 void kernel_code_begin(void);
 
-/* Remembers what of the kernel a thread's tree has. */
+/* Remembers what of the kernel a thread's tree has, for all workers. */
 void kernel_code_add(const struct cct *cct);
 
-/* Saves the names of what was remembered in the measurement directory. If they can't be written, one line says so. */
+/* When all workers have ended: saves the names of what was remembered in the measurement directory. If they can't be written, one line says so. */
 void kernel_code_save(void);
 
 #endif

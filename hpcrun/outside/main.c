@@ -3,7 +3,8 @@
  *
  *     hpcrun-outside PERSONALITY SECONDS PID,...
  *     hpcrun-outside PERSONALITY SECONDS run FILE COMMAND [ARGUMENT...]
- *     hpcrun-outside check [PID,...]    only whether it may; prints why not
+ *     hpcrun-outside PERSONALITY SECONDS all
+ *     hpcrun-outside check all|[PID,...]    only whether it may; prints why not
  *
  * PERSONALITY is that of the command, as a number (personality(2)). This program has another one, so that
  * the kernel puts its libraries at addresses where a measured process has nothing (module-image.h).
@@ -94,9 +95,12 @@ static bool reader_is_done(pid_t reader)
 
 /* ---- processes that run ---- */
 
+/* None for "all". */
 static int parse_pids(const char *text, int pids[MAX_PROCESSES])
 {
     int n = 0;
+    if (strcmp(text, "all") == 0)
+        return 0;
     for (char *end; *text && n < MAX_PROCESSES; text = end + (*end == ',')) {
         pids[n++] = (int)strtol(text, &end, 10);
         if (end == text)
@@ -122,6 +126,8 @@ static int measure_running(const char *text)
 static int check(const char *text)
 {
     int pids[MAX_PROCESSES], n = parse_pids(text, pids);
+    if (strcmp(text, "all") == 0)
+        return outside_may_sample(-1) ? 0 : 1;
     for (int i = 0; i < n; i++)
         if (!measured_may_look(pids[i]) || !outside_may_sample(pids[i]))
             return 1;

@@ -63,6 +63,8 @@ static bool read_stat(void)
     return true;
 }
 
+static uint64_t children_before; /* CPU time of children before the image began */
+
 /* Fields 16 and 17 of /proc/PID/stat. */
 void measured_read_children_cpu(void)
 {
@@ -71,7 +73,7 @@ void measured_read_children_cpu(void)
     const char *at = memrchr(buffer, ')', size);
     unsigned long long user, system;
     if (at && sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %llu %llu", &user, &system) == 2)
-        process.children_elsewhere = (user + system) * NS_PER_TICK;
+        process.children_elsewhere = (user + system) * NS_PER_TICK - children_before;
 }
 
 /* Field 52 of /proc/PID/stat, the last one. */
@@ -122,7 +124,7 @@ static bool is_program(const struct mapping *program)
 {
     char path[PATH_BYTES];
     struct stat status;
-    return stat(in_proc(path, process.pid, "exe"), &status) == 0 && status.st_ino == program->inode;
+    return program && stat(in_proc(path, process.pid, "exe"), &status) == 0 && status.st_ino == program->inode;
 }
 
 /* The start time that /proc would show. */
@@ -170,10 +172,14 @@ bool measured_identify(const struct measured_image *image)
     process.began_wall = image->began;
     process.began_ticks = ticks_now();
     measured_read_cpu();
+    measured_read_children_cpu();
+    children_before = process.children_elsewhere;
+    process.children_elsewhere = 0;
     process.began_cpu = image->origin == ORIGIN_FORK ? 0 : process.cpu_elsewhere;
     measured_link(in_proc(path, image->pid, "exe"), process.executable, sizeof process.executable);
     measured_link(in_proc(path, image->pid, "cwd"), process.directory, sizeof process.directory);
-    if (image->program && !is_program(image->program))
+    bool is_another = image->has_exec ? !is_program(image->program) : !process.executable[0];
+    if (image->program && is_another)
         identify_by_name(image);
     else
         identify_command(image->command);

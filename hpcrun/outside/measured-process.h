@@ -18,6 +18,7 @@ struct measured_image {
     uint64_t forked; /* the same of the process; 0: it was there before, so /proc shows it */
     char *const *command;          /* its command line, NULL-terminated; NULL: unknown */
     const struct mapping *program; /* its file; NULL: unknown */
+    bool has_exec;                 /* the program is known by its exec, so /proc may show a later one */
     const char *name;              /* that of ps; "": unknown */
 };
 
@@ -30,7 +31,7 @@ bool measured_may_look(int pid);
 /* Reads the CPU time of the process again: process.cpu_elsewhere. It stays when the process is gone. */
 void measured_read_cpu(void);
 
-/* Reads the CPU time of the children that it has waited for: process.children_elsewhere. */
+/* Reads the CPU time of the children that it has waited for since measured_identify: process.children_elsewhere. */
 void measured_read_children_cpu(void);
 
 /* How a process has ended that its parent has not waited for yet, as wait reports it; -1: unknown. */

@@ -11,6 +11,8 @@
 #include "hpcrun/source/source-perf.h"
 #include "lib/diag.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +32,7 @@ static struct {
     bool has_begun;                  /* of a command: it is executed */
     uint64_t images;                 /* that have or had a worker */
     uint64_t unmeasured;             /* processes without a worker, since there were too many */
+    uint64_t too_late;               /* that had ended before their worker could look at them */
     bool is_damaged;                 /* a worker has failed */
     uint64_t until;                  /* CLOCK_MONOTONIC of the last record, or later */
 } reader;
@@ -68,17 +71,18 @@ static _Noreturn void become_worker(const struct traced *process)
     struct measured_image image = {
         .pid = process->pid,
         .parent = process->parent,
-        .origin = process->is_given ? ORIGIN_LAUNCHED : process->has_exec ? ORIGIN_OTHER : ORIGIN_FORK,
+        .origin = process->is_given                       ? ORIGIN_LAUNCHED
+                  : process->forked && !process->has_exec ? ORIGIN_FORK
+                                                          : ORIGIN_OTHER,
         .images = process->images,
         .began = process->began,
         .forked = process->forked,
         .command = process->is_given ? reader.work->command : NULL,
         .name = process->name,
     };
-    if (process->forked || process->has_exec) {
-        find_program(process, &program);
-        image.program = program.path[0] ? &program : NULL;
-    }
+    find_program(process, &program);
+    image.program = program.path[0] ? &program : NULL;
+    image.has_exec = process->has_exec && image.program;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     exit(outside_work(&image, process->queue, process->is_given));
 }
@@ -132,7 +136,9 @@ static void note_end_of_worker(int status)
     if (WIFSIGNALED(status))
         diag_error(NULL, "the measurement from outside was ended by signal %d: it is incomplete",
                    WTERMSIG(status));
-    reader.is_damaged |= status != 0;
+    bool is_late = WIFEXITED(status) && WEXITSTATUS(status) == OUTSIDE_TOO_LATE;
+    reader.too_late += is_late;
+    reader.is_damaged |= status != 0 && !is_late;
 }
 
 /* A worker that ends before its last record fails: its queue stays in use, so the loss is bounded. */
@@ -165,6 +171,8 @@ static void on_begin(const struct task_record *task)
         end_worker(process, QUEUE_PROCESS_ENDED);
         traced_remove(process);
     }
+    if (!parent) /* a thread of the kernel, or one of hpcrun's processes */
+        return;
     process = traced_add((int)task->pid, task->time);
     if (!process) {
         reader.unmeasured++;
@@ -173,15 +181,21 @@ static void on_begin(const struct task_record *task)
     process->threads = 1;
     process->parent = (int)task->parent;
     process->forked = task->time;
-    if (!parent)
-        return;
     memcpy(process->name, parent->name, sizeof process->name);
     traced_maps_share(process, parent);
 }
 
+/* Processes of another hpcrun that measures from outside: two that measure each other would have ever more to do. What
+ * they measure is theirs. */
+#define OWN_NAME "hpcrun-outside"
+
 static void on_exec(struct traced *process, const char *name, uint64_t time)
 {
     end_worker(process, QUEUE_EXEC);
+    if (strcmp(name, OWN_NAME) == 0) {
+        traced_remove(process);
+        return;
+    }
     traced_maps_clear(process);
     process->began = time;
     process->has_exec = true;
@@ -194,7 +208,7 @@ static void on_exec(struct traced *process, const char *name, uint64_t time)
 
 static void on_end(struct traced *process)
 {
-    if (process->is_given || --process->threads > 0)
+    if (!process->forked || --process->threads > 0) /* of others, the number of threads is not known */
         return;
     end_worker(process, QUEUE_PROCESS_ENDED);
     traced_remove(process);
@@ -220,8 +234,10 @@ static void on_record(const struct perf_event_header *record)
         return;
     if (record->type == PERF_RECORD_MMAP2)
         on_map(process, record);
-    if (perf_record_is_exec(record, &name))
+    if (perf_record_is_exec(record, &name)) {
         on_exec(process, name, perf_record_time(record));
+        return;
+    }
     if ((record->type == PERF_RECORD_SAMPLE || record->type == PERF_RECORD_SWITCH) && !process->queue)
         begin_worker(process);
     if (process->queue)
@@ -246,6 +262,11 @@ static void explain(int pid, int error)
         diag_error(who, "it has ended");
         return;
     }
+    if (pid < 0 && (error == -EACCES || error == -EPERM)) {
+        diag_error(NULL, "-a measures the processes of all users, which only root may; "
+                         "--name '*' measures your own");
+        return;
+    }
     perf_explain_refusal(&reason, error);
     bool is_level = strstr(buffer, "perf_event_paranoid");
     if (is_level && readlink("/proc/self/exe", self, sizeof self - 1) > 0)
@@ -266,15 +287,19 @@ static bool open_events(void)
 {
     const struct outside_work *work = reader.work;
     unsigned missing = 0;
+    int error = 0;
+    process.pid = -1;
     kernel_code_init();
     perf_rings_prepare(&process.config.events[0], work->command && !reader.has_begun);
-    for (int i = 0; i < work->count; i++) {
+    if (work->count == 0)
+        error = perf_rings_open_system();
+    for (int i = 0; i < work->count && error == 0; i++) {
         process.pid = work->pids[i];
-        int error = perf_rings_open(&missing);
-        if (error != 0) {
-            explain(work->pids[i], error);
-            return false;
-        }
+        error = perf_rings_open(&missing);
+    }
+    if (error != 0) {
+        explain(process.pid, error);
+        return false;
     }
     if (missing)
         diag_note(NULL, "%u threads are not sampled: too few file descriptors (ulimit -n)",
@@ -313,6 +338,32 @@ static bool begin_given(int pid)
     return reader.work->command || begin_running(given);
 }
 
+/* A process of the system: its worker begins at its first sample. Threads of the kernel have no mappings. */
+static void add_running(int pid)
+{
+    char name[64] = "";
+    process.pid = pid;
+    measured_name(pid, name, sizeof name);
+    struct traced *added = strcmp(name, OWN_NAME) == 0 ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
+    if (!added)
+        return;
+    foreign_modules_visit_maps(add_map, added);
+    if (!added->maps)
+        traced_remove(added);
+}
+
+static bool begin_system(void)
+{
+    DIR *processes = opendir("/proc");
+    if (!processes)
+        diag_fatal("/proc", "%s", strerror(errno));
+    for (struct dirent *entry; (entry = readdir(processes));)
+        if (atoi(entry->d_name) > 0)
+            add_running(atoi(entry->d_name));
+    closedir(processes);
+    return true;
+}
+
 /* The command has begun, and the kernel ends its events, since it gains rights. */
 static bool begin_with_rights(void)
 {
@@ -343,6 +394,8 @@ static bool begin(void)
         diag_fatal(NULL, "no memory for queues");
     if (!open_events())
         return false;
+    if (work->count == 0)
+        return begin_system();
     for (int i = 0; i < work->count; i++) {
         int pidfd = (int)sys2(SYS_pidfd_open, work->pids[i], 0);
         reader.given[i] = (struct pollfd){.fd = pidfd, .events = POLLIN};
@@ -362,7 +415,7 @@ static bool begin(void)
 /* Ends the workers of given processes that have ended. Returns whether some still run. */
 static bool some_run(void)
 {
-    bool some = false;
+    bool some = reader.work->count == 0;
     for (int i = 0; i < reader.work->count; i++) {
         struct pollfd *its = &reader.given[i];
         struct traced *given = traced_find(reader.work->pids[i]);
@@ -378,7 +431,7 @@ static bool some_run(void)
 
 static void end_measurement(struct traced *process)
 {
-    end_worker(process, QUEUE_MEASUREMENT_ENDED);
+    end_worker(process, kill(process->pid, 0) == 0 ? QUEUE_MEASUREMENT_ENDED : QUEUE_PROCESS_ENDED);
 }
 
 static uint64_t cpu_of(int who)
@@ -395,11 +448,15 @@ static void report_reading(void)
     char buffer[256];
     struct text line = TEXT(buffer);
     text_add(&line, "measured from outside: ");
-    text_add_number(&line, reader.images);
-    text_add(&line, reader.images == 1 ? " program" : " programs");
+    text_add_number(&line, reader.images - reader.too_late);
+    text_add(&line, reader.images - reader.too_late == 1 ? " program" : " programs");
     text_add(&line, "; reading took ");
     text_add_decimal(&line, (cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN)) / 1000000, 3);
     text_add(&line, " s CPU");
+    if (reader.too_late) {
+        text_add(&line, "; not measured, since they ended before hpcrun had looked at them: ");
+        text_add_number(&line, reader.too_late);
+    }
     if (reader.unmeasured) {
         text_add(&line, "; too many at once: ");
         text_add_number(&line, reader.unmeasured);
@@ -449,9 +506,10 @@ int outside_read(const struct outside_work *work)
     perf_rings_read(true, on_record);
     traced_visit(end_measurement);
     reap(0);
-    if (reader.images == 0)
+    if (!is_good || (work->count > 0 && reader.images == 0))
         return 1;
     fds_init();
+    kernel_code_save();
     report_reading();
-    return is_good && !reader.is_damaged ? 0 : 1;
+    return reader.is_damaged ? 1 : 0;
 }

@@ -8,6 +8,7 @@
 #include "hpcrun/outside/foreign-waits.h"
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/process/identity.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
@@ -24,6 +25,7 @@
 #include <sys/wait.h>
 
 #define WAIT_NS        1000000000u
+#define MOST_REST_NS   50000000u
 #define WRITE_INTERVAL 10000000000u
 
 static struct {
@@ -113,34 +115,52 @@ static void add_seconds(struct text *line, uint64_t ns)
     text_add(line, " s");
 }
 
-/* "3 samples are lost: hpcrun was too slow". What all processes have in common, the reader of the rings says. */
+/* The part of its CPU time that a thread can have after its last sample is no loss. */
+static bool lacks_kernel(struct foreign_time time)
+{
+    return !perf_rings_see_kernel() && time.used > time.sampled + time.used / 100 + MOST_REST_NS;
+}
+
+/* "sh[77]: 3 samples are lost: reading them was too slow; ...". What all processes have in common, the reader of
+ * the rings says. */
 static void report_losses(void)
 {
-    char buffer[512];
+    char buffer[PATH_MAX + 512];
     struct text line = TEXT(buffer);
     struct foreign_time time = foreign_threads_time();
+    const char *program = process_arguments()[0] ? process_arguments()[0] : process.executable;
+    const char *separator = "";
+    text_add(&line, program);
+    text_add(&line, "[");
+    text_add_number(&line, (uint64_t)process.pid);
+    text_add(&line, "]: ");
     if (worker.lost) {
         text_add_number(&line, worker.lost);
-        text_add(&line, " samples are lost: reading them was too slow; ");
+        text_add(&line, " samples are lost: reading them was too slow");
+        separator = "; ";
     }
-    if (!perf_rings_see_kernel() && time.used > time.sampled + time.used / 100) {
+    if (lacks_kernel(time)) {
+        text_add(&line, separator);
         text_add(&line, "no samples of ");
         add_seconds(&line, time.used - time.sampled);
         text_add(&line, " CPU, most of it in the kernel: ");
         text_add(&line, sources_fallback_reason());
-        text_add(&line, "; ");
+        separator = "; ";
     }
     if (foreign_modules_missing()) {
+        text_add(&line, separator);
         text_add(&line, "code without names: ");
         text_add_number(&line, foreign_modules_missing());
-        text_add(&line, " files could not be read; ");
+        text_add(&line, " files could not be read");
+        separator = "; ";
     }
-    if (waits_forbidden())
-        text_add(&line, "times of waiting are not known: the process may not be looked at (kernel.yama.ptrace_scope?); ");
-    if (line.length == 0)
-        return;
-    buffer[line.length - strlen("; ")] = '\0';
-    report_loss(&line);
+    if (waits_forbidden()) {
+        text_add(&line, separator);
+        text_add(&line, "times of waiting are not known: the process may not be looked at (kernel.yama.ptrace_scope?)");
+        separator = "; ";
+    }
+    if (*separator)
+        report_loss(&line);
 }
 
 /* *detail: the number of a signal, else the exit status. */
@@ -166,7 +186,6 @@ static void end_image(enum queue_end end)
     measured_read_cpu();
     measured_read_children_cpu();
     bool is_lost = !foreign_threads_write(true);
-    kernel_code_save();
     if (measurement_create() && chunk_memory(&chunk)) {
         is_lost |= !process_chunks_write_modules(&chunk);
         is_lost |= !perf_map_write(&chunk);
@@ -219,7 +238,7 @@ int outside_work(const struct measured_image *image, struct record_queue *queue,
     worker.period = process.config.events[0].period;
     handle_signals();
     if (!begin_image(image))
-        return 1;
+        return OUTSIDE_TOO_LATE;
     enum queue_end end = QUEUE_OPEN;
     while (end == QUEUE_OPEN && !is_interrupted) {
         uint64_t next = waits_look();
@@ -228,6 +247,7 @@ int outside_work(const struct measured_image *image, struct record_queue *queue,
         visit_records(end == QUEUE_OPEN ? record_queue_until(queue) : UINT64_MAX);
         write_now_and_then();
     }
+    process.config.quiet |= is_interrupted; /* the reader is gone, which a line says */
     end_image(end);
     return 0;
 }

@@ -7,7 +7,9 @@
 #include "hpcrun/outside/record-queue.h"
 
 /* Records what comes through the queue, until that ends. `is_main`: the user asked for this process, so messages
- * about it are printed; those about others are in the log. Returns an exit status. */
+ * about it are printed; those about others are in the log. Returns an exit status: OUTSIDE_TOO_LATE if the process has
+ * ended before it was looked at, and too little is known of it. */
+#define OUTSIDE_TOO_LATE 2
 int outside_work(const struct measured_image *image, struct record_queue *queue, bool is_main);
 
 #endif

@@ -56,7 +56,7 @@ static struct {
     size_t count, room;
     int error;        /* a negative errno of the last failure that matters */
     unsigned missing; /* threads without events */
-    bool any_new;
+    bool any_new, is_system;
 } perf;
 
 /* ---- opening ---- */
@@ -229,7 +229,7 @@ int perf_rings_probe(int pid)
     perf.attr.exclude_kernel = 1;
     perf.attr.inherit = 0;
     int fd =
-        (int)sys6(SYS_perf_event_open, SYS_ARG(&perf.attr), pid, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
+        (int)sys6(SYS_perf_event_open, SYS_ARG(&perf.attr), pid, pid < 0 ? 0 : -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
     if (fd >= 0)
         close(fd);
     return fd < 0 ? fd : 0;
@@ -260,6 +260,17 @@ int perf_rings_open(unsigned *missing)
     } while (perf.any_new && perf.error == 0);
     perf.missing = 0;
     return perf.error ? perf.error : perf.count == count ? -ESRCH : 0;
+}
+
+int perf_rings_open_system(void)
+{
+    int error = 0;
+    perf.is_system = true;
+    perf.attr.inherit = 0;
+    perf.attr.exclude_idle = 1;
+    for (unsigned i = 0; i < perf.cpus && error == 0; i++)
+        error = open_on_cpu(-1, i);
+    return error;
 }
 
 bool perf_rings_see_kernel(void)
@@ -329,6 +340,8 @@ static const struct perf_event_header *record_at(const struct ring *ring, uint64
  * its own when the thread began. Its own one counts, else that of the first sample. */
 bool perf_rings_counts(int tid, uint64_t event, int *opener)
 {
+    if (perf.is_system)
+        return true;
     size_t i = partition_point(k, perf.count, perf.events[k].id < event);
     if (i == perf.count || perf.events[i].id != event)
         return false;

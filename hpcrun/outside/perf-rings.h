@@ -23,6 +23,10 @@ void perf_rings_prepare(const struct event *event, bool at_exec);
  * number of threads that have no events, since there were no descriptors for them, to *missing. */
 int perf_rings_open(unsigned *missing);
 
+/* The same for all processes, also those that begin later: an event on each CPU. Threads of the kernel have samples, too.
+ * Only with privileges. perf_rings_probe(-1): whether it is allowed. */
+int perf_rings_open_system(void);
+
 /* Whether samples include those in the kernel. */
 bool perf_rings_see_kernel(void);
 

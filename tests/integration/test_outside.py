@@ -262,6 +262,42 @@ class Children(OutsideTest):
         self.assertGreaterEqual(image.pid, 1)
 
 
+class System(OutsideTest):
+    @unittest.skipIf(os.geteuid() != 0, "only root may")
+    def test_all_processes(self):
+        """Those that begin later are measured, too, without hpcrun's own; it runs until it is interrupted."""
+        binary, where = self.compile("static", self.source("outside"), "-static"), self.directory / "all"
+        tool = subprocess.Popen([HPCRUN, "-a", "-o", where, "-e", "CPUTIME@f1000"], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tool.stderr.close)
+        self.addCleanup(tool.wait)
+        self.addCleanup(tool.kill)
+        pids = []
+
+        def is_measured():
+            process = subprocess.Popen([binary, "0", "3"], stdout=subprocess.DEVNULL)
+            process.wait()
+            pids.append(process.pid)
+            lists = "".join(path.read_text() for path in where.glob("*.processes"))
+            return tool.poll() is not None or any(f" {pid} " in lists for pid in pids)
+
+        profiling.wait_until(is_measured, "a process's measurement")
+        tool.send_signal(signal.SIGINT)
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        images = profiling.read_measurements(where, paths=True)
+        self.check_fates(images)
+        ours = [image for image in images if image.pid in pids]
+        self.assertGreater(len(ours), 0)
+        self.assertEqual({image.executable for image in ours}, {str(binary)})
+        self.check_paths(ours, binary, "main")
+        self.assertEqual([image for image in images if "hpcrun-outside" in image.executable], [])
+
+    @unittest.skipIf(os.geteuid() != 0, "needs root, to be another user")
+    def test_who_may_not(self):
+        done = self.run_tool(HPCRUN, "-a", "--for", "1s", user=profiling.ORDINARY_USER)
+        self.assertEqual((done.returncode, done.stderr), (1, "hpcrun: -a measures the processes of all users, which only root "
+                                                          "may; --name '*' measures your own\n"))
+
+
 class Ends(OutsideTest):
     def test_exec(self):
         """Each program has a measurement of its own, also if one was loaded into memory where the other one was."""

@@ -48,9 +48,8 @@ TEST(records_keep_their_order_and_content)
     unsigned last = 0;
     for (unsigned next = 0; next < 2000; next++) {
         put(PERF_RECORD_SAMPLE, size_of(next), next);
-        if (next - last == 20 || next % 50 == 0)
-            for (; last <= next; last++)
-                check_first(size_of(last), last);
+        for (; next + 1 - last > 20 || (next % 500 == 0 && last <= next); last++)
+            check_first(size_of(last), last);
     }
     for (; last < 2000; last++)
         check_first(size_of(last), last);
