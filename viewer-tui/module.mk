@@ -10,7 +10,7 @@ VIEWER_LIBRARIES = -lZydis -lncursesw -ltinfo -ljansson -lz -lm
 #   advice            what would make the run faster
 #   compare           two databases as one, the runs of a set as one; sessions
 #   scaling           sets of runs with several numbers of workers: tables, plots
-#   table             rows and columns: cells, lines, any table as text, CSV or JSON
+#   table             rows and columns: cells, lines, any table as text, Markdown, CSV or JSON
 #   output            reports: views, threads, summaries, scaling
 #   output/export     flame graphs, pprof, speedscope
 #   terminal          screen, prompt, panes

@@ -307,7 +307,7 @@ class OthersDatabases(TwoUsers):
             self.database(user, "hpctoolkit-x-database", "wrong", file)
             path = self.shared / "hpctoolkit-x-database" / "run.json"
             run = json.loads(path.read_text())
-            for files in ([file, "other-h-1-2-3.hpcrun"], [f"../{folder.name}/{file}"], [""], []):
+            for files in (["other-h-1-2-3.hpcrun", file], [f"../{folder.name}/{file}"], [""], []):
                 run["processes"] = [{**run["processes"][0], "file": name} for name in files] if run["processes"] else []
                 path.write_text(json.dumps(run))
                 _, said = self.view(folder, user)

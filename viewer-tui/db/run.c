@@ -71,7 +71,7 @@ bool run_is_of(const char *folder, const char *measurements)
     json_t *run = read_file(path, &cause);
     const json_t *processes = json_object_get(run, "processes");
     bool are_there = json_array_size(processes) > 0;
-    json_each (process, are_there ? processes : NULL) {
+    json_each (process, processes) {
         const char *name = run_text(process, "file");
         char *file = mem_printf("%s/%s", measurements, name);
         are_there &= *name && !strchr(name, '/') && access(file, F_OK) == 0;
