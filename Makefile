@@ -53,6 +53,7 @@ include packages.mk
 include lib/module.mk hpcrun/module.mk agents/module.mk hpcstruct/module.mk hpcprof/module.mk viewer-tui/module.mk
 include runtime-patches/minicilk/module.mk
 include tests/module.mk
+include packaging/module.mk
 
 # Manual pages: the lists of options and keys come from the tool.
 MAN_PAGES = $(patsubst %.1.in,$(BUILD)/man/%.1,$(notdir $(wildcard */*.1.in)))
@@ -63,6 +64,9 @@ $(BUILD)/man/%.1: %.1.in $(BUILD)/bin/% lib/manual-page.awk
 	$(Q)awk -v tool=$(BUILD)/bin/$* -f lib/manual-page.awk $< >$@
 
 all: $(PROGRAMS) $(MAN_PAGES)
+
+# make tarball has flags for the tools only.
+$(BUILD)/bin/%: LDFLAGS += $(TOOL_LDFLAGS)
 
 # CFLAGS_FOLDER adds flags for the files of one folder.
 $(BUILD)/obj/%.o: %.c
@@ -90,17 +94,21 @@ test-all: test-all-deps
 	$(MAKE) fuzz
 	$(MAKE) stress
 
-COMPLETIONS = $(PREFIX)/share/bash-completion/completions
+COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+
+# With DESTDIR, what belongs in PREFIX comes into $(DESTDIR)$(PREFIX).
+INSTALLED = $(DESTDIR)$(PREFIX)
 
 install: all
-	install -d $(PREFIX)/bin $(PREFIX)/lib/agents $(PREFIX)/include $(PREFIX)/share/man/man1 \
+	install -d $(INSTALLED)/bin $(INSTALLED)/lib/agents $(INSTALLED)/include $(INSTALLED)/share/man/man1 \
 		$(COMPLETIONS)
-	install $(filter $(BUILD)/bin/%,$(PROGRAMS)) $(PREFIX)/bin
-	install $(BUILD)/lib/libhpcrun.so $(BUILD)/lib/libhpctoolkit-cilktool.so $(BUILD)/lib/hpcrun-outside $(PREFIX)/lib
-	install $(filter %.so,$(AGENT_FILES)) $(PREFIX)/lib/agents
-	install -m 644 $(filter %.rules,$(AGENT_FILES)) $(PREFIX)/lib/agents
-	install -m 644 include/hpctoolkit.h $(PREFIX)/include
-	install -m 644 $(MAN_PAGES) $(PREFIX)/share/man/man1
+	install $(filter $(BUILD)/bin/%,$(PROGRAMS)) $(INSTALLED)/bin
+	install $(BUILD)/lib/libhpcrun.so $(BUILD)/lib/libhpctoolkit-cilktool.so $(BUILD)/lib/libhpctoolkit-ranges.so \
+		$(BUILD)/lib/hpcrun-outside $(INSTALLED)/lib
+	install $(filter %.so,$(AGENT_FILES)) $(INSTALLED)/lib/agents
+	install -m 644 $(filter %.rules,$(AGENT_FILES)) $(INSTALLED)/lib/agents
+	install -m 644 include/hpctoolkit.h $(INSTALLED)/include
+	install -m 644 $(MAN_PAGES) $(INSTALLED)/share/man/man1
 	install -m 644 completions/hpctoolkit.bash $(COMPLETIONS)/hpcrun
 	for tool in hpcstruct hpcprof hpcviewer; do ln -sf hpcrun $(COMPLETIONS)/$$tool; done
 

@@ -149,8 +149,10 @@ static enum unmeasured check_file(int fd, struct file_check check)
         return check_script(fd, check);
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
         return UNMEASURED_NONE;
-    enum unmeasured content = check_elf(fd, &header);
-    return content == UNMEASURED_NONE && check.rights ? check_rights(fd, NULL) : content;
+    enum unmeasured content = check_elf(fd, &header), rights = UNMEASURED_NONE;
+    if (check.rights && content != UNMEASURED_OTHER_MACHINE)
+        rights = check_rights(fd, NULL);
+    return rights != UNMEASURED_NONE ? rights : content;
 }
 
 enum unmeasured program_file_check(int fd, bool rights)

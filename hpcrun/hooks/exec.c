@@ -72,6 +72,7 @@ static enum unmeasured check(enum unmeasured by_file, char *const *environment)
 static bool must_remove(enum unmeasured why)
 {
     return why == UNMEASURED_OTHER_MACHINE || why == UNMEASURED_OTHER_LIBC ||
+           (why >= UNMEASURED_SETUID && why <= UNMEASURED_CAPABILITIES) ||
            why == UNMEASURED_OUT_OF_REACH || why == UNMEASURED_OTHER_USER;
 }
 

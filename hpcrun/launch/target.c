@@ -124,10 +124,27 @@ void target_check(const char *path)
     exit(STATUS_NOT_EXECUTABLE);
 }
 
+/* A program that gives rights can only be measured by root. */
+static bool is_measured_outside(enum unmeasured why)
+{
+    return why == UNMEASURED_STATIC || why == UNMEASURED_OTHER_LIBC ||
+           (why != UNMEASURED_OTHER_MACHINE && getuid() == 0);
+}
+
+void target_check_outside(const char *path)
+{
+    enum unmeasured why = check(path, 0);
+    if (why == UNMEASURED_NONE || is_measured_outside(why))
+        return;
+    diag_error(path, "%s: can't be measured from outside%s", unmeasured_reason(why),
+               why == UNMEASURED_OTHER_MACHINE ? "" : ", except by root");
+    exit(STATUS_NOT_EXECUTABLE);
+}
+
 bool target_is_foreign(const char *path)
 {
     enum unmeasured why = check(path, 0);
-    if (why != UNMEASURED_STATIC && why != UNMEASURED_OTHER_LIBC)
+    if (why == UNMEASURED_NONE || !is_measured_outside(why))
         return false;
     diag_note(path, "%s: measured from outside (see hpcrun(1), FROM OUTSIDE)", unmeasured_reason(why));
     return true;

@@ -8,13 +8,16 @@
  * a message and status 127 if there is none, 126 if it can't be executed. */
 char *target_find(const char *command);
 
-/* Ends the process with a message if the file can't be measured: it is statically linked, of
- * another architecture or libc, or gives rights (base/program-file.h). A script is checked by its
+/* Ends the process with a message if the library can't be loaded into the file: it is statically linked,
+ * of another architecture or libc, or gives rights (base/program-file.h). A script is checked by its
  * interpreter. */
 void target_check(const char *path);
 
-/* Whether the file can only be measured from outside: it is statically linked, or linked with another
- * libc. Says so on standard error. */
+/* Ends the process with a message if the file can't be measured from outside: it is of another
+ * architecture, or gives rights and the user is not root. */
+void target_check_outside(const char *path);
+
+/* Whether the file can be measured, but only from outside. Says so on standard error. */
 bool target_is_foreign(const char *path);
 
 /* Why an exec of the file failed with `error`. */

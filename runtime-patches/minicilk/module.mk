@@ -22,10 +22,10 @@ $(BUILD)/lib/libminicilk.so: $(MINICILK_OBJS)
 .PHONY: install-minicilk
 install: install-minicilk
 install-minicilk: all
-	install -d $(PREFIX)/lib $(PREFIX)/include
-	install -m 644 $(LIBMINICILK) $(PREFIX)/lib
-	install $(BUILD)/lib/libminicilk.so $(PREFIX)/lib
-	install -m 644 $(addprefix $(MINICILK)/minicilk,.h -inline.h -introspect.h -modes.h) $(PREFIX)/include
+	install -d $(INSTALLED)/lib $(INSTALLED)/include
+	install -m 644 $(LIBMINICILK) $(INSTALLED)/lib
+	install $(BUILD)/lib/libminicilk.so $(INSTALLED)/lib
+	install -m 644 $(addprefix $(MINICILK)/minicilk,.h -inline.h -introspect.h -modes.h) $(INSTALLED)/include
 
 $(eval $(call unit_test,minicilk/test_runtime,$(LIBMINICILK),-lpthread))
 $(eval $(call unit_test,minicilk/test_introspect,$(LIBMINICILK),-lpthread))

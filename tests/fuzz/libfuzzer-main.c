@@ -24,7 +24,7 @@ static const struct fuzz_target *const targets[] = {
     &cfi_target,          &config_target,      &set_index_target,  &process_list_target,
     &database_target,     &run_json_target,    &instructions_json_target,
     &elf_notes_target,    &memory_test_target, &split_debug_target,
-    &timeline_target,
+    &timeline_target,     &outside_target,     &go_table_target, &kernel_symbols_target,
 };
 
 static const struct fuzz_target *target;
@@ -76,7 +76,8 @@ static char folder[256];
 static void remove_folder(void)
 {
     static const char *const names[] = {"meta.db",           "profile.db", "cct.db",   "run.json",
-                                        "instructions.json", "set.index",  "a.hpcrun", "a.arenas"};
+                                        "instructions.json", "set.index",  "a.hpcrun", "a.arenas",
+                                        "module"};
     char path[512];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);

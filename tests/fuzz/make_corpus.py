@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
+GO_TABLE = TESTS / "programs/structure/go-table.S"
 sys.path.insert(0, str(TESTS / "integration"))
 import measurement_writer as mw  # noqa: E402
 import timeline_writer  # noqa: E402
@@ -166,6 +167,13 @@ def cfi(path):
     return index + bytes(frames_at - index_at - len(index)) + frames
 
 
+def outside(path):
+    """The file, mapped from its first page on, and a stack that was called from its code."""
+    code = 0x500000000000 + section(path, ".text")[0]
+    stack = struct.pack("<20Q", *(code + 5 * (i % 7) if i % 3 == 0 else i for i in range(20)))
+    return struct.pack("<HH", 0, len(stack)) + stack + path.read_bytes()
+
+
 def debug_line(path):
     line_strings, strings = section(path, ".debug_line_str")[1], section(path, ".debug_str")[1]
     return (struct.pack("<HH", len(line_strings), len(strings)) + line_strings + strings +
@@ -180,21 +188,31 @@ def split_debug(path):
 def binaries(folder):
     """{target: {name: seed}} of small shared libraries."""
     seeds = {target: {} for target in ("elf", "elf-notes", "eh-frame", "cfi", "debug-line", "debug-info",
-                                      "split-debug")}
+                                      "split-debug", "outside")}
     variants = (("plain", CODE, "gcc", "-O1", "-g"), ("old", CODE, "gcc", "-O1", "-gdwarf-4"),
-                ("packed", CODE, "gcc", "-O1", "-g", "-gz"), ("stripped", CODE, "gcc", "-O2", "-s"),
+                ("bare", CODE, "gcc", "-O2", "-Wl,--no-eh-frame-hdr", "-s"), ("packed", CODE, "gcc", "-O1", "-g", "-gz"), ("stripped", CODE, "gcc", "-O2", "-s"),
                 ("throwing", THROWING, "g++", "-O1", "-g"), ("split", CODE, "gcc", "-O1", "-g", "-gsplit-dwarf"))
     for name, source, compiler, *flags in variants:
         path = compiled(folder, source, name, compiler, *flags)
         seeds["elf"][name] = path.read_bytes()
         seeds["elf-notes"][name] = section(path, ".note.gnu.build-id")[1] * 2
-        seeds["eh-frame"][name], seeds["cfi"][name] = eh_frame(path), cfi(path)
+        seeds["eh-frame"][name], seeds["cfi"][name], seeds["outside"][name] = eh_frame(path), cfi(path), outside(path)
         if "-g" in flags or "-gdwarf-4" in flags:
             seeds["debug-info"][name] = path.read_bytes()
             if "-gsplit-dwarf" in flags:
                 seeds["split-debug"][name] = split_debug(path)
             if "-gz" not in flags:
                 seeds["debug-line"][name] = debug_line(path)
+    return seeds
+
+
+def go_tables(folder):
+    """{name: seed}: tables of functions as Go's linkers make them."""
+    seeds = {}
+    for version in "16", "18", "20":
+        path = folder / f"go-{version}"
+        subprocess.run(["gcc", "-nostdlib", "-static", f"-DVERSION={version}", "-o", path, GO_TABLE], check=True)
+        seeds[version] = section(path, ".gopclntab")[1]
     return seeds
 
 
@@ -248,12 +266,13 @@ def all_seeds(build, folder):
         "config": {"all": CONFIG.encode()},
         "set-index": {"two": SET_INDEX.encode()},
         "process-list": {"some": PROCESSES.encode()},
+        "kernel-symbols": {"two": b"kernel 4d\n10 20 ksys_read\nkernel 1\nff00 8 ext4_read [ext4]\n"},
         "database": databases(folder),
         "timeline": {"three": timeline()},
         "run-json": {"story": json.dumps(viewer_story.RUN).encode()},
         "instructions-json": {"one": json.dumps(INSTRUCTIONS).encode()},
     }
-    return seeds | binaries(folder)
+    return seeds | binaries(folder) | {"go-table": go_tables(folder)}
 
 
 DAMAGED = 50

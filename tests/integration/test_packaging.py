@@ -1,0 +1,43 @@
+"""The lists of the Debian packages (packaging/debian) have what `make install` installs. `make deb` needs debhelper."""
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ["BUILD"]).resolve()
+LISTS = ROOT / "packaging" / "debian"
+PREFIX = "usr/lib/hpctoolkit-callpath"
+
+
+class Lists(unittest.TestCase):
+    def patterns(self):
+        for path in (*LISTS.glob("*.install"), *LISTS.glob("*.manpages")):
+            for line in path.read_text().splitlines():
+                yield path.name, line.split()[0].removeprefix("debian/tmp/")
+
+    def test_each_installed_file_is_in_one_package(self):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            subprocess.run(["make", "-s", "install", f"BUILD={os.path.relpath(BUILD, ROOT)}", f"DESTDIR={root}",
+                            f"PREFIX=/{PREFIX}"], cwd=ROOT, env=clean, check=True, capture_output=True)
+            installed = {path.relative_to(root) for path in root.rglob("*") if not path.is_dir()}
+            self.assertGreater(len(installed), 30)
+            listed = []
+            for where, pattern in self.patterns():
+                found = [file for match in root.glob(pattern)
+                         for file in ([match] if not match.is_dir() else match.rglob("*")) if not file.is_dir()]
+                if not pattern.endswith("hpcprof-mpi"):  # is there if MPI is
+                    self.assertNotEqual(found, [], f"{where}: {pattern}")
+                listed += [path.relative_to(root) for path in found]
+        self.assertEqual(sorted(listed), sorted(installed))
+
+    def test_links_lead_to_installed_tools(self):
+        for path in LISTS.glob("*.links"):
+            for line in path.read_text().splitlines():
+                target, link = line.split()
+                if link.startswith("usr/bin/"):
+                    self.assertEqual(target, f"{PREFIX}/bin/{os.path.basename(link)}")
+                    self.assertIn(target, [pattern for _, pattern in self.patterns()])
