@@ -12,11 +12,13 @@ TOOLS = profiling.BUILD / "bin"
 sys.setrecursionlimit(10000)
 
 
-def walk(node, path=()):
-    path = path + (node,)
-    yield path
-    for child in node.get("children", []):
-        yield from walk(child, path)
+def walk(node):
+    """The path to each node, in preorder."""
+    open_paths = [(node,)]
+    while open_paths:
+        path = open_paths.pop()
+        yield path
+        open_paths += [path + (child,) for child in reversed(path[-1].get("children", ()))]
 
 
 def procedures(path):

@@ -8,6 +8,7 @@ import subprocess
 import profiling
 import viewer
 from evidence import Chance, OfChance, of_share
+from logical_case import procedures, walk
 
 SOURCES = profiling.ROOT / "tests" / "programs" / "truth"
 TOOLS = profiling.BUILD / "bin"
@@ -18,13 +19,6 @@ def marked_line(words):
         if f"MARK {words} " in line:
             return number
     raise LookupError(words)
-
-
-def walk(node, path=()):
-    path = path + (node,)
-    yield path
-    for child in node.get("children", []):
-        yield from walk(child, path)
 
 
 def inclusive(node):
@@ -85,7 +79,6 @@ class Truth(TruthCase):
 
     def check(self):
         names = lambda path: [node["name"] for node in path]
-        procedures = lambda path: [n["name"] for n in path if n["kind"] == "procedure"]
         # By call path: unit below each of its callers.
         for caller, parts in (("one", 1), ("two", 2), ("three", 3), ("four", 4)):
             seconds = self.sum_paths("top-down", inclusive, lambda p: p[-1]["name"] == "unit"

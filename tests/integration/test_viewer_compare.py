@@ -157,9 +157,7 @@ class Trees(Compared):
                 at = at.call(function)
             at.charge(1 + extra)
             databases.append(db)
-        # Values of other scopes, by their definition, would take hours.
-        for db, folder in zip(databases, self.folders):
-            v4_writer.write_database(db, folder, v4_writer.Layout(scopes=("point",)))
+        self.write(*databases)
         lines = viewer.printed("top-down", "--format", "csv", *self.folders).splitlines()
         self.assertEqual(len(lines), 1 + 2 + 20001)
         self.assertTrue(lines[-1].startswith("20002,procedure,f,f.c,2,"), lines[-1])

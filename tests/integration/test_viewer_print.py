@@ -467,36 +467,24 @@ class DeepTrees(unittest.TestCase):
 
     def test_a_recursion_20000_deep(self):
         depth = 20000
-        with tempfile.TemporaryDirectory() as folder:
-            db = v4_writer.Database("deep", ["work"])
-            f = db.function("f", db.module("/bin/p"), 16, db.file("/p.c"), 1)
-            at = db.entry()
-            contexts = [at]
-            for _ in range(depth):
-                at = at.call(f)
-                contexts.append(at)
-            at.charge(2.0)
-            # Every context has all costs, so brute force would take 20000^2 steps.
-            v4_writer.assign_ids(db, v4_writer.Layout())
-            values = {c.id: {3: 2.0} for c in contexts}
-            values[0] = {3: 2.0}
-            values[at.id] = {0: 2.0, 1: 2.0, 2: 2.0, 3: 2.0}
-            block = v4_writer.encode_block(values)
-            layout = v4_writer.Layout()
-            v4_writer.write_meta(db, os.path.join(folder, "meta.db"), layout)
-            v4_writer.write_profiles(db, [block, block], os.path.join(folder, "profile.db"), layout)
-            records = viewer.printed("top-down", "--format", "csv", folder).splitlines()
-            self.assertEqual(len(records), depth + 3)
-            self.assertTrue(records[-1].startswith(f"{depth + 1},procedure,f,"))
-            flat = viewer.printed_json("flat", folder)["root"]
-            self.assertEqual(viewer.find(flat, "f")["metrics"]["work"],
-                             {"inclusive": 2.0, "exclusive": 2.0})
-            callers = viewer.printed_json("bottom-up", folder)["root"]
-            self.assertEqual(len(list(viewer.rows_of(callers))), 12)
-            folded = viewer.printed("top-down", "--format", "folded", folder)
-            self.assertEqual(folded.count(";f"), depth)
-            text = viewer.printed("top-down", folder).splitlines()
-            self.assertIn(f"[{depth + 1}] f  p.c:1", text[-1])
+        db = v4_writer.Database("deep", ["work"])
+        f = db.function("f", db.module("/bin/p"), 16, db.file("/p.c"), 1)
+        at = db.entry()
+        for _ in range(depth):
+            at = at.call(f)
+        at.charge(2.0)
+        folder = viewer.written(self, db)
+        records = viewer.printed("top-down", "--format", "csv", folder).splitlines()
+        self.assertEqual(len(records), depth + 3)
+        self.assertTrue(records[-1].startswith(f"{depth + 1},procedure,f,"))
+        flat = viewer.printed_json("flat", folder)["root"]
+        self.assertEqual(viewer.find(flat, "f")["metrics"]["work"], {"inclusive": 2.0, "exclusive": 2.0})
+        callers = viewer.printed_json("bottom-up", folder)["root"]
+        self.assertEqual(len(list(viewer.rows_of(callers))), 12)
+        folded = viewer.printed("top-down", "--format", "folded", folder)
+        self.assertEqual(folded.count(";f"), depth)
+        text = viewer.printed("top-down", folder).splitlines()
+        self.assertIn(f"[{depth + 1}] f  p.c:1", text[-1])
 
 
 class Measurements(unittest.TestCase):

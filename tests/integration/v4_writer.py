@@ -132,14 +132,9 @@ def is_lexical(context):
 
 
 def contributors(context, scope):
-    """The contexts whose charges the value of a scope sums up."""
+    """The contexts whose charges the value of a scope of one procedure sums up."""
     if scope == POINT:
         return [context]
-    if scope == EXECUTION:
-        found = [context]
-        for at in found:
-            found += at.children
-        return found
     stop_at_loops = scope == LEX_AWARE and context.lexical_type == LOOP
     found, stack = [], [context]
     while stack:
@@ -150,24 +145,35 @@ def contributors(context, scope):
     return found
 
 
+def added(charges):
+    sums = {}
+    for one in charges:
+        for key, value in one.items():
+            sums[key] = sums.get(key, 0) + value
+    return sums
+
+
 def all_values(db, layout):
     """{profile: {context id: {metric id: value}}}; profile 0 is the summary."""
     n = len(layout.scopes)
     result = {p: {} for p in range(len(db.id_tuples) + 1)}
+    whole = {}  # charges of each context with all below it
+    for context in reversed(list(db.contexts())):
+        whole[context] = added([context.charges, *(whole[child] for child in context.children)])
 
-    def put(context_id, scope, contexts):
-        for context in contexts:
-            for (profile, metric), value in context.charges.items():
-                for p in (0, profile):
-                    values = result[p].setdefault(context_id, {})
-                    key = n * metric + scope
-                    values[key] = values.get(key, 0) + value
+    def put(context_id, scope, charges):
+        for (profile, metric), value in charges.items():
+            for p in (0, profile):
+                values = result[p].setdefault(context_id, {})
+                key = n * metric + scope
+                values[key] = values.get(key, 0) + value
 
     for scope, name in enumerate(layout.scopes):
         for context in db.contexts():
-            put(context.id, scope, contributors(context, name))
+            put(context.id, scope, whole[context] if name == EXECUTION else
+                added(one.charges for one in contributors(context, name)))
         if name == EXECUTION and layout.totals:
-            put(0, scope, db.contexts())
+            put(0, scope, added(whole[entry] for entry in db.entries))
     return result
 
 
