@@ -154,15 +154,6 @@ static const struct option_table table = {
     .n = OPTIONS,
 };
 
-/* The words of pages, as option rows have them. */
-static char *page_words(void)
-{
-    struct text words = {0};
-    for (int page = 0; page < PRINTED; page++)
-        text_printf(&words, "%s%s", page ? " " : "", printed_pages[page].word);
-    return words.at;
-}
-
 /* The index of a value among the words that the option offers. */
 static int word_of(size_t option, const char *what, const char *value)
 {
@@ -466,7 +457,10 @@ struct options options_read(int argc, char **argv)
     struct command_line line = {
         .options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}, .folds = {.kernel = true}}};
     struct options *options = &line.options;
-    rows[PRINT].completion = page_words();
+    struct text pages = {0};
+    for (int page = 0; page < PRINTED; page++)
+        text_printf(&pages, "%s%s", page ? " " : "", printed_pages[page].word);
+    rows[PRINT].completion = pages.at;
     int at = option_table_parse(&table, argc, argv, take_option, &line);
     int n_given = options->compares_lists ? 1 : 0;
     if (argc - at + n_given > SIDES)

@@ -130,20 +130,15 @@ static double stored_cost(const struct database *db, uint32_t node, size_t metri
 
 /* ---- what the database lacks ---- */
 
-/* The scope from which the costs of a node alone are computed. `point` comes last: HPCToolkit omits instructions and
- * their costs from databases, so that points add up to too little. */
-static enum metric_scope basis_of(const struct database *db, const struct metric *metric)
-{
-    if (is_stored(db, metric, METRIC_EXECUTION))
-        return METRIC_EXECUTION;
-    return is_stored(db, metric, METRIC_FUNCTION) ? METRIC_FUNCTION : METRIC_POINT;
-}
-
-/* Those of the basis minus those of the nodes below that they include. */
+/* The costs of a stored scope, the basis, minus those of the nodes below that it includes. `point` comes last: HPCToolkit
+ * omits instructions and their costs from databases, so that points add up to too little. */
 double *node_own_costs(const struct database *db, size_t metric)
 {
     const struct nodes *nodes = db->costs->nodes;
-    enum metric_scope basis = basis_of(db, &db->metrics.at[metric]);
+    const struct metric *of = &db->metrics.at[metric];
+    enum metric_scope basis = is_stored(db, of, METRIC_EXECUTION)  ? METRIC_EXECUTION
+                              : is_stored(db, of, METRIC_FUNCTION) ? METRIC_FUNCTION
+                                                                   : METRIC_POINT;
     double *own = mem_alloc(nodes->n * sizeof *own), *whole = mem_alloc(nodes->n * sizeof *whole);
     for (uint32_t c = 0; c < nodes->n; c++)
         own[c] = whole[c] = stored_cost(db, c, metric, basis);
