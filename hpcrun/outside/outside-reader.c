@@ -225,6 +225,14 @@ static void on_map(struct traced *process, const struct perf_event_header *recor
         traced_map_add(process, record);
 }
 
+/* A sample, or a thread that waits. */
+static bool is_worth_a_worker(const struct perf_event_header *record)
+{
+    const unsigned left = PERF_RECORD_MISC_SWITCH_OUT, preempted = PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+    return record->type == PERF_RECORD_SAMPLE ||
+           (record->type == PERF_RECORD_SWITCH && (record->misc & (left | preempted)) == left);
+}
+
 static void on_record(const struct perf_event_header *record)
 {
     const char *name;
@@ -241,7 +249,7 @@ static void on_record(const struct perf_event_header *record)
         on_exec(process, name, perf_record_time(record));
         return;
     }
-    if ((record->type == PERF_RECORD_SAMPLE || record->type == PERF_RECORD_SWITCH) && !process->queue)
+    if (!process->queue && is_worth_a_worker(record))
         begin_worker(process);
     if (process->queue)
         record_queue_put(process->queue, record);
