@@ -42,12 +42,14 @@ static struct {
 /* A reader that loses this process ends its measurement. */
 static pid_t start_reader(const struct outside_work *work)
 {
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
     if (pid < 0)
         diag_fatal(NULL, "fork: %s", strerror(errno));
     if (pid > 0)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) /* it has ended before */
+        exit(1);
     exit(outside_read(work));
 }
 

@@ -65,7 +65,7 @@ static void find_program(const struct traced *process, struct mapping *program)
         perf_record_mapping(oldest->record, program);
 }
 
-static _Noreturn void become_worker(const struct traced *process)
+static _Noreturn void become_worker(const struct traced *process, pid_t reader_pid)
 {
     static struct mapping program;
     struct measured_image image = {
@@ -84,6 +84,8 @@ static _Noreturn void become_worker(const struct traced *process)
     image.program = program.path[0] ? &program : NULL;
     image.has_exec = process->has_exec && image.program;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != reader_pid) /* it has ended before */
+        exit(1);
     exit(outside_work(&image, process->queue, process->is_given));
 }
 
@@ -101,9 +103,10 @@ static void begin_worker(struct traced *process)
     process->queue = record_queue_take();
     if (process->queue)
         put_maps(process->queue, process->maps);
+    pid_t reader_pid = getpid();
     process->worker = process->queue ? fork() : -1;
     if (process->worker == 0)
-        become_worker(process);
+        become_worker(process, reader_pid);
     reader.images += process->worker > 0;
     if (process->worker > 0)
         return;
@@ -222,6 +225,14 @@ static void on_map(struct traced *process, const struct perf_event_header *recor
         traced_map_add(process, record);
 }
 
+/* A sample, or a thread that waits. */
+static bool is_worth_a_worker(const struct perf_event_header *record)
+{
+    const unsigned left = PERF_RECORD_MISC_SWITCH_OUT, preempted = PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+    return record->type == PERF_RECORD_SAMPLE ||
+           (record->type == PERF_RECORD_SWITCH && (record->misc & (left | preempted)) == left);
+}
+
 static void on_record(const struct perf_event_header *record)
 {
     const char *name;
@@ -238,7 +249,7 @@ static void on_record(const struct perf_event_header *record)
         on_exec(process, name, perf_record_time(record));
         return;
     }
-    if ((record->type == PERF_RECORD_SAMPLE || record->type == PERF_RECORD_SWITCH) && !process->queue)
+    if (!process->queue && is_worth_a_worker(record))
         begin_worker(process);
     if (process->queue)
         record_queue_put(process->queue, record);
