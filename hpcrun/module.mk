@@ -89,8 +89,8 @@ $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
 # (outside/module-image.h).
 HPCRUN_OUTSIDE_FOLDERS = base config process code unwind tree logical thread source record sample life
 
-OUTSIDE_OBJS = $(call objects_of,hpcrun/outside) $(foreach d,unwind tree thread record process config,$(call objects_of,hpcrun/$(d))) \
-	$(addprefix $(BUILD)/obj/hpcrun/,code/module-instances.o sample/sample.o sample/sample-trace.o sample/lock-wait-record.o sample/own-path.o life/process-summary.o source/source-perf.o \
+OUTSIDE_OBJS = $(call objects_of,hpcrun/outside) $(call objects_of,agents/pthread) $(foreach d,unwind tree thread record process config,$(call objects_of,hpcrun/$(d))) \
+	$(addprefix $(BUILD)/obj/hpcrun/,code/module-instances.o sample/sample.o sample/sample-trace.o sample/lock-wait-record.o sample/own-path.o life/process-summary.o source/source-perf.o source/kernel-frames.o \
 	base/own-fds.o base/own-pages.o base/own-section.o base/program-file.o base/seccomp-filters.o base/shared-pages.o base/text-buffer.o base/fork-mark.o base/kernel-text.o \
 	$(addprefix logical/,agent-host.o agent-names.o agent-query.o agent-table.o answer-cache.o claims.o logical.o stack-owner.o wait-slots.o))
 HPCRUN_OUTSIDE = $(BUILD)/lib/hpcrun-outside
@@ -99,15 +99,17 @@ PROGRAMS += $(HPCRUN_OUTSIDE)
 $(HPCRUN_OUTSIDE): $(filter-out %/region-chunks.o,$(OUTSIDE_OBJS)) $(TOOL_LIB)
 	$(call link,-no-pie -Wl$(comma)-Ttext-segment=0x70000000,-lz)
 
-SAMPLED_THREAD = $(addprefix $(BUILD)/obj/,tests/unit/hpcrun/sampled_thread.o tests/unit/hpcrun/simulated_kernel.o hpcrun/base/text-buffer.o)
+SAMPLED_THREAD = $(addprefix $(BUILD)/obj/,tests/unit/hpcrun/sampled_thread.o tests/unit/hpcrun/simulated_kernel.o hpcrun/base/text-buffer.o hpcrun/source/kernel-frames.o)
 $(eval $(call unit_test,hpcrun/test_increments,$(SAMPLED_THREAD),-lm))
 $(eval $(call unit_test,hpcrun/test_ready_time,$(SAMPLED_THREAD),))
 $(eval $(call unit_test,hpcrun/test_source_timer,$(BUILD)/obj/hpcrun/base/text-buffer.o,))
+$(eval $(call unit_test,hpcrun/test_kernel_frames,$(BUILD)/obj/hpcrun/source/kernel-frames.o,))
 $(eval $(call unit_test,hpcrun/test_cfi,$(BUILD)/obj/hpcrun/unwind/cfi.o,))
 $(eval $(call unit_test,hpcrun/test_instruction,$(BUILD)/obj/hpcrun/unwind/instruction.o,-lZydis))
 $(eval $(call unit_test,hpcrun/test_foreign_memory,$(addprefix $(BUILD)/obj/hpcrun/,outside/foreign-memory.o unwind/memory.o),))
+$(eval $(call unit_test,hpcrun/test_record_queue,$(BUILD)/obj/hpcrun/outside/record-queue.o,))
 $(eval $(call unit_test,hpcrun/test_eh_frame_index,$(addprefix $(BUILD)/obj/hpcrun/,outside/eh-frame-index.o unwind/cfi.o),))
-$(eval $(call unit_test,hpcrun/test_module_image,$(addprefix $(BUILD)/obj/hpcrun/,outside/module-image.o outside/eh-frame-index.o),))
+$(eval $(call unit_test,hpcrun/test_module_image,$(addprefix $(BUILD)/obj/hpcrun/,outside/module-image.o outside/eh-frame-index.o outside/go-frames.o) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_guard,$(BUILD)/obj/hpcrun/unwind/memory.o,))
 RESTART_PARTS = $(addprefix $(BUILD)/obj/hpcrun/restart/,restart.o interruptible-calls.o)
 $(eval $(call unit_test,hpcrun/test_restart,$(RESTART_PARTS),))

@@ -33,8 +33,8 @@ struct go_bytes {
 struct go_table {
     enum go_version version;
     uint64_t count; /* of functions */
-    uint64_t text;  /* what the functions' addresses are relative to; the header may say 0 (below) */
-    uint64_t data;  /* what the addresses of inlined calls are relative to; 0: unknown */
+    uint64_t text; /* what the functions' addresses are relative to; the header may say 0 (below) */
+    uint64_t data; /* what the addresses of inlined calls are relative to; 0: unknown */
     struct go_bytes names, units, files, values, functions;
 };
 
@@ -45,8 +45,9 @@ struct go_function {
     uint32_t unit; /* its first file in go_table.units */
     /* Offsets of its tables in go_table.values; 0: none. */
     uint32_t depth_values, file_values, line_values, call_values;
-    uint64_t calls;     /* address of its inlined calls; 0: it has none */
-    bool is_outermost;  /* the first function on a stack, or treated as such: goexit, mstart, mcall */
+    uint64_t calls; /* address of its inlined calls; 0: it has none */
+    bool
+        is_outermost; /* the first function on a stack, or treated as such: goexit, mstart, mcall */
     bool changes_stack; /* it moves rsp to another stack, as systemstack */
 };
 
@@ -55,7 +56,8 @@ struct go_call {
     const char *name; /* of the called function */
     uint32_t line;    /* of that one's declaration; 0: unknown */
     int32_t parent;   /* the call that it is in; -1: none. From 1.20 on, call_at says it */
-    uint64_t call_at; /* from 1.20 on: an address with the place and the parent of the call; else 0 */
+    uint64_t
+        call_at; /* from 1.20 on: an address with the place and the parent of the call; else 0 */
     int32_t call_file, call_line; /* before 1.20 */
 };
 

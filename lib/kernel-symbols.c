@@ -1,34 +1,21 @@
 #include "lib/kernel-symbols.h"
 
-#include "lib/alloc.h"
 #include "lib/binary-search.h"
+#include "lib/diag.h"
 #include "lib/gzip.h"
-#include "lib/safe-output.h"
+#include "lib/safe-input.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* ---- save ---- */
-
-/* A procedure of /proc/kallsyms. Sizes are not in it: each ends where the next one begins. */
-struct procedure {
-    uint64_t offset;
-    char *name; /* owned */
-};
-
-struct procedures {
-    VEC(struct procedure) all;
-};
+/* ---- the running kernel ---- */
 
 /* gcc's padding before a procedure, which has a symbol of its own. */
 #define PADDING "__pfx_"
 
 /* A line is "ADDRESS TYPE NAME", with a tab and "[MODULE]" after a module's. */
-static bool take_line(struct procedures *to, char *line, uint64_t start)
+static bool take_line(struct kernel_procedures *to, char *line, uint64_t start)
 {
     char *end;
     uint64_t address = strtoull(line, &end, 16);
@@ -41,45 +28,61 @@ static bool take_line(struct procedures *to, char *line, uint64_t start)
         *module = ' ';
     if (strncmp(name, PADDING, strlen(PADDING)) == 0)
         return false;
-    vec_push(&to->all, (struct procedure){address - start, mem_strdup(name)});
+    vec_push(&to->all, (struct kernel_procedure){address - start, mem_strdup(name)});
     return true;
 }
 
 /* Modules' symbols are in no order. Of several names of one procedure, any will do, but always the same one. */
 static int by_offset_and_name(const void *a, const void *b)
 {
-    const struct procedure *x = a, *y = b;
+    const struct kernel_procedure *x = a, *y = b;
     int order = compare_unsigned(x->offset, y->offset);
     return order ? order : strcmp(x->name, y->name);
 }
 
-static void read_procedures(struct procedures *to, uint64_t start)
+void kernel_procedures_read(struct kernel_procedures *procedures, uint64_t start)
 {
-    FILE *file = fopen("/proc/kallsyms", "re");
-    char *line = NULL;
+    char *line = NULL, *cause = NULL;
+    FILE *file = input_stream("/proc/kallsyms", &cause);
     size_t room = 0;
     while (file && getline(&line, &room, file) > 0)
-        take_line(to, line, start);
+        take_line(procedures, line, start);
     free(line);
+    free(cause);
     if (file)
         fclose(file);
-    if (to->all.n)
-        qsort(to->all.at, to->all.n, sizeof *to->all.at, by_offset_and_name);
+    if (procedures->all.n)
+        qsort(procedures->all.at, procedures->all.n, sizeof *procedures->all.at, by_offset_and_name);
 }
 
-static bool is_wanted(const struct kernel_wanted *wanted, uint64_t begin, uint64_t end)
+void kernel_procedures_free(struct kernel_procedures *procedures)
 {
-    if (!wanted->offsets)
+    for (size_t i = 0; i < procedures->all.n; i++)
+        free(procedures->all.at[i].name);
+    vec_free(&procedures->all);
+}
+
+/* ---- save ---- */
+
+/* Which procedures to save: those that contain an offset; `at` NULL: all. */
+struct wanted {
+    const uint64_t *at;
+    size_t n;
+};
+
+static bool is_wanted(const struct wanted *wanted, uint64_t begin, uint64_t end)
+{
+    if (!wanted->at)
         return true;
-    size_t i = partition_point(k, wanted->n, wanted->offsets[k] < begin);
-    return i < wanted->n && wanted->offsets[i] < end;
+    size_t i = partition_point(k, wanted->n, wanted->at[k] < begin);
+    return i < wanted->n && wanted->at[i] < end;
 }
 
 /* A procedure of which nothing says where it ends: the last one before data, or before the modules. */
 #define MOST_BYTES 65536u
 
-static void write_procedures(struct gzip *gzip, const struct procedures *procedures,
-                             const struct kernel_wanted *wanted)
+static void write_procedures(struct gzip *gzip, const struct kernel_procedures *procedures,
+                             const struct wanted *wanted)
 {
     size_t n = procedures->all.n;
     for (size_t i = 0, next; i < n; i = next) {
@@ -96,46 +99,21 @@ static void write_procedures(struct gzip *gzip, const struct procedures *procedu
     }
 }
 
-static void free_procedures(struct procedures *procedures)
+char *kernel_symbols_packed(const struct kernel_procedures *procedures, uint64_t boot, const uint64_t *offsets, size_t n,
+                            size_t *size)
 {
-    for (size_t i = 0; i < procedures->all.n; i++)
-        free(procedures->all.at[i].name);
-    vec_free(&procedures->all);
-}
-
-/* The bytes to append, in one piece: other processes may append at the same time. The caller frees. */
-static char *packed(const struct kernel_wanted *wanted, size_t *size)
-{
-    struct procedures procedures = {0};
     struct gzip gzip;
-    char *bytes = NULL;
+    char *bytes = NULL, *header = mem_printf("kernel %" PRIx64 "\n", boot);
     FILE *out = open_memstream(&bytes, size);
     if (!out)
-        return NULL;
-    char *header = mem_printf("kernel %" PRIx64 "\n", wanted->boot);
-    read_procedures(&procedures, wanted->start);
+        diag_fatal(NULL, "out of memory");
     gzip_start(&gzip, out);
     gzip_write(&gzip, header, strlen(header));
-    write_procedures(&gzip, &procedures, wanted);
+    write_procedures(&gzip, procedures, &(struct wanted){offsets, n});
     gzip_finish(&gzip);
     fclose(out);
-    free_procedures(&procedures);
     free(header);
     return bytes;
-}
-
-bool kernel_symbols_save(int directory, const char *name, bool shared, const struct kernel_wanted *wanted)
-{
-    size_t size = 0;
-    int fd = openat(directory, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, own_file_mode(shared));
-    char *bytes = fd < 0 ? NULL : packed(wanted, &size);
-    bool is_written = bytes && write(fd, bytes, size) == (ssize_t)size;
-    int error = errno;
-    free(bytes);
-    if (fd >= 0)
-        close(fd);
-    errno = error;
-    return is_written;
 }
 
 /* ---- read ---- */

@@ -6,23 +6,32 @@
 #ifndef LIB_KERNEL_SYMBOLS_H
 #define LIB_KERNEL_SYMBOLS_H
 
+#include "lib/alloc.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define KERNEL_SYMBOLS_SUFFIX ".kernel"
 
-/* Which procedures to save. */
-struct kernel_wanted {
-    uint64_t start;  /* first address of the kernel's code */
-    uint64_t boot;
-    const uint64_t *offsets; /* of code, sorted; NULL: all procedures */
-    size_t n;
+/* Procedures of the running kernel, by offset; without sizes: each ends where the next one begins. */
+struct kernel_procedure {
+    uint64_t offset;
+    char *name; /* owned */
 };
 
-/* Appends procedures of the running kernel, from /proc/kallsyms, to the file `name` in an open directory; with
- * `shared`, others may read it. False, with errno set, if it can't be written. */
-bool kernel_symbols_save(int directory, const char *name, bool shared, const struct kernel_wanted *wanted);
+struct kernel_procedures {
+    VEC(struct kernel_procedure) all;
+};
+
+/* Reads them from /proc/kallsyms; `start`: first address of the kernel's code. */
+void kernel_procedures_read(struct kernel_procedures *procedures, uint64_t start);
+void kernel_procedures_free(struct kernel_procedures *procedures);
+
+/* Bytes to append to the file in one piece: the procedures that contain one of the `n` offsets, which are sorted; NULL:
+ * all. The caller frees. */
+char *kernel_symbols_packed(const struct kernel_procedures *procedures, uint64_t boot, const uint64_t *offsets, size_t n,
+                            size_t *size);
 
 struct kernel_symbol {
     uint64_t begin, end; /* offsets */
@@ -30,7 +39,7 @@ struct kernel_symbol {
     size_t length;
 };
 
-/* Visits the symbols in the text of a file that are of that boot. Lines of another form are skipped. */
+/* Visits the symbols of that boot in the text of a file, which has a byte 0 after it. Other lines are skipped. */
 void kernel_symbols_visit(const char *text, size_t size, uint64_t boot,
                           void (*visit)(void *data, const struct kernel_symbol *symbol), void *data);
 

@@ -23,10 +23,11 @@ static struct option_row rows[OPTIONS] = {
                "top-down, bottom-up, flat, threads, summary, ...",
                "Print a view: `top-down`, `bottom-up`, `flat`, `threads`, `summary` or `timeline`, see Views; or `scaling` or "
                "`losses` of a set of runs, see Sets of runs."},
-    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg chrome firefox",
+    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg chrome firefox markdown",
                 "text,csv,json,folded,flamegraph,speedscope,pprof,...",
                 "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope`, "
-                "`pprof`, `svg`, and for the time line `chrome` and `firefox`. See Formats."},
+                "`pprof`, `svg`, for the time line `chrome` and `firefox`, and for the summary of a comparison `markdown`. "
+                "See Formats."},
     [OUTPUT] = {NULL, "output", "FILE", "@file", "print to FILE",
                 "Print to FILE instead of standard output. An existing file is overwritten."},
     [SORT] = {NULL, "sort", "METRIC", NULL, "largest METRIC first; also METRIC:exclusive",
@@ -136,7 +137,7 @@ static struct option_row rows[OPTIONS] = {
     [NO_MOUSE] = {NULL, "no-mouse", NULL, NULL, "leave the mouse to the terminal",
                   "Leave the mouse to the terminal, for selecting text. Most terminals also do that while Shift is "
                   "held."},
-    [CLOSED] = {NULL, "closed", NULL, NULL, "open with the tree closed and without advice",
+    [CLOSED] = {NULL, "closed", NULL, NULL, NULL,
                 "Open the viewer with the tree closed and without a line of advice. Default: the tree is open along "
                 "the hot path."},
     [NO_CONFIG] = {NULL, "no-config", NULL, NULL, "do not read the user's defaults",
@@ -152,15 +153,6 @@ static const struct option_table table = {
     .rows = rows,
     .n = OPTIONS,
 };
-
-/* The words of pages, as option rows have them. */
-static char *page_words(void)
-{
-    struct text words = {0};
-    for (int page = 0; page < PRINTED; page++)
-        text_printf(&words, "%s%s", page ? " " : "", printed_pages[page].word);
-    return words.at;
-}
 
 /* The index of a value among the words that the option offers. */
 static int word_of(size_t option, const char *what, const char *value)
@@ -386,6 +378,8 @@ static void check_combination(const struct options *options, const bool given[OP
     bool has_columns = page->is_tree && options->print.format < FORMAT_FOLDED;
     if (prints && (given[COLUMNS] || given[BARS]) && !has_columns)
         diag_usage("--columns and --bars are for the viewer, and for trees as text, csv or json");
+    if (prints && options->print.format == FORMAT_MARKDOWN && !options->paths[1])
+        diag_usage("--format markdown is for the summary of a comparison: name two databases");
     if (prints)
         check_format(options);
     else if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output)
@@ -463,7 +457,10 @@ struct options options_read(int argc, char **argv)
     struct command_line line = {
         .options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}, .folds = {.kernel = true}}};
     struct options *options = &line.options;
-    rows[PRINT].completion = page_words();
+    struct text pages = {0};
+    for (int page = 0; page < PRINTED; page++)
+        text_printf(&pages, "%s%s", page ? " " : "", printed_pages[page].word);
+    rows[PRINT].completion = pages.at;
     int at = option_table_parse(&table, argc, argv, take_option, &line);
     int n_given = options->compares_lists ? 1 : 0;
     if (argc - at + n_given > SIDES)

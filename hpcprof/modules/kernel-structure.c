@@ -54,7 +54,7 @@ static void read_file(struct kernel_reader *reader, const char *path, uint64_t b
     if (text)
         kernel_symbols_visit(text, size, boot, take_symbol, reader);
     else
-        diag_error(path, "damaged: the kernel's code in it is shown without names");
+        diag_error(path, "damaged: the kernel's code is shown without names");
     free(text);
 }
 

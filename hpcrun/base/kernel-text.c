@@ -51,3 +51,13 @@ uint64_t kernel_boot(void)
         hash = (hash ^ (uint8_t)id[i]) * 0x100000001b3u;
     return size ? hash : 0;
 }
+
+long kernel_names_append(int directory, const char *file, int mode, const char *bytes, size_t size)
+{
+    long fd = sys4(SYS_openat, directory, file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (fd < 0)
+        return fd;
+    long written = sys3(SYS_write, fd, bytes, size);
+    sys1(SYS_close, fd);
+    return written < 0 ? written : (size_t)written < size ? -ENOSPC : 0;
+}

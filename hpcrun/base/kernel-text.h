@@ -3,6 +3,7 @@
 #ifndef HPCRUN_BASE_KERNEL_TEXT_H
 #define HPCRUN_BASE_KERNEL_TEXT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* The first address of the kernel's code, by /proc/kallsyms; 0: it is hidden. */
@@ -10,5 +11,8 @@ uint64_t kernel_text_start(void);
 
 /* A hash of the boot's id; 0: unknown. */
 uint64_t kernel_boot(void);
+
+/* Appends to the file of names (lib/kernel-symbols.h) in an open directory. Returns 0 or a negative errno. */
+long kernel_names_append(int directory, const char *file, int mode, const char *bytes, size_t size);
 
 #endif

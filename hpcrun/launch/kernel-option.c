@@ -7,7 +7,6 @@
 #include "lib/kernel-symbols.h"
 #include "lib/safe-output.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,23 +45,37 @@ void kernel_option_apply(struct config *config)
     if (!any)
         diag_note(NULL, "no kernel frames: samples of REALTIME have none; add -e CPUTIME");
     else if (kernel_text_start() == 0)
-        diag_note(NULL, "kernel frames have no names: kernel.kptr_restrict hides them; as root, allow it by: sysctl "
-                        "kernel.kptr_restrict=0");
+        diag_note(NULL, "kernel frames have no names: the kernel hides its addresses from you; as root, allow it by: "
+                        "sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");
+}
+
+static long save_names(int directory, const char *file, uint64_t start, bool shared)
+{
+    struct kernel_procedures procedures = {0};
+    size_t size;
+    kernel_procedures_read(&procedures, start);
+    char *bytes = kernel_symbols_packed(&procedures, kernel_boot(), NULL, 0, &size);
+    long error = kernel_names_append(directory, file, (int)own_file_mode(shared), bytes, size);
+    free(bytes);
+    kernel_procedures_free(&procedures);
+    return error;
 }
 
 void kernel_option_save_names(const struct measurement_directory *directory, bool shared)
 {
     struct utsname host = {0};
-    struct kernel_wanted all = {.start = kernel_text_start(), .boot = kernel_boot()};
+    uint64_t start = kernel_text_start();
     char *cause = NULL;
-    int fd = all.start ? own_directory_open(directory->path, &cause) : -1;
+    int fd = start ? own_directory_open(directory->path, &cause) : -1;
     free(cause);
     if (fd < 0)
         return;
     uname(&host);
-    char *name = mem_printf("%s" KERNEL_SYMBOLS_SUFFIX, host.nodename);
-    if (faccessat(fd, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && !kernel_symbols_save(fd, name, shared, &all))
-        diag_error(name, "%s: kernel frames have no names", strerror(errno));
-    free(name);
+    char *file = mem_printf("%s" KERNEL_SYMBOLS_SUFFIX, host.nodename);
+    bool is_there = faccessat(fd, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    long error = is_there ? 0 : save_names(fd, file, start, shared);
+    if (error)
+        diag_error(file, "%s: kernel frames have no names", strerror((int)-error));
+    free(file);
     close(fd);
 }

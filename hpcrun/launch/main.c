@@ -6,6 +6,7 @@
 #include "hpcrun/launch/kernel-option.h"
 #include "hpcrun/launch/llvm-openmp.h"
 #include "hpcrun/launch/measurement-directory.h"
+#include "hpcrun/launch/named-processes.h"
 #include "hpcrun/launch/options.h"
 #include "hpcrun/launch/outside-launch.h"
 #include "hpcrun/launch/set-runner.h"
@@ -220,7 +221,8 @@ static _Noreturn void become_outside(struct launch *launch)
     struct measurement_directory directory =
         directory_make(options->output, name, options->shared);
     launch->config.is_outside = true;
-    prepare_environment(options, &launch->config, "", &directory, false);
+    bool has_agent = launch->config.events[0].kind == EVENT_REALTIME && strcmp(options->agents, "none") != 0;
+    prepare_environment(options, &launch->config, has_agent ? OUTSIDE_AGENT : "", &directory, false);
     restore_broken_pipes(launch);
     outside_become(options, launch->library, file);
 }
@@ -245,6 +247,8 @@ int main(int count, char **arguments)
     options_read(&options, count, arguments);
     if (options.list_events)
         return events_list(options.list_all_events);
+    if (options.name)
+        options.pids = named_processes(options.name);
     if (!options.command && !options.pids)
         diag_usage("no command");
     launch.broken_pipes = ignore_broken_pipes();

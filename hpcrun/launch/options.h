@@ -13,6 +13,8 @@ struct event_request {
 
 #define MAX_WORKER_COUNTS 64 /* of a set */
 
+#define OUTSIDE_ALL "all" /* processes */
+
 struct options {
     struct event_request events[MAX_EVENTS];
     unsigned event_count;      /* 0: the default event */
@@ -33,7 +35,8 @@ struct options {
     const char *serial;
     /* From outside: the command, or processes that run already, for a time; 0: to their end. */
     bool is_outside;
-    const char *pids; /* numbers joined by commas; NULL: a command */
+    const char *pids; /* numbers joined by commas, or OUTSIDE_ALL; NULL: a command */
+    const char *name; /* a shell pattern for the names of processes; NULL: none. main finds `pids` by it */
     double seconds;
     char **command; /* NULL-terminated; NULL if there is none */
 };

@@ -145,27 +145,29 @@ static void put_depths(struct section *s, const struct go_table *table,
     }
 }
 
-/* Whether all its depths are known. */
-static bool has_depths(const struct go_table *table, const struct go_function *function)
+/* Where its known depths end: at the padding before the next function. */
+static uint64_t end_of_depths(const struct go_table *table, const struct go_function *function)
 {
     struct go_values depths = go_values_of(table, function, function->depth_values);
+    uint64_t end = function->begin;
     while (go_values_next(&depths) && is_depth(depths.value))
-        if (depths.end == function->end)
-            return true;
-    return false;
+        end = depths.end;
+    return end;
 }
 
 static void put_fde(struct section *s, const struct go_table *table,
                     const struct go_function *function)
 {
-    uint64_t from;
+    uint64_t from, to = function->end;
     enum kind kind = kind_of(function, &from);
-    if (kind == KIND_NONE || (kind == KIND_USUAL && !has_depths(table, function)))
+    if (kind == KIND_USUAL)
+        to = end_of_depths(table, function);
+    if (kind == KIND_NONE || to == function->begin)
         return;
     size_t begin = begin_entry(s);
     put_number(s, begin - s->cies[kind], 4);
     put_number(s, from, 8);
-    put_number(s, function->end - from, 8);
+    put_number(s, to - from, 8);
     put_number(s, 0, 1); /* no augmentation data */
     if (kind == KIND_USUAL)
         put_depths(s, table, function);

@@ -4,14 +4,16 @@
 
 #include "hpcrun/tree/cct.h"
 
-/* After modules_init. */
+/* Reads the kernel's symbols, which takes 50 ms of CPU time: once, before there are workers. */
 void kernel_code_init(void);
 
-/* Remembers what of the kernel a thread's tree has. */
+/* In a worker, after modules_init. */
+void kernel_code_begin(void);
+
+/* Remembers what of the kernel a thread's tree has, for all workers. */
 void kernel_code_add(const struct cct *cct);
 
-/* Saves the names of what was remembered in the measurement directory. Reads /proc/kallsyms, which takes the kernel
- * 50 ms, only if there is something. Without them the code is shown without names, which a line says. */
+/* When all workers have ended: saves the names of what was remembered in the measurement directory. If they can't be written, one line says so. */
 void kernel_code_save(void);
 
 #endif

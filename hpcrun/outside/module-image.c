@@ -10,17 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define PAGE           4096u
-#define MAX_HEADERS    64
-#define MAX_SECTIONS   4096
-#define MAX_NAME_BYTES (1u << 20)
+#define PAGE                   4096u
+#define MAX_HEADERS            64
+#define MAX_SECTIONS           4096
+#define MAX_NAME_BYTES         (1u << 20)
 #define MAX_UNWIND_INFORMATION (256u << 20)
-#define MAX_SEGMENT    (4ul << 30) /* code reaches 2 GB */
-#define USER_END       (1ul << 47) /* of the addresses of programs */
+#define MAX_SEGMENT            (4ul << 30) /* code reaches 2 GB */
+#define USER_END               (1ul << 47) /* of the addresses of programs */
 
 /* Opening a device or a pipe has effects. So a path is first looked up, and then opened if it is the file. */
 #define LOOK_UP    O_PATH
@@ -48,11 +49,20 @@ static bool has_bytes(const struct placing *p, uint64_t offset, uint64_t size)
            size <= (uint64_t)status.st_size - offset;
 }
 
-/* Reads bytes of the file. The one module without a file, the vdso, is mapped as a whole. */
+/* This process's vdso; no fault beyond its end. */
+static bool read_vdso(uint64_t offset, void *to, size_t size)
+{
+    struct iovec local = {.iov_base = to, .iov_len = size};
+    struct iovec here = {.iov_base = (uint8_t *)getauxval(AT_SYSINFO_EHDR) + offset, .iov_len = size};
+    return sys6(SYS_process_vm_readv, sys_getpid(), SYS_ARG(&local), 1, SYS_ARG(&here), 1, 0) == (long)size;
+}
+
+/* Reads bytes of the file. The one module without a file, the vdso, is the same one here; but that of a 32-bit
+ * process is another one. */
 static bool read_at(const struct placing *p, uint64_t offset, void *to, size_t size)
 {
     if (p->fd < 0)
-        return offset < PAGE && measured_read(p->mapping->start + offset, to, size);
+        return read_vdso(offset, to, size);
     return pread(p->fd, to, size, (off_t)offset) == (ssize_t)size;
 }
 
@@ -232,7 +242,7 @@ static bool place_copy(struct placing *p)
 {
     size_t size = p->mapping->end - p->mapping->start;
     void *at = map_at(p->mapping->start, size, -1, 0);
-    return note_segment(p->image, at, size) && measured_read(p->mapping->start, at, size);
+    return note_segment(p->image, at, size) && read_at(p, 0, at, size);
 }
 
 static bool is_placed(const struct module_image *image, uint64_t address, size_t size)
@@ -266,7 +276,9 @@ static bool find_among(const struct placing *p, const Elf64_Shdr *sections, cons
 {
     const Elf64_Shdr *names = &sections[p->header.e_shstrndx];
     bool is_found = false;
-    char *text = has_bytes(p, names->sh_offset, names->sh_size) && names->sh_size < MAX_NAME_BYTES ? calloc(1, names->sh_size + 1) : NULL;
+    char *text = has_bytes(p, names->sh_offset, names->sh_size) && names->sh_size < MAX_NAME_BYTES
+                     ? calloc(1, names->sh_size + 1)
+                     : NULL;
     if (text && read_at(p, names->sh_offset, text, names->sh_size))
         is_found = find_by_name(p, sections, text, names->sh_size, wanted, found);
     free(text);

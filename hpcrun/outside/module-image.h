@@ -12,17 +12,10 @@
 #ifndef HPCRUN_OUTSIDE_MODULE_IMAGE_H
 #define HPCRUN_OUTSIDE_MODULE_IMAGE_H
 
-#include <limits.h>
+#include "hpcrun/outside/mapping.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-/* An executable mapping of the measured process. */
-struct mapping {
-    uint64_t start, end, offset, inode;
-    unsigned major, minor; /* of the device */
-    char path[PATH_MAX];   /* as the process sees it; "[vdso]" */
-};
 
 #define IMAGE_SEGMENTS 16
 

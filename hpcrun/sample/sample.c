@@ -138,7 +138,7 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
  * longjmp): the wrapper's frame is not in the path. */
 static bool has_left_wait(struct unwinder *u, const struct agent_slot *slot)
 {
-    if (!slot_is_in_call(slot))
+    if (!slot_is_in_call(slot) || slot->frame == 0) /* from outside, there are no wrappers */
         return false;
     for (uint32_t i = u->depth; i > 0; i--)
         if (u->path[i - 1].bp == slot->frame && unwind_hidden(u, &u->path[i - 1]))
@@ -156,11 +156,13 @@ static bool is_between_strands(struct unwinder *u)
  * kernel hides its addresses, they are one node. */
 static uint32_t enter_kernel(struct cct *cct, uint32_t node, const struct increment *increment)
 {
+    uint64_t last = 0;
     for (unsigned i = increment->kernel_count; i > 0 && node != CCT_NO_MEMORY; i--) {
         bool is_call = i > 1;
-        struct cct_note note = {.ip = modules_kernel_ip(increment->kernel[i - 1] - is_call), .first = true};
-        if (cct_node(cct, node)->ip != note.ip)
+        const struct cct_note note = {.ip = modules_kernel_ip(increment->kernel[i - 1] - is_call), .first = true};
+        if (note.ip != last)
             node = cct_child(cct, node, &note);
+        last = note.ip;
     }
     return node;
 }

@@ -123,7 +123,7 @@ static bool open_counter(struct thread_event *event)
 void source_open(struct thread *thread, struct thread_event *event)
 {
     bool opened = false;
-    event->ring = NULL;
+    event->ring = NULL; /* one of the parent of a fork is not mapped in the child */
     switch (event->event->kind) {
     case EVENT_CPUTIME: opened = cpu_source_open(event, sources.signal, sources.perf_clock); break;
     case EVENT_REALTIME: opened = wall_source_open(event, sources.signal); break;
@@ -179,7 +179,6 @@ void source_abandon(struct thread_event *event)
 {
     if (source_is_perf(event))
         fds_close(event->fd);
-    event->ring = NULL; /* not mapped here */
     event->source = 0;
 }
 

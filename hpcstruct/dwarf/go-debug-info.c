@@ -11,7 +11,8 @@ struct values {
     VEC(struct {
         uint64_t end;
         int64_t value;
-    }) all;
+    })
+    all;
 };
 
 /* A function being read. */

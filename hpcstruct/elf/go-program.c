@@ -130,7 +130,7 @@ bool go_program_call(const struct go_program *go, const struct go_function *func
 {
     if (!function->calls || i < 0 || i > INT32_MAX)
         return false;
-    struct elf_bytes bytes = elf_loaded(
-        go->image, function->calls + go_table_call_size(&go->table) * (uint64_t)i);
+    struct elf_bytes bytes =
+        elf_loaded(go->image, function->calls + go_table_call_size(&go->table) * (uint64_t)i);
     return go_table_call(&go->table, function, (struct go_bytes){bytes.at, bytes.size}, call);
 }

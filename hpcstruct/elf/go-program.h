@@ -8,7 +8,7 @@
 
 struct go_program {
     const struct elf_image *image;
-    uint64_t address; /* of the table */
+    uint64_t address;      /* of the table */
     struct go_table table; /* count is 0 if the file has none */
 };
 

@@ -266,6 +266,7 @@ def all_seeds(build, folder):
         "config": {"all": CONFIG.encode()},
         "set-index": {"two": SET_INDEX.encode()},
         "process-list": {"some": PROCESSES.encode()},
+        "kernel-symbols": {"two": b"kernel 4d\n10 20 ksys_read\nkernel 1\nff00 8 ext4_read [ext4]\n"},
         "database": databases(folder),
         "timeline": {"three": timeline()},
         "run-json": {"story": json.dumps(viewer_story.RUN).encode()},

@@ -7,7 +7,7 @@ FUZZ_RUNTIME := $(wildcard $(shell $(FUZZ_CC) -print-runtime-dir 2>/dev/null)/li
 
 # Two programs: hpcrun and the tools have functions with the same names.
 FUZZ_OF_TOOLS  = measurement arenas perf-map structure elf elf-notes eh-frame debug-line debug-info set-index \
-	split-debug process-list database timeline run-json instructions-json
+	split-debug process-list kernel-symbols database timeline run-json instructions-json
 FUZZ_OF_HPCRUN = cfi config go-table outside memory-test
 
 # Undefined behavior ends in a trap instruction: half the compile time of a report, and the stack names the line.

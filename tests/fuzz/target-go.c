@@ -26,7 +26,8 @@ static void run_go_table(const uint8_t *data, size_t size)
     for (uint64_t i = 0; i < table.count; i++) {
         if (!go_table_function(&table, i, &function))
             continue;
-        PROMISE(function.begin >= end && function.end > function.begin && strlen(function.name) < size);
+        PROMISE(function.begin >= end && function.end > function.begin &&
+                strlen(function.name) < size);
         end = function.end;
         check_values(&table, &function, function.depth_values);
         check_values(&table, &function, function.line_values);

@@ -519,6 +519,28 @@ class Printed(Compared):
             self.assertIn("summary can be printed as text, json",
                           self.refused(2, "--print", "summary", "--format", format, *self.folders))
 
+    def test_summary_as_markdown(self):
+        """The lines of the text as rows of tables, with the characters escaped that Markdown would take for its own."""
+        self.write(*Program(7).databases)
+        options = "--names", "a|b,c_d", *self.folders
+        lines = {" ".join(line.split()) for line in viewer.printed("summary", *options).splitlines()}
+        shown = viewer.printed("summary", "--format", "markdown", *options)
+        rows = [[re.sub(r"\\(.)", r"\1", cell) for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+                for line in shown.splitlines() if line.startswith("|")]
+        heads = [row for row in rows if row[0] == " a|b "]
+        tables = 1 + shown.count("### Procedures whose own ")
+        self.assertGreater(tables, 1)
+        self.assertEqual(heads, tables * [[" a|b ", " c_d ", " difference ", "  ", " ratio ", "  "]])
+        self.assertEqual(rows.count(5 * ["--:"] + ["---"]), tables)
+        for row in rows:
+            self.assertEqual(len(row), 6)
+            if row not in heads and row[-1] != "---":
+                self.assertIn(" ".join(" ".join(row).split()), lines)
+        self.assertIn(r"c\_d", shown)
+        self.assertIn("Advice", shown.split("```")[3])
+        self.assertIn("is for the summary of a comparison",
+                      self.refused(2, "--print", "summary", "--format", "markdown", self.folders[0]))
+
     def test_what_is_of_one_database(self):
         self.write(*Program(1).databases)
         self.assertIn("print them for each database",

@@ -63,9 +63,9 @@ class During(unittest.TestCase):
 
     def test_the_title_names_it(self):
         text = viewer.printed("summary", "--during", "sort", self.db)
-        self.assertIn("time: 2 times of 'sort', 0.25 s\n", text)
+        self.assertIn("time: 'sort', 0.25 s in 2 pieces\n", text)
         text = viewer.printed("summary", "--during", "sort", "--from", "0.2s", self.db)
-        self.assertIn("time: 0.2 s to 1 s: 2 times of 'sort', 0.15 s\n", text)
+        self.assertIn("time: 0.2 s to 1 s: 'sort', 0.15 s in 2 pieces\n", text)
 
     def test_procedures(self):
         """If no region has the name: those that match, and what they call."""
@@ -109,7 +109,7 @@ class During(unittest.TestCase):
     def test_two_databases(self):
         both = f"{self.db}@during:sort", f"{self.db}@during:^kernel$"
         text = viewer.printed("summary", *both)
-        self.assertIn("time: 2 times of 'sort', 0.25 s [sort] and program  time: 1 time of '^kernel$', 0.4 s [^", text)
+        self.assertIn("time: 'sort', 0.25 s in 2 pieces [sort] and program  time: '^kernel$', 0.4 s [^", text)
         cost = viewer.printed_json("top-down", *both)["root"]["metrics"]["work difference"]
         self.assertAlmostEqual(cost["inclusive"], 0.8 - 0.375, delta=1e-9)
 

@@ -504,7 +504,7 @@ class Terminals(InTerminal):
     def test_it_ends_when_the_terminal_goes_away(self):
         terminal = self.start()
         pid = int(terminal.pid_file.read_text())
-        terminal.tmux("kill-server")
+        terminal.__exit__()
         end = 3000
         while os.path.exists(f"/proc/{pid}") and end:
             # Gone, or left as a zombie if init does not wait for orphans.

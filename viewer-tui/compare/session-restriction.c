@@ -192,8 +192,9 @@ static bool during_asked(struct session *session, struct session_run *run, struc
     for (size_t i = 0; i < ranges->n; i++)
         seconds += (double)(ranges->at[i].to - ranges->at[i].from) * 1e-9;
     char *within = *name;
-    *name = mem_printf("%s%s%zu time%s of '%s', %.4g s", within ? within : "", within ? ": " : "", ranges->n,
-                       ranges->n == 1 ? "" : "s", during, seconds);
+    char *pieces = ranges->n == 1 ? mem_strdup("") : mem_printf(" in %zu pieces", ranges->n);
+    *name = mem_printf("%s%s'%s', %.4g s%s", within ? within : "", within ? ": " : "", during, seconds, pieces);
+    free(pieces);
     free(within);
     place_scopes_free(&scopes);
     vec_free(&regions);

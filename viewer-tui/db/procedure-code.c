@@ -83,16 +83,6 @@ static void read_costs(struct procedure_code *code, const json_t *procedure)
     }
 }
 
-static const json_t *find_procedure(const json_t *document, const char *module, uint64_t entry)
-{
-    json_each (procedure, json_object_get(document, "procedures")) {
-        json_int_t begins = json_integer_value(json_object_get(procedure, "entry"));
-        if ((uint64_t)begins == entry && strcmp(run_text(procedure, "module"), module) == 0)
-            return procedure;
-    }
-    return NULL;
-}
-
 /* A gzip file can be a thousand times smaller than its content. */
 #define MOST_BYTES ((size_t)1 << 30)
 
@@ -117,7 +107,12 @@ bool procedure_code_read(struct procedure_code *code, const char *folder, const 
 {
     *code = (struct procedure_code){.document = read_document(folder)};
     const char *format = run_text(code->document, "format");
-    const json_t *procedure = find_procedure(code->document, module, entry);
+    const json_t *procedure = NULL;
+    json_each (kept, json_object_get(code->document, "procedures")) {
+        json_int_t begins = json_integer_value(json_object_get(kept, "entry"));
+        if (!procedure && (uint64_t)begins == entry && strcmp(run_text(kept, "module"), module) == 0)
+            procedure = kept;
+    }
     if (strcmp(format, DATABASE_INSTRUCTIONS_FORMAT) != 0)
         *why = "the database has no " DATABASE_INSTRUCTIONS_FILE
                " that this hpcviewer can read; make it again with this hpcprof";

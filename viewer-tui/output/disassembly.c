@@ -112,14 +112,6 @@ static bool is_on_line(const struct code_statement *statement, const char *path,
            strcmp(statement->file, path) == 0;
 }
 
-static void add_cost(struct listing *listing, double cost)
-{
-    struct number_text percent = number_percent(cost, listing->total);
-    strcat(percent.text, "%");
-    text_add_right(&listing->line, cost > 0 ? number_format(cost, &listing->scale).text : "", VALUE_WIDTH);
-    text_add_right(&listing->line, cost > 0 ? percent.text : "", PERCENT_WIDTH);
-}
-
 static void add_instruction(struct listing *listing, uint64_t address, size_t length,
                             const char *instruction)
 {
@@ -138,7 +130,10 @@ static void add_instruction(struct listing *listing, uint64_t address, size_t le
         listing->target->first_line = listing->n_lines;
     }
     text_add(&listing->line, is_marked ? "> " : "  ");
-    add_cost(listing, cost);
+    struct number_text percent = number_percent(cost, listing->total);
+    strcat(percent.text, "%");
+    text_add_right(&listing->line, cost > 0 ? number_format(cost, &listing->scale).text : "", VALUE_WIDTH);
+    text_add_right(&listing->line, cost > 0 ? percent.text : "", PERCENT_WIDTH);
     text_printf(&listing->line, "%*" PRIx64 "  %s", ADDRESS_WIDTH, address, instruction);
     end_line(listing);
 }

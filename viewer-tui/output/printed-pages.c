@@ -14,7 +14,7 @@ const struct printed_page printed_pages[PRINTED] = {
     [PRINT_THREADS] = {"threads", print_threads, VIEWS, TABLES,
                        .alone = "threads of two runs cannot be matched: print them for each database, or see those of "
                                 "either run in the viewer (key 4)"},
-    [PRINT_SUMMARY] = {"summary", print_summary, TOP_DOWN, BIT(TEXT) | BIT(JSON),
+    [PRINT_SUMMARY] = {"summary", print_summary, TOP_DOWN, BIT(TEXT) | BIT(JSON) | BIT(MARKDOWN),
                        .whole = "the summary is about the whole run", .compare = print_comparison},
     [PRINT_TIMELINE] = {"timeline", print_timeline, VIEWS,
                         TABLES | BIT(SVG) | BIT(CHROME) | BIT(FIREFOX),

@@ -94,14 +94,6 @@ void thread_origin_write(const json_t *path, struct json_writer *json)
     json_write_array_end(json);
 }
 
-static bool has_root(const json_t *described, enum thread_root wanted)
-{
-    const char *root = run_text(described, "root");
-    if (strcmp(root, "creator") == 0)
-        return wanted != ROOT_THREAD;
-    return strcmp(root, "thread root") == 0 && wanted != ROOT_CREATOR;
-}
-
 static int by_threads(const void *a, const void *b)
 {
     const struct thread_origin *x = a, *y = b;
@@ -114,7 +106,10 @@ void thread_origins_find(struct thread_origins *origins, const json_t *run,
     *origins = (struct thread_origins){0};
     json_each (process, json_object_get(run, "processes")) {
         json_each (thread, json_object_get(process, "threads")) {
-            if (!has_root(thread, root) || strcmp(run_text(thread, "start_routine"), start_routine) != 0)
+            const char *below = run_text(thread, "root");
+            bool is_there = strcmp(below, "creator") == 0 ? root != ROOT_THREAD
+                                                          : strcmp(below, "thread root") == 0 && root != ROOT_CREATOR;
+            if (!is_there || strcmp(run_text(thread, "start_routine"), start_routine) != 0)
                 continue;
             const json_t *path = thread_origin_path(run, thread);
             size_t of = 0;

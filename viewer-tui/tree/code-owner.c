@@ -106,12 +106,6 @@ static unsigned owner_of(struct database *db, uint32_t number, bool is_module)
     return owner;
 }
 
-enum code_owner code_owner_of_file(struct database *db, uint32_t file)
-{
-    unsigned owner = owner_of(db, file, false);
-    return owner == OPEN ? CODE_OF_SYSTEM : (enum code_owner)owner;
-}
-
 enum code_owner code_owner_of_procedure(struct database *db, uint32_t id, uint32_t module)
 {
     struct procedure procedure = database_procedure(db, id);

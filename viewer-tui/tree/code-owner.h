@@ -28,7 +28,4 @@ enum code_owner code_owner_of_procedure(struct database *db, uint32_t id, uint32
  * that has a name; NOTHING: there is none. */
 uint32_t code_own_procedure(struct database *db, uint32_t node);
 
-/* Of a source file by rules 1 to 3; CODE_OF_SYSTEM if these leave it open. */
-enum code_owner code_owner_of_file(struct database *db, uint32_t file);
-
 #endif

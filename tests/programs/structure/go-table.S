@@ -144,7 +144,7 @@ main_depths:
 work_depths:
         up      1, work, work + 1
         up      8, work + 1, work_after + 1
-        down    8, work_after + 1, inner
+        down    8, work_after + 1, work_after + 2
         .byte   0
 inner_depths:
 inner_files:

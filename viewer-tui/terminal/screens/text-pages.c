@@ -50,7 +50,8 @@ bool tui_closes(struct tui *tui, int key)
     return tui->next != NULL;
 }
 
-void tui_advice(struct tui *tui)
+/* On the selected row; of two databases what changed. */
+static void show_advice(struct tui *tui)
 {
     struct view *view = tui_pane(tui)->view;
     uint32_t row = pane_row(tui_pane(tui));
@@ -251,7 +252,7 @@ void tui_quit(struct tui *tui)
 }
 
 const struct family other_family = {
-    "Others", COMMANDS({"a", "advice on the row: idleness, overhead; comparing: what changed", tui_advice, 0, PAGE},
+    "Others", COMMANDS({"a", "advice on the row: idleness, overhead; comparing: what changed", show_advice, 0, PAGE},
                        {"^L", "redraw the screen", tui_redraw, 0, 0},
                        {"?, F1", "this help; like 1 to 6 it works on every page", tui_help, 0, PAGE},
                        {"q, F10, ^C, Q", "quit; close a page", tui_quit, 0, 0})};
