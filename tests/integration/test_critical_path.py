@@ -21,6 +21,7 @@ class KnownPath(profiling.ProfilingTest):
     """Programs that say how long they were in each stage of their critical path. How long each thread was on it is known
     from wake-ups, whatever the number of samples: the estimate is within 3 % of the run's time. What a thread waits for a
     CPU after it was released has a line of its own."""
+    measures_time = True
 
     def analyze(self, *command, event, status=0):
         done, _ = self.measure(*command, events=(event,), status=status)
@@ -29,10 +30,18 @@ class KnownPath(profiling.ProfilingTest):
         self.assertEqual(made.returncode, 0, made.stderr)
         return {name: int(ns) / 1e9 for name, ns in map(str.split, done.stdout.splitlines())}, db
 
+    def analyze_undisturbed(self, *command, event):
+        """The path is another one if other programs have the CPUs: then a thread that is not on it may be late."""
+        for _ in range(3):
+            stages, db = self.analyze(*command, event=event)
+            wall = viewer.printed_json("summary", db)["processes"][0]["wall"]
+            if self.taken_by_others < 0.1 * wall:
+                return stages, db, wall
+        return self.skipTest("other programs had the CPUs")
+
     def check_path(self, *command, event, pieces):
-        stages, db = self.analyze(*command, event=event)
+        stages, db, wall = self.analyze_undisturbed(*command, event=event)
         shown = viewer.printed_json("critical-path", db)
-        wall = viewer.printed_json("summary", db)["processes"][0]["wall"]
         times, threads = collections.Counter(), collections.defaultdict(set)
         for line in shown["path"]:
             times[line["procedure"]] += line["time"]
