@@ -18,8 +18,8 @@
 #include <threads.h>
 #include <unistd.h>
 
-REAL_FUNCTION(pthread_cond_wait)
-REAL_FUNCTION(pthread_cond_timedwait)
+REAL_VERSION(pthread_cond_wait, "GLIBC_2.3.2")
+REAL_VERSION(pthread_cond_timedwait, "GLIBC_2.3.2")
 REAL_FUNCTION(pthread_cond_clockwait)
 REAL_FUNCTION(cnd_wait)
 REAL_FUNCTION(cnd_timedwait)
