@@ -103,7 +103,8 @@ install: all
 	install -d $(INSTALLED)/bin $(INSTALLED)/lib/agents $(INSTALLED)/include $(INSTALLED)/share/man/man1 \
 		$(COMPLETIONS)
 	install $(filter $(BUILD)/bin/%,$(PROGRAMS)) $(INSTALLED)/bin
-	install $(BUILD)/lib/libhpcrun.so $(BUILD)/lib/libhpctoolkit-cilktool.so $(BUILD)/lib/hpcrun-outside $(INSTALLED)/lib
+	install $(BUILD)/lib/libhpcrun.so $(BUILD)/lib/libhpctoolkit-cilktool.so $(BUILD)/lib/libhpctoolkit-ranges.so \
+		$(BUILD)/lib/hpcrun-outside $(INSTALLED)/lib
 	install $(filter %.so,$(AGENT_FILES)) $(INSTALLED)/lib/agents
 	install -m 644 $(filter %.rules,$(AGENT_FILES)) $(INSTALLED)/lib/agents
 	install -m 644 include/hpctoolkit.h $(INSTALLED)/include

@@ -68,7 +68,7 @@ struct agent_slot_waits {
     _Atomic bool are_short;           /* the thread waited often between the last two looks */
 };
 
-/* What an agent that interposes functions keeps of a thread. hpcrun clears the first two when the
+/* What an agent that interposes functions keeps of a thread. hpcrun clears the first two and `arrived` when the
  * thread ends. The others stay for the next thread with this slot. */
 struct agent_slot_part {
     void *link;            /* innermost struct body_link (common/body-links.h); NULL: none */
@@ -77,6 +77,7 @@ struct agent_slot_part {
     void *records;         /* free task records */
     uint32_t record_count; /* their number */
     uint32_t teams;        /* number of teams that the thread has begun */
+    uint64_t arrived;      /* when it last arrived at a barrier (common/team-waits.h); 0: never */
     struct agent_slot_waits waits;
     struct agent_slot_team team; /* the innermost one whose member it is, or was last */
 };
@@ -117,6 +118,14 @@ struct agent_slot {
 /* Any context. The calling thread's slot; NULL: it has none. libhpcrun.so exports this. Agents have no
  * thread-local storage: under an auditor (LD_AUDIT) there is little room for that of all libraries. */
 struct agent_slot *hpctoolkit_own_slot(void) __attribute__((weak, visibility("default")));
+
+/* Normal context. Who ended a wait, for the time line. `object` is the address of what is waited for, or another number
+ * that is no address. Both are weak, as above.
+ *
+ * lets_go: the calling thread is about to let those go on that wait for the object. Returns this time.
+ * waited: the calling thread has waited for the object since a time that lets_go returned. */
+uint64_t hpctoolkit_lets_go(const volatile void *object) __attribute__((weak, visibility("default")));
+void hpctoolkit_waited(const volatile void *object, uint64_t since) __attribute__((weak, visibility("default")));
 
 /* All slots: slot i is chunk[i / AGENT_SLOTS][i % AGENT_SLOTS]. Slots at `end` and above are free.
  * The memory stays. */

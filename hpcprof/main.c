@@ -74,6 +74,7 @@ static void find_structures(struct run *run, const struct rules *rules)
             diag_fatal(scratch, "%s", strerror(errno));
     }
     const struct structure_search search = {
+        .directories = {run->measurements.directories.at, run->measurements.directories.n},
         .modules = &run->measurements.modules,
         .addresses = &addresses,
         .needs_whole = needs_whole,

@@ -53,7 +53,7 @@ endif
 
 hpcprof_objects = $(patsubst %,$(BUILD)/obj/hpcprof/%.o,$(1))
 
-$(eval $(call unit_test,hpcprof/test_structure,$(BUILD)/obj/tests/unit/hpcprof/made_image.o $(call hpcprof_objects,modules/structure modules/structure-reader) $(TOOL_LIB),))
+$(eval $(call unit_test,hpcprof/test_structure,$(BUILD)/obj/tests/unit/hpcprof/made_image.o $(BUILD)/obj/tests/fuzz/structure-checks.o $(call hpcprof_objects,modules/structure modules/structure-reader) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcprof/test_context_tree,$(call hpcprof_objects,tree/context-tree) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcprof/test_recursive_calls,$(call hpcprof_objects,tree/context-tree tree/numbered-contexts tree/recursive-calls) $(TOOL_LIB),-lpthread))
 $(eval $(call unit_test,hpcprof/test_file_writer,$(call hpcprof_objects,base/file-writer base/output-file team/team-alone) $(TOOL_LIB),-lpthread))
@@ -62,21 +62,12 @@ $(eval $(call unit_test,hpcprof/test_packed_measurement,$(MEASUREMENT_ENCODER) $
 $(eval $(call unit_test,hpcprof/test_value_propagation,$(call hpcprof_objects,database/value-propagation team/team-alone team/packed-measurement team/thread-digest measurement/measurements modules/load-modules metrics/metric-table) $(TOOL_LIB),-lz -lpthread))
 $(eval $(call unit_test,hpcprof/test_path_addresses,$(call hpcprof_objects,measurement/path-addresses modules/module-addresses team/team-alone team/packed-measurement team/thread-digest measurement/measurements modules/load-modules metrics/metric-table) $(TOOL_LIB),-lz -lpthread))
 
-# For the tests: its readers on damaged input.
-FUZZ_READERS = $(BUILD)/tests/tools/fuzz-readers
-
-$(FUZZ_READERS): $(addprefix $(BUILD)/obj/tests/fuzz/,fuzz-readers.o reader-checks.o) $(call hpcprof_objects,modules/structure modules/structure-reader) $(TOOL_LIB)
-	$(call link,,$(HPCPROF_LIBRARIES))
-
-check-build: $(FUZZ_READERS)
-
-# The long form, under sanitizers; FUZZ_ROUNDS and FUZZ_SEED choose how much of what is tried.
+# test_hpcprof_fuzz.py under sanitizers; FUZZ_ROUNDS and FUZZ_SEED choose how much of what is tried.
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 .PHONY: fuzz-hpcprof
 fuzz: fuzz-hpcprof
 fuzz-hpcprof:
-	CFLAGS='$(SANITIZERS)' LDFLAGS='$(SANITIZERS)' $(MAKE) BUILD=$(BUILD)/sanitized \
-		$(BUILD)/sanitized/bin/hpcprof $(BUILD)/sanitized/tests/tools/fuzz-readers
+	CFLAGS='$(SANITIZERS)' LDFLAGS='$(SANITIZERS)' $(MAKE) BUILD=$(BUILD)/sanitized $(BUILD)/sanitized/bin/hpcprof
 	cd tests/integration && BUILD="$(abspath $(BUILD))/sanitized" FUZZ_ROUNDS=$${FUZZ_ROUNDS:-2000} \
 		python3 -m unittest -v test_hpcprof_fuzz

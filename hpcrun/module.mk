@@ -24,6 +24,9 @@ HPCRUN_FOLDERS = base config process code unwind tree span logical thread source
 # linked with. It has a copy of span/ for those without hpcrun.
 HPCRUN_CILKTOOL_FOLDERS = base process span cilktool
 
+# ranges/ is libhpctoolkit-ranges.so, which programs with ITT's tasks or NVTX's ranges open.
+HPCRUN_RANGES_FOLDERS = base ranges
+
 # launch/ is the launcher, a program of its own. It shares with the library the configuration, the
 # judgement of program files, and the test whether perf events can be opened.
 HPCRUN_LAUNCH_FOLDERS = base config source launch
@@ -66,13 +69,19 @@ $(BUILD)/obj/hpcrun/cilktool/csi-hooks.o: CFLAGS += -fno-omit-frame-pointer
 $(CILKTOOL): $(call objects_of,hpcrun/cilktool) $(CILKTOOL_ENGINE)
 	$(call link,-shared -Wl$(comma)-z$(comma)now$(comma)-z$(comma)defs$(comma)-soname$(comma)$(@F),)
 
+RANGES = $(BUILD)/lib/libhpctoolkit-ranges.so
+PROGRAMS += $(RANGES)
+
+$(RANGES): $(call objects_of,hpcrun/ranges)
+	$(call link,-shared -Wl$(comma)-z$(comma)now$(comma)-soname$(comma)$(@F),)
+
 HPCRUN_OBJS = $(call objects_of,hpcrun/launch) \
-	$(addprefix $(BUILD)/obj/hpcrun/,config/run-config.o base/text-buffer.o base/own-fds.o base/program-file.o base/seccomp-filters.o base/shared-pages.o source/source-perf.o)
+	$(addprefix $(BUILD)/obj/hpcrun/,config/run-config.o base/text-buffer.o base/own-fds.o base/program-file.o base/seccomp-filters.o base/shared-pages.o base/kernel-text.o source/source-perf.o)
 
 PROGRAMS += $(BUILD)/bin/hpcrun
 
 $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
-	$(call link,,)
+	$(call link,,-lz)
 
 # outside/ is hpcrun-outside, which measures processes that the library is not loaded into. It has the
 # library's unwinder, trees and files. Of the modules' table and the sample sources it has its own: those
@@ -80,25 +89,27 @@ $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
 # (outside/module-image.h).
 HPCRUN_OUTSIDE_FOLDERS = base config process code unwind tree logical thread source record sample life
 
-OUTSIDE_OBJS = $(call objects_of,hpcrun/outside) $(foreach d,unwind tree thread record process config,$(call objects_of,hpcrun/$(d))) \
-	$(addprefix $(BUILD)/obj/hpcrun/,code/module-instances.o sample/sample.o sample/sample-trace.o sample/lock-wait-record.o sample/own-path.o life/process-summary.o source/source-perf.o \
-	base/own-fds.o base/own-pages.o base/own-section.o base/program-file.o base/seccomp-filters.o base/shared-pages.o base/text-buffer.o base/fork-mark.o \
+OUTSIDE_OBJS = $(call objects_of,hpcrun/outside) $(call objects_of,agents/pthread) $(foreach d,unwind tree thread record process config,$(call objects_of,hpcrun/$(d))) \
+	$(addprefix $(BUILD)/obj/hpcrun/,code/module-instances.o sample/sample.o sample/sample-trace.o sample/lock-wait-record.o sample/own-path.o life/process-summary.o source/source-perf.o source/kernel-frames.o \
+	base/own-fds.o base/own-pages.o base/own-section.o base/program-file.o base/seccomp-filters.o base/shared-pages.o base/text-buffer.o base/fork-mark.o base/kernel-text.o \
 	$(addprefix logical/,agent-host.o agent-names.o agent-query.o agent-table.o answer-cache.o claims.o logical.o stack-owner.o wait-slots.o))
 HPCRUN_OUTSIDE = $(BUILD)/lib/hpcrun-outside
 PROGRAMS += $(HPCRUN_OUTSIDE)
 
 $(HPCRUN_OUTSIDE): $(filter-out %/region-chunks.o,$(OUTSIDE_OBJS)) $(TOOL_LIB)
-	$(call link,-no-pie -Wl$(comma)-Ttext-segment=0x70000000,)
+	$(call link,-no-pie -Wl$(comma)-Ttext-segment=0x70000000,-lz)
 
-SAMPLED_THREAD = $(addprefix $(BUILD)/obj/,tests/unit/hpcrun/sampled_thread.o tests/unit/hpcrun/simulated_kernel.o hpcrun/base/text-buffer.o)
+SAMPLED_THREAD = $(addprefix $(BUILD)/obj/,tests/unit/hpcrun/sampled_thread.o tests/unit/hpcrun/simulated_kernel.o hpcrun/base/text-buffer.o hpcrun/source/kernel-frames.o)
 $(eval $(call unit_test,hpcrun/test_increments,$(SAMPLED_THREAD),-lm))
 $(eval $(call unit_test,hpcrun/test_ready_time,$(SAMPLED_THREAD),))
 $(eval $(call unit_test,hpcrun/test_source_timer,$(BUILD)/obj/hpcrun/base/text-buffer.o,))
+$(eval $(call unit_test,hpcrun/test_kernel_frames,$(BUILD)/obj/hpcrun/source/kernel-frames.o,))
 $(eval $(call unit_test,hpcrun/test_cfi,$(BUILD)/obj/hpcrun/unwind/cfi.o,))
 $(eval $(call unit_test,hpcrun/test_instruction,$(BUILD)/obj/hpcrun/unwind/instruction.o,-lZydis))
 $(eval $(call unit_test,hpcrun/test_foreign_memory,$(addprefix $(BUILD)/obj/hpcrun/,outside/foreign-memory.o unwind/memory.o),))
+$(eval $(call unit_test,hpcrun/test_record_queue,$(BUILD)/obj/hpcrun/outside/record-queue.o,))
 $(eval $(call unit_test,hpcrun/test_eh_frame_index,$(addprefix $(BUILD)/obj/hpcrun/,outside/eh-frame-index.o unwind/cfi.o),))
-$(eval $(call unit_test,hpcrun/test_module_image,$(addprefix $(BUILD)/obj/hpcrun/,outside/module-image.o outside/eh-frame-index.o),))
+$(eval $(call unit_test,hpcrun/test_module_image,$(addprefix $(BUILD)/obj/hpcrun/,outside/module-image.o outside/eh-frame-index.o outside/go-frames.o) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_guard,$(BUILD)/obj/hpcrun/unwind/memory.o,))
 RESTART_PARTS = $(addprefix $(BUILD)/obj/hpcrun/restart/,restart.o interruptible-calls.o)
 $(eval $(call unit_test,hpcrun/test_restart,$(RESTART_PARTS),))
@@ -111,6 +122,7 @@ $(eval $(call unit_test,hpcrun/test_cpu_quota,$(BUILD)/obj/hpcrun/base/text-buff
 MADE_SAMPLE = $(BUILD)/obj/tests/unit/hpcrun/made_sample.o $(BUILD)/obj/hpcrun/sample/sample.o $(TOOL_LIB)
 $(foreach t,test_sample test_sample_metrics,$(eval $(call unit_test,hpcrun/$(t),$(MADE_SAMPLE),)))
 $(eval $(call unit_test,hpcrun/test_sample_trace,$(addprefix $(BUILD)/obj/hpcrun/,sample/sample-trace.o tree/segments.o),-lm))
+$(eval $(call unit_test,hpcrun/test_wake_up_record,$(addprefix $(BUILD)/obj/hpcrun/,sample/wake-up-record.o logical/last-wakers.o tree/segments.o),))
 $(eval $(call unit_test,hpcrun/test_handler,$(addprefix $(BUILD)/obj/hpcrun/,sample/handler.o base/text-buffer.o),))
 SIGNAL_PARTS = $(BUILD)/obj/tests/unit/hpcrun/signal_recorder.o $(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o \
 	hooks/signal-entry.o hooks/kernel-stack-users.o code/module-ranges.o \

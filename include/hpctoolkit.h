@@ -45,7 +45,7 @@ int hpctoolkit_sampling_is_active(void) __attribute__((weak));
  * them, and the bounds of the region's speedup, to standard error and to the measurement's log. Regions may be nested
  * and repeated. A time line has the first 4096 begins and ends of a thread. For work and span, regions begin and end
  * in the thread that runs the serial code, between computations; with OpenCilk also in a procedure that is
- * called, not spawned. Without hpcrun each of these costs a load and a branch. */
+ * called, not spawned. ITT's tasks and NVTX's ranges are regions of the time line, too. Without hpcrun each of these costs a load and a branch. */
 void hpctoolkit_region_start(const char *name) __attribute__((weak));
 void hpctoolkit_region_stop(const char *name) __attribute__((weak));
 void hpctoolkit_region_dump(const char *name) __attribute__((weak));

@@ -40,6 +40,13 @@ char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
         (v)->at[(v)->n++] = (__VA_ARGS__);                                                         \
     } while (0)
 
+/* Sorts the elements, as qsort. */
+#define vec_sort(v, compare)                                                                       \
+    do {                                                                                           \
+        if ((v)->n > 1)                                                                            \
+            qsort((v)->at, (v)->n, sizeof *(v)->at, compare);                                      \
+    } while (0)
+
 #define vec_free(v)                                                                                \
     do {                                                                                           \
         free((v)->at);                                                                             \

@@ -166,6 +166,18 @@ struct arena_mark {
     char name[MARK_NAME];
 };
 
+/* A thread ended a wait of this one. When there are too many, some are left out (hpcrun/sample/wake-up-record.h), and the
+ * array may be in the middle of that. Then the times ascend up to some item, and those of later items that are not later
+ * than that one's are left over: a reader skips these. */
+#define MAX_WAKE_UPS   8192
+#define WAKE_UP_WINDOW ((uint64_t)1 << 27) /* ticks, at least 30 ms */
+
+struct arena_wake_up {
+    uint64_t ticks, began; /* when this thread went on, and when it began to wait */
+    uint64_t released;     /* when the other thread let it; 0: at its end */
+    uint64_t thread;       /* index of the other thread */
+};
+
 struct arena_join {
     uint32_t thread, node;
     uint64_t ip;
@@ -219,8 +231,10 @@ struct arena_thread {
     uint64_t looked_ready, looked_timeslices; /* until then, as in THREAD CLOCK */
     char name[ARENA_NAME_BYTES];
     struct arena_segments node_segments, lnote_segments, value_segments, trace_segments,
-        mark_segments;
+        mark_segments, wake_up_segments;
     uint32_t marks, lost_marks; /* published; above MAX_MARKS */
+    uint32_t wake_ups, lost_wake_ups; /* published; left out */
+    uint32_t wake_up_scale; /* one window of 2^scale is complete; the others have only waits of 2^scale windows or more */
     struct trace_record trace_open[2];
     _Alignas(64) struct trace_record trace_recent[ARENA_RECENT];
     uint32_t join_count;

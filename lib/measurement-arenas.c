@@ -115,7 +115,7 @@ void arena_file_close(struct arena_file *file)
 
 bool arena_file_replaces(const struct arena_file *file, enum chunk_kind kind, uint32_t thread)
 {
-    bool is_in_image = kind >= CHUNK_THREAD && kind <= CHUNK_MARKS && kind != CHUNK_JOINS;
+    bool is_in_image = kind >= CHUNK_THREAD && kind <= CHUNK_WAKE_UPS && kind != CHUNK_JOINS;
     return is_in_image && idmap_get(&file->live, thread, 0) != IDMAP_NONE;
 }
 
@@ -135,6 +135,7 @@ struct image_reader {
     struct lnote lnote;
     struct trace_record trace;
     struct arena_mark mark;
+    struct arena_wake_up wake_up;
     uint64_t record[1 + MAX_METRICS];
 };
 
@@ -164,6 +165,7 @@ static const void *copied_item(struct thread_chunks *chunks, enum arena_array ar
                           (1 + chunks->metrics) * sizeof *r->record},
         [ARENA_TRACE] = {&t->trace_segments, ARENA_TRACE_BITS, &r->trace, sizeof r->trace},
         [ARENA_MARKS] = {&t->mark_segments, ARENA_MARK_BITS, &r->mark, sizeof r->mark},
+        [ARENA_WAKE_UPS] = {&t->wake_up_segments, ARENA_MARK_BITS, &r->wake_up, sizeof r->wake_up},
     }, *from = &arrays[array];
     if ((array == ARENA_LNOTES && index >= t->lnotes) ||
         !copy_item(r->file, from->segments, from->first_bits, index, from->copy, from->size))
@@ -238,7 +240,7 @@ static bool read_image(struct image_reader *r)
     for (unsigned event = 0; event < ARENA_EVENTS && good; event++)
         good = thread_chunks_fates(chunks, event);
     return good && thread_chunks_trace(chunks, &times, &end) &&
-           thread_chunks_marks(chunks, &times, &first_mark);
+           thread_chunks_marks(chunks, &times, &first_mark) && thread_chunks_wake_ups(chunks, &times);
 }
 
 /* The process's CPU clock: at least what its threads have used since it began. */

@@ -131,6 +131,7 @@ void release_marks(struct measurement_thread *thread)
     for (size_t i = 0; i < thread->marks.n; i++)
         free(thread->marks.at[i].name);
     vec_free(&thread->marks);
+    vec_free(&thread->wake_ups);
 }
 
 static void free_name_table(struct measurement_name_table *table)

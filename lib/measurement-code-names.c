@@ -29,8 +29,7 @@ static void list_addresses(struct builder *b)
             add_address(b, node->lip_space, node->lip_value);
         }
     size_t distinct = 0;
-    if (m->code_names.n)
-        qsort(m->code_names.at, m->code_names.n, sizeof *m->code_names.at, by_address);
+    vec_sort(&m->code_names, by_address);
     for (size_t i = 0; i < m->code_names.n; i++)
         if (i == 0 || m->code_names.at[i].address != m->code_names.at[distinct - 1].address)
             m->code_names.at[distinct++] = m->code_names.at[i];

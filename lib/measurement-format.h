@@ -6,7 +6,7 @@
 
 #define MEASUREMENT_MAGIC       "HPCRUNMF"
 #define MEASUREMENT_MAJOR       2 /* readers accept 1, too */
-#define MEASUREMENT_MINOR       5
+#define MEASUREMENT_MINOR       6
 #define MEASUREMENT_HEADER_SIZE 16
 #define MEASUREMENT_SUFFIX      ".hpcrun"
 #define MEASUREMENT_LOG         "hpcrun.log"
@@ -44,6 +44,7 @@ enum chunk_kind {
     CHUNK_JOINS = 22,
     CHUNK_TRACE = 23,
     CHUNK_MARKS = 24,
+    CHUNK_WAKE_UPS = 25,
 };
 
 enum process_origin { ORIGIN_LAUNCHED, ORIGIN_EXEC, ORIGIN_FORK, ORIGIN_OTHER };
@@ -73,7 +74,12 @@ enum module_flag {
     MODULE_HPCRUN = 4,
     MODULE_LIBC = 8,
     MODULE_REPLACED = 16,
+    MODULE_KERNEL = 32,
 };
+
+/* The path of the module that stands for the kernel. Offsets in it count from where the kernel's code begins; 0: code
+ * whose address the kernel hides. */
+#define KERNEL_MODULE "[kernel]"
 
 enum process_state {
     PROCESS_RUNNING,

@@ -74,7 +74,7 @@ static void decode_chunk(struct builder *b, const struct arena_file *arenas, con
     enum chunk_kind kind = get_u16(chunk + 4);
     uint32_t thread = get_u32(chunk + 12);
     bool of_process = kind >= CHUNK_PROCESS && kind <= CHUNK_LINES;
-    bool of_thread = kind >= CHUNK_THREAD && kind <= CHUNK_MARKS;
+    bool of_thread = kind >= CHUNK_THREAD && kind <= CHUNK_WAKE_UPS;
     if ((!of_process && !of_thread) || arena_file_replaces(arenas, kind, thread))
         return;
     struct cursor c = {.at = chunk + CHUNK_HEADER_SIZE, .end = chunk + size};

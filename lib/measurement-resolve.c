@@ -184,6 +184,12 @@ static void settle_trace(struct measurement_thread *thread, uint64_t event_id,
     latest = thread->first_monotonic;
     for (size_t i = 0; i < thread->marks.n; i++)
         thread->marks.at[i].time = absolute_time(thread, thread->marks.at[i].time, &latest);
+    for (size_t i = 0; i < thread->wake_ups.n; i++) {
+        struct measurement_wake_up *wake_up = &thread->wake_ups.at[i];
+        wake_up->time += thread->first_monotonic;
+        wake_up->began += thread->first_monotonic;
+        wake_up->released += thread->first_monotonic;
+    }
     if (thread->trace.n)
         thread->trace_event = idmap_get(events, event_id, 0);
 }
@@ -191,7 +197,7 @@ static void settle_trace(struct measurement_thread *thread, uint64_t event_id,
 /* Without the record of the thread, its times are not known. */
 static void drop_timeless_trace(struct builder *b, struct measurement_thread *thread)
 {
-    if (thread->known || (thread->trace.n == 0 && thread->marks.n == 0))
+    if (thread->known || (thread->trace.n == 0 && thread->marks.n == 0 && thread->wake_ups.n == 0))
         return;
     builder_problem(b, "thread %u: its time line is lost with its record", thread->index);
     vec_free(&thread->trace);
@@ -279,8 +285,7 @@ static void resolve_threads(struct builder *b, const struct idmap *events)
     }
     free(spaces);
     idmap_free(&metrics);
-    if (m->threads.n)
-        qsort(m->threads.at, m->threads.n, sizeof *m->threads.at, by_index);
+    vec_sort(&m->threads, by_index);
 }
 
 void builder_resolve(struct builder *b)
@@ -291,8 +296,7 @@ void builder_resolve(struct builder *b)
         idmap_put(&events, m->events.at[i].id, 0, (uint32_t)i);
     for (size_t i = 0; i < m->name_tables.n; i++) {
         struct measurement_name_table *table = &m->name_tables.at[i];
-        if (table->names.n)
-            qsort(table->names.at, table->names.n, sizeof *table->names.at, by_name_value);
+        vec_sort(&table->names, by_name_value);
     }
     resolve_metrics(b, &events);
     resolve_threads(b, &events);

@@ -335,6 +335,27 @@ static void decode_marks(struct thread_parts t, struct cursor *c)
         t.thread->lost_marks = lost;
 }
 
+/* Times count as those of marks. A wake-up that is not later than the one before is left over (lib/arena-format.h). */
+static void decode_wake_ups(struct thread_parts t, struct cursor *c)
+{
+    uint64_t count = read_count(c, 4), time = 0;
+    for (uint64_t i = 0; i < count && !c->bad; i++) {
+        time += (uint64_t)unzigzag(read_v(c));
+        const struct measurement_wake_up wake_up = {
+            .time = time, .began = time - read_v(c), .released = time - read_v(c), .thread = (uint32_t)read_v(c)};
+        size_t n = t.thread->wake_ups.n;
+        if (!c->bad && (n == 0 || time > t.thread->wake_ups.at[n - 1].time))
+            vec_push(&t.thread->wake_ups, wake_up);
+    }
+    uint64_t lost = read_v(c), step = read_v(c), window = read_v(c);
+    c->bad |= step == 0 || window == 0;
+    if (c->bad)
+        return;
+    t.thread->lost_wake_ups = lost;
+    t.thread->wake_up_step = step;
+    t.thread->wake_up_window = window;
+}
+
 void decode_thread_chunk(struct builder *b, enum chunk_kind kind, uint32_t thread, struct cursor *c)
 {
     struct thread_parts t = find_or_add_thread(b, thread);
@@ -348,6 +369,7 @@ void decode_thread_chunk(struct builder *b, enum chunk_kind kind, uint32_t threa
     case CHUNK_JOINS: decode_joins(b, t, c); break;
     case CHUNK_TRACE: decode_trace(t, c); break;
     case CHUNK_MARKS: decode_marks(t, c); break;
+    case CHUNK_WAKE_UPS: decode_wake_ups(t, c); break;
     default: c->bad = true; /* a process's chunk that names a thread */
     }
 }

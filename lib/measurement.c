@@ -1,6 +1,7 @@
 #include "lib/measurement.h"
 
 #include "lib/binary-search.h"
+#include "lib/kernel-symbols.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -105,8 +106,7 @@ static bool list_files(const char *directory, const char *ending, struct measure
         if (ends_with(entry->d_name, ending))
             vec_push(&files->paths, mem_printf("%s/%s", directory, entry->d_name));
     closedir(stream);
-    if (files->paths.n)
-        qsort(files->paths.at, files->paths.n, sizeof *files->paths.at, by_text);
+    vec_sort(&files->paths, by_text);
     return true;
 }
 
@@ -119,6 +119,11 @@ bool measurement_list_processes(const char *directory, struct measurement_files 
                                 char **cause)
 {
     return list_files(directory, MEASUREMENT_PROCESSES, files, cause);
+}
+
+bool measurement_list_kernels(const char *directory, struct measurement_files *files, char **cause)
+{
+    return list_files(directory, KERNEL_SYMBOLS_SUFFIX, files, cause);
 }
 
 void measurement_files_free(struct measurement_files *files)

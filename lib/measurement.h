@@ -170,6 +170,12 @@ struct measurement_mark {
     char *name;
 };
 
+/* Another thread of the process ended a wait of this one; times are CLOCK_MONOTONIC, ns. */
+struct measurement_wake_up {
+    uint64_t time, began, released; /* when this thread went on, began to wait, and was released */
+    uint32_t thread;                /* index of the other one */
+};
+
 /* The join of a thread by the thread that created it. */
 struct measurement_join {
     bool known;     /* false: no such join is recorded */
@@ -205,6 +211,10 @@ struct measurement_thread {
     uint64_t trace_step;  /* samples for a record; 1: all samples have one */
     VEC(struct measurement_mark) marks; /* ascending by time */
     uint64_t lost_marks;                /* number of later ones, which are not recorded */
+    VEC(struct measurement_wake_up) wake_ups; /* ascending by time */
+    uint64_t lost_wake_ups; /* number of those that are left out: */
+    /* Of the windows of time since the process's begin, ns each, one in `step` has all. */
+    uint64_t wake_up_step, wake_up_window;
 };
 
 struct measurement {
@@ -279,12 +289,15 @@ struct measurement_files {
     VEC(char *) paths; /* sorted */
 };
 
-/* Lists the measurement files of a directory, or its lists of processes (lib/process-list.h). False
+/* Lists the measurement files of a directory, its lists of processes (lib/process-list.h), or its names of kernel
+ * procedures (lib/kernel-symbols.h). False
  * if the directory cannot be read; *cause is then a line that says why, which the caller frees. An
  * empty list is no error. */
 bool measurement_list(const char *directory, struct measurement_files *files, char **cause);
 bool measurement_list_processes(const char *directory, struct measurement_files *files,
                                 char **cause);
+
+bool measurement_list_kernels(const char *directory, struct measurement_files *files, char **cause);
 
 void measurement_files_free(struct measurement_files *files);
 

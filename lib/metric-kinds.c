@@ -13,6 +13,7 @@ static const struct metric_kind kinds[] = {
     {METRIC_WAITING, "waiting for others, in a runtime or in libc", false},
     {METRIC_OFF_CPU, "the thread wanted no CPU; a part of work", false},
     {METRIC_READY, "wanted a CPU and had none; no part of work", false},
+    {METRIC_KERNEL, "in the kernel; in work, overhead or waiting", false},
     {METRIC_LOCK_BLAME, "others waited for a lock that this code held", false},
     {METRIC_LOCK_WAIT, "this code waited for a lock", false},
     {METRIC_INCOMPLETE, "not every worker had work", true},

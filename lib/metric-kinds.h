@@ -16,6 +16,7 @@
 #define METRIC_WAITING       "waiting"
 #define METRIC_OFF_CPU       "off CPU"
 #define METRIC_READY         "ready"
+#define METRIC_KERNEL        "kernel"
 #define METRIC_LOCK_BLAME    "lock blame"
 #define METRIC_LOCK_WAIT     "lock wait"
 #define METRIC_INCOMPLETE    "incomplete"

@@ -78,52 +78,58 @@ struct number_scale number_scale_beside(double largest, double own, const char *
     return scale;
 }
 
-void number_format(double value, const struct number_scale *scale, char text[NUMBER_SIZE])
+struct number_text number_format(double value, const struct number_scale *scale)
 {
     assert(scale->divisor > 0);
+    struct number_text number = {"0"};
     double scaled = value / scale->divisor;
     if (value == 0)
-        strcpy(text, "0");
-    else if (scale->decimals == 0 && scaled > 0 && scaled < 0.5)
-        strcpy(text, "<1");
+        return number;
+    if (scale->decimals == 0 && scaled > 0 && scaled < 0.5)
+        strcpy(number.text, "<1");
     else if (fabs(scaled) >= 1e12)
-        snprintf(text, NUMBER_SIZE, "%.3e", scaled);
+        snprintf(number.text, sizeof number.text, "%.3e", scaled);
     else
-        snprintf(text, NUMBER_SIZE, "%.*f", scale->decimals, scaled);
+        snprintf(number.text, sizeof number.text, "%.*f", scale->decimals, scaled);
+    return number;
 }
 
-void number_with_unit(double value, const char *unit, char text[NUMBER_WITH_UNIT_SIZE])
+struct number_text number_with_unit(double value, const char *unit)
 {
     struct number_scale scale = number_scale_for(value, unit);
-    char number[NUMBER_SIZE];
-    number_format(value, &scale, number);
-    snprintf(text, NUMBER_WITH_UNIT_SIZE, "%s%s%s", number, scale.unit[0] ? " " : "", scale.unit);
+    struct number_text number = number_format(value, &scale);
+    size_t length = strlen(number.text);
+    snprintf(number.text + length, sizeof number.text - length, "%s%s", scale.unit[0] ? " " : "", scale.unit);
+    return number;
 }
 
-void number_percent(double value, double total, char text[NUMBER_SIZE])
+struct number_text number_percent(double value, double total)
 {
+    struct number_text number = {""};
     double share = 100 * value / total;
     if (total == 0)
-        strcpy(text, "");
-    else if (value == 0)
-        strcpy(text, "0");
+        return number;
+    if (value == 0)
+        strcpy(number.text, "0");
     else if (share > 0 && share < 0.05)
-        strcpy(text, "<0.1");
+        strcpy(number.text, "<0.1");
     else if (fabs(share) >= 1e6)
-        snprintf(text, NUMBER_SIZE, "%.1e", share);
+        snprintf(number.text, sizeof number.text, "%.1e", share);
     else
-        snprintf(text, NUMBER_SIZE, "%.1f", share);
+        snprintf(number.text, sizeof number.text, "%.1f", share);
+    return number;
 }
 
-void number_grouped(uint64_t value, char text[NUMBER_SIZE])
+struct number_text number_grouped(uint64_t value)
 {
-    char digits[NUMBER_SIZE];
+    struct number_text number = {""};
+    char digits[sizeof number.text], *at = number.text;
     size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value);
     for (size_t i = 0; i < length; i++) {
-        *text++ = digits[i];
+        *at++ = digits[i];
         size_t left = length - 1 - i;
         if (left && left % 3 == 0)
-            *text++ = ',';
+            *at++ = ',';
     }
-    *text = '\0';
+    return number;
 }

@@ -8,8 +8,10 @@
 
 #include <stdint.h>
 
-#define NUMBER_SIZE           32
-#define NUMBER_WITH_UNIT_SIZE 64
+/* A number as text, for use within one expression: text_add(text, number_with_unit(9.98, "s").text). */
+struct number_text {
+    char text[64];
+};
 
 struct number_scale {
     double divisor; /* values are divided by this before they are printed */
@@ -29,16 +31,16 @@ struct number_scale number_scale_beside(double largest, double own, const char *
 /* The value in that scale, without the unit. Only zero is "0": what would be rounded to that in a
  * column without decimals is "<1". What is not finite or too long
  * for a column is written in scientific notation or as "inf" or "nan". */
-void number_format(double value, const struct number_scale *scale, char text[NUMBER_SIZE]);
+struct number_text number_format(double value, const struct number_scale *scale);
 
 /* A single value with its unit, in its own scale: "9.980 s". */
-void number_with_unit(double value, const char *unit, char text[NUMBER_WITH_UNIT_SIZE]);
+struct number_text number_with_unit(double value, const char *unit);
 
 /* The share of `value` in `total` in percent with one decimal, without '%': "12.3". Nonzero shares
  * that would be rounded to 0.0 are "<0.1"; a total of zero gives "". */
-void number_percent(double value, double total, char text[NUMBER_SIZE]);
+struct number_text number_percent(double value, double total);
 
 /* An integer with a comma between groups of three digits: "12,345". */
-void number_grouped(uint64_t value, char text[NUMBER_SIZE]);
+struct number_text number_grouped(uint64_t value);
 
 #endif

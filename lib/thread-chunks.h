@@ -1,6 +1,6 @@
 /* Signal handler: everything here may be used there.
  *
- * The data of a thread as chunks of the measurement file (doc/FORMAT-hpcrun.md, sections 5.16 to 5.24).
+ * The data of a thread as chunks of the measurement file (doc/FORMAT-hpcrun.md, sections 5.16 to 5.25).
  *
  * While a thread runs, its data has one form: an image, and arrays of nodes, logical notes and values
  * (lib/arena-format.h), in a mapped file if possible. This is the only code that turns it into chunks.
@@ -12,7 +12,7 @@
 #include "lib/arena-format.h"
 #include "lib/chunk.h"
 
-enum arena_array { ARENA_NODES, ARENA_LNOTES, ARENA_VALUES, ARENA_TRACE, ARENA_MARKS };
+enum arena_array { ARENA_NODES, ARENA_LNOTES, ARENA_VALUES, ARENA_TRACE, ARENA_MARKS, ARENA_WAKE_UPS };
 
 /* A thread, and where its chunks go. The first member of what the two functions need. */
 struct thread_chunks {
@@ -67,5 +67,8 @@ bool thread_chunks_trace(struct thread_chunks *thread, const struct tick_times *
 /* Writes the marks from *first on, and how many are lost, and sets *first to the first mark that was not
  * committed. */
 bool thread_chunks_marks(struct thread_chunks *thread, const struct tick_times *times, uint32_t *first);
+
+/* Writes the wake-ups, and which of them are left out; nothing if there are none. */
+bool thread_chunks_wake_ups(struct thread_chunks *thread, const struct tick_times *times);
 
 #endif

@@ -151,3 +151,51 @@ bool thread_chunks_marks(struct thread_chunks *thread, const struct tick_times *
     }
     return good;
 }
+
+/* ---- wake-ups ---- */
+
+#define WAKE_UP_BYTES (4 * VARINT_MAX_BYTES)
+
+/* Ticks before `to` in ns. */
+static uint64_t time_before(const struct tick_times *times, uint64_t to, uint64_t ticks)
+{
+    uint64_t time = tick_time(times, to), before = tick_time(times, ticks);
+    return ticks < to && before < time ? time - before : 0;
+}
+
+/* Returns the item after the last one that it has added; false in *good: one is not there. */
+static uint32_t add_wake_ups(struct thread_chunks *thread, const struct tick_times *times, uint32_t first, bool *good)
+{
+    uint64_t before = thread->image->began_wall;
+    uint32_t i = first;
+    for (; i < thread->image->wake_ups && chunk_has_room(thread->chunk, WAKE_UP_BYTES); i++) {
+        const struct arena_wake_up *wake_up = thread->item(thread, ARENA_WAKE_UPS, i);
+        *good = wake_up != NULL;
+        if (!wake_up)
+            break;
+        uint64_t time = tick_time(times, wake_up->ticks), released = wake_up->released;
+        chunk_z(thread->chunk, (int64_t)(time - before));
+        chunk_v(thread->chunk, time_before(times, wake_up->ticks, wake_up->began));
+        chunk_v(thread->chunk, released ? time_before(times, wake_up->ticks, released) : 0);
+        chunk_v(thread->chunk, wake_up->thread);
+        before = time;
+    }
+    return i;
+}
+
+bool thread_chunks_wake_ups(struct thread_chunks *thread, const struct tick_times *times)
+{
+    const struct arena_thread *image = thread->image;
+    bool good = image->wake_ups <= MAX_WAKE_UPS;
+    for (uint32_t next, i = 0; good && i < image->wake_ups; i = next) {
+        chunk_begin(thread->chunk, CHUNK_WAKE_UPS, image->index);
+        size_t count = chunk_count_later(thread->chunk);
+        next = add_wake_ups(thread, times, i, &good);
+        chunk_v(thread->chunk, image->lost_wake_ups);
+        chunk_v(thread->chunk, (uint64_t)1 << (image->wake_up_scale & 63));
+        chunk_v(thread->chunk, time_before(times, times->began_ticks + WAKE_UP_WINDOW, times->began_ticks));
+        chunk_count(thread->chunk, count, next - i);
+        good = good && thread->commit(thread);
+    }
+    return good;
+}

@@ -45,6 +45,7 @@ enum trace_flag {
      * record in state TRACE_WAITING without the flag pays waiting because its thread waited in a call. */
     TRACE_AS_OVERHEAD = 32,
     TRACE_AS_WAITING = 64,
+    TRACE_IN_KERNEL = 128, /* in databases only: the record pays `kernel`, too */
     TRACE_FLAG_BITS = 8,
     TRACE_FLAG_MASK = 255,
 };
@@ -77,6 +78,7 @@ struct timeline_header {
     uint64_t threads, places; /* offsets */
     uint64_t begin;     /* time 0: ns since the epoch; one clock for all processes of a host */
     uint64_t unit;      /* ns of a unit of time: 1 if the run is shorter than 2^32 ns */
+    uint64_t wake_lists; /* offset, parallel to threads. Earlier files have none: their arrays begin here */
 };
 
 /* The records of a thread, ascending by time; threads without records are listed, too. */
@@ -84,6 +86,20 @@ struct timeline_thread {
     uint32_t profile; /* index in profile.db; threads are sorted by it */
     uint32_t step;    /* samples for a record: 1 is complete, else a power of 2 */
     uint64_t records, n_records;
+};
+
+/* The waits of a thread that other threads of its process have ended, ascending by time. Its creation is the first
+ * one, by its creator. */
+struct timeline_wake_list {
+    uint64_t wake_ups, n_wake_ups;
+    /* Too many wake-ups are left out: of the windows of `window` ns from the time `first`, ns, on, one in `step` has all of
+     * them, the others only those of long waits, and the creation. */
+    uint64_t step, window, first;
+};
+
+struct timeline_wake_up {
+    uint32_t time, began, released; /* when it went on, when it began to wait, and when it was released */
+    uint32_t profile;               /* of the thread that released it */
 };
 
 struct timeline_record {

@@ -26,7 +26,7 @@ static struct asked_range range_in(const char *path, size_t *length)
     if (!at || strchr(at, '/') || access(path, F_OK) == 0)
         return range;
     if (!asked_range_read(at + 1, &range))
-        diag_usage("'%s': after @ comes a piece of time such as 1.2s:3.4s, 40%%: or phase2", path);
+        diag_usage("'%s': after @ comes a piece of time such as 1.2s:3.4s, 40%%:, phase2 or during:NAME", path);
     *length = (size_t)(at - path);
     return range;
 }
@@ -125,7 +125,7 @@ static struct session *open_one(const struct options *options)
     char *path = mem_strndup(given, length), *folder = database_for(path);
     struct session *session = folder ? session_open(folder, options->metrics) : NULL;
     if (session)
-        session->runs.at[0].asked_range = asked->phase || asked->from.is_given || asked->to.is_given ? *asked : range;
+        session->runs.at[0].asked_range = asked_range_is_given(asked) ? *asked : range;
     free(folder);
     free(path);
     free(here);

@@ -23,13 +23,6 @@
 /* Bytes; printers write in small pieces. */
 #define OUTPUT_BUFFER (1 << 18)
 
-/* Columns of the terminal that standard output is; 0: it is none, or does not say. */
-static size_t terminal_width(void)
-{
-    struct winsize size;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 /* Prints to the file that the user named, or standard output; the exit status. */
 static int print_to_output(struct session *session, struct options *options)
 {
@@ -38,8 +31,9 @@ static int print_to_output(struct session *session, struct options *options)
     char *cause = NULL;
     bool is_written = !options->output || atomic_file_begin(&file, options->output, &cause);
     int status = 1;
-    if (!options->output)
-        options->print.width = terminal_width();
+    struct winsize size;
+    if (!options->output && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        options->print.width = size.ws_col;
     if (is_written) {
         setvbuf(file.out, NULL, _IOFBF, OUTPUT_BUFFER);
         status = session ? print_page(options->printed, session, &options->print, file.out) : print_set(options, file.out);
@@ -58,8 +52,8 @@ static int restrict_threads(struct session *session, const struct options *optio
     enum projection projection = options->print.projection;
     char *cause = NULL;
     struct thread_set *set =
-        options->program ? session_threads_of_program(session, projection, options->program, &cause)
-                         : session_matching_threads(session, projection, options->threads, &cause);
+        session_choose_threads(session, projection, options->program ? thread_set_of_program : thread_set_matching,
+                               options->program ? options->program : options->threads, &cause);
     if (cause)
         diag_error(session->folder, "%s: %s", options->program ? "--program" : "--threads", cause);
     int status = cause ? 2 : session_exit_status(session);

@@ -12,8 +12,9 @@
 /* Indexes of rows[], in the order of --help. The words that --format and --scaling offer are in the order of their
  * enumerations. */
 enum {
-    PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, FILTER,
-    DEPTH, MIN_PERCENT, PROGRAM, THREADS, FROM, TO, PHASE, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING, WORKERS, INCLUDE, REPLACE, OWN,
+    PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, KERNEL, FILTER,
+    DEPTH, MIN_PERCENT, PROGRAM, THREADS, FROM, TO, PHASE, DURING, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING,
+    WORKERS, INCLUDE, REPLACE, OWN,
     COLUMNS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
 };
 
@@ -22,10 +23,11 @@ static struct option_row rows[OPTIONS] = {
                "top-down, bottom-up, flat, threads, summary, ...",
                "Print a view: `top-down`, `bottom-up`, `flat`, `threads`, `summary` or `timeline`, see Views; or `scaling` or "
                "`losses` of a set of runs, see Sets of runs."},
-    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg chrome firefox",
+    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg chrome firefox markdown",
                 "text,csv,json,folded,flamegraph,speedscope,pprof,...",
                 "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope`, "
-                "`pprof`, `svg`, and for the time line `chrome` and `firefox`. See Formats."},
+                "`pprof`, `svg`, for the time line `chrome` and `firefox`, and for the summary of a comparison `markdown`. "
+                "See Formats."},
     [OUTPUT] = {NULL, "output", "FILE", "@file", "print to FILE",
                 "Print to FILE instead of standard output. An existing file is overwritten."},
     [SORT] = {NULL, "sort", "METRIC", NULL, "largest METRIC first; also METRIC:exclusive",
@@ -55,6 +57,10 @@ static struct option_row rows[OPTIONS] = {
                             "outermost call there: `a > b > a > b > c` becomes `a > b > c`, and `a > b > a > d` becomes "
                             "`a > d`. Every sample counts once. See Costs. The key `R` in the viewer switches this "
                             "on and off."},
+    [KERNEL] = {NULL, "kernel", NULL, NULL, "show the kernel's procedures (key O)",
+                "Show the procedures of the kernel, of runs with `hpcrun --kernel` or from outside. By default they count in "
+                "the line of the program that called the kernel or that it interrupted, and the metric `kernel` says how "
+                "much that is. The key `O` in the viewer switches this on and off."},
     [FILTER] = {NULL, "filter", "REGEX", NULL, "show only scopes that match; !REGEX hides (key &)",
                 "Show only scopes that the extended regular expression matches, and those above them, as the key "
                 "`&` in the viewer. It looks at names and places as rows show them; `name:REGEX`, `file:REGEX` and "
@@ -77,13 +83,18 @@ static struct option_row rows[OPTIONS] = {
                  "that no such thread ran. It is compared with the names in the view of threads, `NAME PID/TID`, in "
                  "parallel jobs `rank R on HOST: NAME PID/TID`. Case counts only if the expression has upper case. "
                  "Not for the summary, which is about the whole run. The key `|` in the viewer does the same."},
-    [FROM] = {NULL, "from", "TIME", NULL, "a piece of time: --from 1.2s --to 40%, --phase 2",
+    [FROM] = {NULL, "from", "TIME", NULL, "from 1.2s, 40%, ...; also --to, --phase, --during",
               "Sum the values over the records of the time line after TIME, seconds since the run began (`1.2s`, `1.2`), "
               "`300ms` or a percentage of the run. All views, the summary and the advice are about that piece of time. "
               "See Pieces of time."},
     [TO] = {NULL, "to", "TIME", NULL, NULL, "The same up to TIME. Default: the end."},
     [PHASE] = {NULL, "phase", "N", NULL, NULL,
                "The same for phase N of those that `--print phases` lists."},
+    [DURING] = {NULL, "during", "NAME", NULL, NULL,
+                "The same for the time in which the region NAME ran in any thread: one that the program names "
+                "(hpctoolkit.h, ITT, NVTX). If none has that name: in which a thread was in a procedure that matches the "
+                "extended regular expression NAME, or in what that calls. With `--from`, `--to` or `--phase`: the part "
+                "in that piece."},
     [OF] = {NULL, "of", "REGEX", NULL, "print threads: costs of the procedure that matches",
             "With `--print threads`: print what the one procedure whose name the extended regular expression "
             "matches costs in each thread, and how even that is. Inclusive, unless `--sort` says otherwise."},
@@ -126,7 +137,7 @@ static struct option_row rows[OPTIONS] = {
     [NO_MOUSE] = {NULL, "no-mouse", NULL, NULL, "leave the mouse to the terminal",
                   "Leave the mouse to the terminal, for selecting text. Most terminals also do that while Shift is "
                   "held."},
-    [CLOSED] = {NULL, "closed", NULL, NULL, "open with the tree closed and without advice",
+    [CLOSED] = {NULL, "closed", NULL, NULL, NULL,
                 "Open the viewer with the tree closed and without a line of advice. Default: the tree is open along "
                 "the hot path."},
     [NO_CONFIG] = {NULL, "no-config", NULL, NULL, "do not read the user's defaults",
@@ -142,15 +153,6 @@ static const struct option_table table = {
     .rows = rows,
     .n = OPTIONS,
 };
-
-/* The words of pages, as option rows have them. */
-static char *page_words(void)
-{
-    struct text words = {0};
-    for (int page = 0; page < PRINTED; page++)
-        text_printf(&words, "%s%s", page ? " " : "", printed_pages[page].word);
-    return words.at;
-}
 
 /* The index of a value among the words that the option offers. */
 static int word_of(size_t option, const char *what, const char *value)
@@ -169,22 +171,15 @@ static int word_of(size_t option, const char *what, const char *value)
     diag_usage("no %s '%s'; there are %s", what, value, text_string(&words));
 }
 
-static uint32_t depth_in(const char *text)
+/* The number that an option has as its value; a whole one from 1 on unless it may be a fraction. */
+static double number_in(const char *text, double most, bool may_be_fraction, const char *what_it_takes)
 {
     char *end;
-    long long depth = strtoll(text, &end, 10);
-    if (*end || end == text || depth < 1)
-        diag_usage("--depth takes a whole number from 1, not '%s'", text);
-    return depth < NO_DEPTH_LIMIT ? (uint32_t)depth : NO_DEPTH_LIMIT;
-}
-
-static double percent_in(const char *text)
-{
-    char *end;
-    double percent = strtod(text, &end);
-    if (*end || end == text || !(percent >= 0 && percent <= 100))
-        diag_usage("--min-percent takes a number from 0 to 100, not '%s'", text);
-    return percent;
+    double number = strtod(text, &end);
+    bool is_right = may_be_fraction ? number >= 0 : number >= 1 && number == floor(number);
+    if (*end || end == text || !is_right || number > most)
+        diag_usage("%s, not '%s'", what_it_takes, text);
+    return number;
 }
 
 /* Reads "P,Q". */
@@ -219,12 +214,6 @@ struct command_line {
     const char *names;   /* value of --names; NULL: not given */
 };
 
-static void take_replacement(struct path_rules *rules, const char *text)
-{
-    if (!path_add_replacement(rules, text))
-        diag_usage("-R takes OLD=NEW, not '%s'", text);
-}
-
 static void take_change(speed_change_list *changes, const char *text)
 {
     struct speed_change change;
@@ -241,27 +230,16 @@ static void take_limit(limit_list *limits, const char *text)
     vec_push(limits, limit);
 }
 
-static void take_list(struct command_line *line, const char *list)
-{
-    if (!*list)
-        diag_usage("--compare needs a list of runs");
-    line->options.paths[0] = list;
-    line->options.compares_lists = true;
-}
-
 static void take_time(struct asked_time *time, const char *option, const char *text)
 {
     if (!asked_time_read(text, time))
         diag_usage("--%s takes a time such as 1.2s, 300ms or 40%%, not '%s'", option, text);
 }
 
-static unsigned phase_in(const char *text)
+static void take_during(struct asked_range *range, const char *name)
 {
-    char *end;
-    unsigned long phase = strtoul(text, &end, 10);
-    if (*end || end == text || phase < 1 || phase > 1000)
-        diag_usage("--phase takes the number of a phase from 1, not '%s'", text);
-    return (unsigned)phase;
+    if (!asked_range_name(name, range))
+        diag_usage("--during takes the name of a region or procedure, of 1 to %zu bytes", sizeof range->during - 1);
 }
 
 static void take_option(void *target, size_t option, const char *value)
@@ -280,17 +258,31 @@ static void take_option(void *target, size_t option, const char *value)
     case PHYSICAL_CALLS: options->print.projection = PHYSICAL; break;
     case FOLD_INLINED: options->folds.inlined = true; break;
     case COLLAPSE: options->folds.recursion = true; break;
+    case KERNEL: options->folds.kernel = false; break;
     case FILTER: take_filter(&options->filters, value); break;
-    case DEPTH: options->print.depth = depth_in(value); break;
-    case MIN_PERCENT: options->print.min_percent = percent_in(value); break;
+    case DEPTH:
+        options->print.depth = (uint32_t)fmin(
+            number_in(value, INFINITY, false, "--depth takes a whole number from 1"), NO_DEPTH_LIMIT);
+        break;
+    case MIN_PERCENT:
+        options->print.min_percent = number_in(value, 100, true, "--min-percent takes a number from 0 to 100");
+        break;
     case PROGRAM: options->program = value; break;
     case THREADS: options->threads = value; break;
     case FROM: take_time(&options->range.from, "from", value); break;
     case TO: take_time(&options->range.to, "to", value); break;
-    case PHASE: options->range.phase = phase_in(value); break;
+    case PHASE:
+        options->range.phase = (unsigned)number_in(value, 1000, false, "--phase takes the number of a phase from 1");
+        break;
+    case DURING: take_during(&options->range, value); break;
     case OF: options->print.of = value; break;
     case WHAT_IF: take_change(&options->changes, value); break;
-    case COMPARE: take_list(line, value); break;
+    case COMPARE:
+        if (!*value)
+            diag_usage("--compare needs a list of runs");
+        options->paths[0] = value;
+        options->compares_lists = true;
+        break;
     case FAIL_IF: take_limit(&options->limits, value); break;
     case NAMES: line->names = value; break;
     case SCALING:
@@ -298,21 +290,16 @@ static void take_option(void *target, size_t option, const char *value)
         break;
     case WORKERS: take_workers(options->comparison.workers, value); break;
     case INCLUDE: path_add_search(&options->rules, value); break;
-    case REPLACE: take_replacement(&options->rules, value); break;
+    case REPLACE:
+        if (!path_add_replacement(&options->rules, value))
+            diag_usage("-R takes OLD=NEW, not '%s'", value);
+        break;
     case OWN: path_add_own(&options->rules, value); break;
     case COLUMNS: options->columns = options->print.columns = value; break;
     case BARS: options->has_bars = options->print.has_bars = true; break;
     case NO_MOUSE: options->no_mouse = true; break;
     case CLOSED: options->starts_closed = true; break;
     }
-}
-
-static void check_set_options(const struct options *options)
-{
-    if (!options->paths[0] || options->paths[1])
-        diag_usage("--print scaling and losses take one set of runs");
-    if (options->metrics && options->printed == PRINT_LOSSES)
-        diag_usage("--metrics: losses have their own; --sort chooses one of them");
 }
 
 /* Adds the word of an option at an index. */
@@ -367,13 +354,13 @@ static void check_combination(const struct options *options, const bool given[OP
         diag_usage("--program and --threads cannot be combined");
     if ((options->program || options->threads) && page->whole)
         diag_usage("--%s: %s; print another view", options->program ? "program" : "threads", page->whole);
-    bool has_range = given[FROM] || given[TO] || given[PHASE];
+    bool has_range = asked_range_is_given(&options->range);
     if (has_range && options->paths[1])
-        diag_usage("--from, --to and --phase are of one database; write DB@1.2s:3.4s for one of two");
+        diag_usage("--from, --to, --phase and --during are of one database; write DB@1.2s:3.4s or DB@during:NAME for one of two");
     if (given[PHASE] && (given[FROM] || given[TO]))
         diag_usage("--phase has its own begin and end: leave out --from and --to");
     if (has_range)
-        options_check_range(options, "--from, --to and --phase");
+        options_check_range(options, "--from, --to, --phase and --during");
     if (given[COLUMNS] && options->paths[1])
         diag_usage("--columns works with one database, not with two that are compared");
     if (options->print.of && options->printed != PRINT_THREADS)
@@ -382,13 +369,17 @@ static void check_combination(const struct options *options, const bool given[OP
         diag_usage("--what-if works with the summary: leave --print out, or print summary");
     if (options->changes.n && options->paths[1])
         diag_usage("--what-if works with one database, not with two that are compared");
-    if (page->is_of_set)
-        check_set_options(options);
+    if (page->is_of_set && (!options->paths[0] || options->paths[1]))
+        diag_usage("--print scaling and losses take one set of runs");
+    if (page->is_of_set && options->metrics && options->printed == PRINT_LOSSES)
+        diag_usage("--metrics: losses have their own; --sort chooses one of them");
     if (filters_n(&options->filters) && prints && !page->is_tree)
         diag_usage("--filter works on trees: print top-down, bottom-up or flat");
     bool has_columns = page->is_tree && options->print.format < FORMAT_FOLDED;
     if (prints && (given[COLUMNS] || given[BARS]) && !has_columns)
         diag_usage("--columns and --bars are for the viewer, and for trees as text, csv or json");
+    if (prints && options->print.format == FORMAT_MARKDOWN && !options->paths[1])
+        diag_usage("--format markdown is for the summary of a comparison: name two databases");
     if (prints)
         check_format(options);
     else if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output)
@@ -434,6 +425,7 @@ static const char *take_setting(struct options *options, const bool given[OPTION
     case CLOSED: options->starts_closed = true; break;
     case FOLD_INLINED: options->folds.inlined = true; break;
     case COLLAPSE: options->folds.recursion = true; break;
+    case KERNEL: options->folds.kernel = false; break;
     case COLUMNS:
         options->columns = given[COLUMNS] ? options->columns : setting->value;
         break;
@@ -462,9 +454,13 @@ static void take_settings(struct options *options, const bool given[OPTIONS])
 
 struct options options_read(int argc, char **argv)
 {
-    struct command_line line = {.options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}}};
+    struct command_line line = {
+        .options = {.printed = PRINT_NOTHING, .print = {.min_percent = -1}, .folds = {.kernel = true}}};
     struct options *options = &line.options;
-    rows[PRINT].completion = page_words();
+    struct text pages = {0};
+    for (int page = 0; page < PRINTED; page++)
+        text_printf(&pages, "%s%s", page ? " " : "", printed_pages[page].word);
+    rows[PRINT].completion = pages.at;
     int at = option_table_parse(&table, argc, argv, take_option, &line);
     int n_given = options->compares_lists ? 1 : 0;
     if (argc - at + n_given > SIDES)

@@ -2,7 +2,7 @@
  * the region's function, and keep a record on the master's stack: nothing is unwound when a region
  * begins. */
 #include "agents/common/body-links.h"
-#include "agents/common/ready-tasks.h"
+#include "agents/common/team-waits.h"
 #include "agents/gomp/task-events.h"
 
 #include <stdlib.h>
@@ -27,8 +27,10 @@ static INLINED void run(void *data)
                              .region = &region->common,
                              .body = (uint64_t)region->function};
     slot_join(slot, RUNTIME_GOMP);
-    if (!link.is_inline)
+    if (!link.is_inline) {
+        team_started(&slot->gomp, &region->common);
         team_join(&slot->gomp, region->common.team);
+    }
     slot->gomp.kept = &region->common.context;
     link_publish(&slot->gomp, &link);
     slot_set_state(slot, AGENT_SLOT_WORKING);
@@ -38,6 +40,7 @@ static INLINED void run(void *data)
     if (region->observed)
         task_events->member_ended();
     slot_set_state(slot, AGENT_SLOT_BARRIER);
+    team_arrives(&slot->gomp);
     link_withdraw(&slot->gomp, &link);
     if (link.record)
         record_end(&slot->gomp, link.record);
@@ -73,6 +76,7 @@ static inline void begin(struct gomp_region *region, struct agent_slot *slot,
     atomic_init(&region->common.kept, NULL);
     slot_join(slot, RUNTIME_GOMP);
     team_begin(slot, &slot->gomp, &region->common);
+    team_starts(&region->common);
     slot_set_state(slot, AGENT_SLOT_STARTING);
 }
 
@@ -80,6 +84,7 @@ static inline void end(struct gomp_region *region, struct agent_slot *slot)
 {
     if (region->observed)
         task_events->region_ended(region->observed);
+    team_goes_on(&slot->gomp);
     team_end(&slot->gomp, &region->common);
     slot_set_state(slot, AGENT_SLOT_WORKING);
     if (atomic_load_explicit(&region->common.is_cancelled, memory_order_relaxed) ||

@@ -1,6 +1,6 @@
 /* Functions of libgomp in which a thread waits for others: barriers, ends of worksharing, waiting
  * for tasks, ordered blocks, critical sections, locks. The thread's state says so meanwhile. */
-#include "agents/common/ready-tasks.h"
+#include "agents/common/team-waits.h"
 #include "agents/gomp/gomp-copies.h"
 
 /* In a wrapper: the caller's functions, and the thread waits from here on: for its team, or (IDLE) for
@@ -11,15 +11,28 @@
     slot_set_state(slot, AGENT_SLOT_##what)
 #define END_WAIT slot_set_state(slot, AGENT_SLOT_WORKING)
 
-#define WAIT(what, name)                                                                           \
+/* The same at a barrier of the team. */
+#define BEGIN_BARRIER                                                                              \
+    BEGIN_WAIT(BARRIER);                                                                           \
+    team_arrives(&slot->gomp)
+#define END_BARRIER                                                                                \
+    END_WAIT;                                                                                      \
+    team_goes_on(&slot->gomp)
+
+#define TEAM_WAIT(type, name, parameters)                                                          \
     void name(void)                                                                                \
     {                                                                                              \
-        BEGIN_WAIT(what);                                                                          \
+        BEGIN_BARRIER;                                                                             \
+        real->name();                                                                              \
+        END_BARRIER;                                                                               \
+    }
+#define TURN_WAIT(type, name, parameters)                                                          \
+    void name(void)                                                                                \
+    {                                                                                              \
+        BEGIN_WAIT(IDLE);                                                                          \
         real->name();                                                                              \
         END_WAIT;                                                                                  \
     }
-#define TEAM_WAIT(type, name, parameters) WAIT(BARRIER, name)
-#define TURN_WAIT(type, name, parameters) WAIT(IDLE, name)
 GOMP_TEAM_WAITS(TEAM_WAIT)
 GOMP_TURN_WAITS(TURN_WAIT)
 
@@ -37,9 +50,9 @@ GOMP_TASK_WAITS(TASK_WAIT)
 #define BOOL_WAIT(type, name, parameters)                                                          \
     type name(void)                                                                                \
     {                                                                                              \
-        BEGIN_WAIT(BARRIER);                                                                       \
+        BEGIN_BARRIER;                                                                             \
         type result = real->name();                                                                \
-        END_WAIT;                                                                                  \
+        END_BARRIER;                                                                               \
         return result;                                                                             \
     }
 GOMP_BOOL_WAITS(BOOL_WAIT)

@@ -1,6 +1,6 @@
 #include "agents/openmp/events.h"
 
-#include "agents/common/ready-tasks.h"
+#include "agents/common/team-waits.h"
 #include "agents/openmp/body-code.h"
 #include "agents/openmp/scopes.h"
 
@@ -154,6 +154,7 @@ static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_da
     team_begin(slot, &slot->ompt, region);
     region->master = slot;
     slot_join(slot, RUNTIME_OMPT);
+    team_starts(region);
 }
 
 static void parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *caller)
@@ -178,8 +179,10 @@ static void begin_implicit(struct agent_slot *slot, const ompt_data_t *parallel,
         return;
     struct parallel_region *region = &begun->region;
     slot_join(slot, RUNTIME_OMPT);
-    if (slot != region->master)
+    if (slot != region->master) {
+        team_started(&slot->ompt, region);
         team_join(&slot->ompt, region->team);
+    }
     push(slot,
          (struct body_link){
              .context = &region->context,
@@ -402,6 +405,10 @@ static void sync_region_wait(int kind, int endpoint, ompt_data_t *parallel, ompt
         slot_set_state(slot, AGENT_SLOT_BARRIER);
     else if (parallel)
         slot_set_state(slot, AGENT_SLOT_WORKING);
+    if (!is_for_tasks && endpoint == ompt_scope_begin)
+        team_arrives(&slot->ompt);
+    else if (!is_for_tasks && parallel)
+        team_goes_on(&slot->ompt);
 }
 
 static void mutex_acquire(int kind, unsigned hint, unsigned implementation, uint64_t lock,

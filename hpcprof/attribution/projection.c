@@ -28,6 +28,7 @@ struct sample_place {
     uint32_t context;
     uint32_t module;  /* index in measurements.modules; NO_MODULE: outside of all modules */
     uint64_t address; /* in the module */
+    bool is_in_kernel;
 };
 
 #define NO_MODULE UINT32_MAX
@@ -42,6 +43,7 @@ static struct sample_place place_of(struct worker *w, const struct thread_ref *t
         .context = thread_paths_context(&w->paths, node_id),
         .module = is_in_module ? file->module_of[node->ip_space] : NO_MODULE,
         .address = node->ip_offset,
+        .is_in_kernel = node_is_in_kernel(file, node),
     };
 }
 
@@ -50,11 +52,11 @@ static void add_cost(struct worker *w, struct profile *profile, const struct sam
 {
     const struct cost cost = {.context = place->context, .metric = metric, .amount = amount};
     vec_push(&profile->costs, cost);
-    if (w->counts_instructions && place->module != NO_MODULE)
+    if (w->counts_instructions && place->module != NO_MODULE && !place->is_in_kernel)
         instruction_costs_add(&w->instructions, place->module, place->address, metric, amount);
 }
 
-/* Pays an amount of a metric: to overhead and its kind, to waiting, or to the metric itself. */
+/* Pays an amount of a metric: to overhead and its kind, to waiting, or to the metric itself; and to `kernel`. */
 static void pay(struct worker *w, struct profile *profile, const struct sample_place *place,
                 uint32_t metric_id, const struct measurement_value *value)
 {
@@ -70,6 +72,8 @@ static void pay(struct worker *w, struct profile *profile, const struct sample_p
             add_cost(w, profile, place, kind, value->amount);
         break;
     }
+    if (place->is_in_kernel && metric->kernel != NO_METRIC)
+        add_cost(w, profile, place, metric->kernel, value->amount);
 }
 
 static void add_costs(struct worker *w, const struct thread_ref *thread, struct profile *profile)
@@ -430,8 +434,7 @@ static void sort_costs(void *context, unsigned worker, size_t index)
     (void)worker;
     const struct projection *projection = context;
     const struct profile *profile = &projection->profiles.at[index];
-    if (profile->costs.n)
-        qsort(profile->costs.at, profile->costs.n, sizeof *profile->costs.at, by_context);
+    vec_sort(&profile->costs, by_context);
 }
 
 static void drop_repeated(struct context_ids *sorted)
@@ -449,8 +452,7 @@ void projection_renumber(struct projection *projection, const uint32_t *new_ids)
     renumber_profiles(projection, new_ids);
     parallel_for(projection->profiles.n, projection->workers, sort_costs, projection);
     renumber_calls(calls, new_ids);
-    if (calls->n)
-        qsort(calls->at, calls->n, sizeof *calls->at, by_id);
+    vec_sort(calls, by_id);
     drop_repeated(calls);
     context_tree_free(&projection->tree);
 }

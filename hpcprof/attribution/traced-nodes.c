@@ -33,11 +33,14 @@ static struct traced_node traced_node(struct thread_paths *paths,
 {
     struct traced_node traced = {
         .node = node, .context = thread_paths_context(paths, node), .kind = NO_METRIC};
+    const struct thread_ref *thread = &paths->thread;
+    if (node_is_in_kernel(&classes->analysis->measurements->files.at[thread->file], &thread->thread->nodes.at[node]))
+        traced.flags = TRACE_IN_KERNEL;
     switch (metric ? sample_class(classes, metric, node) : SAMPLE_PLAIN) {
     case SAMPLE_PLAIN: break;
-    case SAMPLE_WAITING: traced.flags = TRACE_AS_WAITING; break;
+    case SAMPLE_WAITING: traced.flags |= TRACE_AS_WAITING; break;
     case SAMPLE_OVERHEAD:
-        traced.flags = TRACE_AS_OVERHEAD;
+        traced.flags |= TRACE_AS_OVERHEAD;
         traced.kind = sample_kind(classes, metric, node);
         break;
     }

@@ -8,7 +8,7 @@
 struct traced_node {
     uint32_t node;    /* of the thread */
     uint32_t context; /* of one projection */
-    uint32_t flags;   /* TRACE_AS_OVERHEAD, TRACE_AS_WAITING or 0 (lib/trace-format.h) */
+    uint32_t flags;   /* TRACE_AS_OVERHEAD or TRACE_AS_WAITING, TRACE_IN_KERNEL (lib/trace-format.h) */
     uint32_t kind;    /* metric of the kind of overhead; NO_METRIC: none */
 };
 

@@ -154,10 +154,8 @@ static void collect(struct instructions_writer *w)
     collect_costs(w);
     for (uint32_t i = 0; i < w->symbols->structures->n; i++)
         collect_statements(w, i);
-    if (w->costs.n)
-        qsort(w->costs.at, w->costs.n, sizeof *w->costs.at, by_function);
-    if (w->statements.n)
-        qsort(w->statements.at, w->statements.n, sizeof *w->statements.at, by_function);
+    vec_sort(&w->costs, by_function);
+    vec_sort(&w->statements, by_function);
 }
 
 /* ---- writing ---- */

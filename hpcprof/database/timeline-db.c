@@ -26,6 +26,8 @@ static unsigned state_of(const struct measurement_trace_record *record,
     unsigned state = trace_state(record->amount), flags = record->amount & TRACE_WORKER;
     if (node && (state == TRACE_WORK || state == TRACE_OFF_CPU))
         flags |= node->flags;
+    else if (node)
+        flags |= node->flags & TRACE_IN_KERNEL;
     if (state == TRACE_WORK && flags & TRACE_AS_OVERHEAD)
         state = TRACE_OVERHEAD;
     else if (state == TRACE_WORK && flags & TRACE_AS_WAITING)
@@ -160,7 +162,31 @@ static void collect_places(struct timeline_job *job, unsigned workers)
 
 /* ---- the file ---- */
 
-static void make_records(void *context, unsigned worker, size_t index, struct team_bytes *bytes)
+static uint32_t time_of(const struct timeline_job *job, const struct traced_thread *thread, uint64_t monotonic)
+{
+    return (uint32_t)(traced_time(job->threads, thread->to_epoch, monotonic) / job->unit);
+}
+
+/* Appends those of the thread. The threads of a file have adjacent indices. */
+static void add_wake_ups(const struct timeline_job *job, const struct traced_thread *thread, struct team_bytes *bytes)
+{
+    struct measurement_wake_up *found = mem_alloc(thread->n_wake_ups * sizeof *found);
+    uint32_t first = thread->index - (uint32_t)(thread->thread - thread->m->threads.at);
+    traced_wake_ups(thread->m, thread->thread, found);
+    for (size_t i = 0; i < thread->n_wake_ups; i++) {
+        const struct timeline_wake_up wake_up = {
+            .time = time_of(job, thread, found[i].time),
+            .began = time_of(job, thread, found[i].began),
+            .released = time_of(job, thread, found[i].released),
+            .profile = first + found[i].thread + 1,
+        };
+        team_bytes_add(bytes, &wake_up, sizeof wake_up);
+    }
+    free(found);
+}
+
+/* The records of a thread, then its wake-ups. */
+static void make_block(void *context, unsigned worker, size_t index, struct team_bytes *bytes)
 {
     const struct timeline_job *job = context;
     const struct traced_thread *thread = &job->threads->all.at[index];
@@ -174,8 +200,7 @@ static void make_records(void *context, unsigned worker, size_t index, struct te
         struct placed_record placed = place_record(job, worker, index, record);
         bool is_same = is_same_place(&placed.place, &last);
         records[i] = (struct timeline_record){
-            .time =
-                (uint32_t)(traced_time(job->threads, thread->to_epoch, record->time) / job->unit),
+            .time = time_of(job, thread, record->time),
             .place =
                 is_same ? records[i - 1].place : trace_places_find(&job->places, &placed.place),
             .amount = placed.amount,
@@ -183,16 +208,18 @@ static void make_records(void *context, unsigned worker, size_t index, struct te
         last = placed.place;
     }
     bytes->n += size;
+    add_wake_ups(job, thread, bytes);
 }
 
-static void write_records(struct timeline_job *job, struct file_writer *file,
-                          struct timeline_thread *listed, unsigned workers)
+static void write_blocks(struct timeline_job *job, struct file_writer *file, struct timeline_thread *listed,
+                         struct timeline_wake_list *wake_lists, unsigned workers)
 {
     size_t n = job->threads->all.n;
     uint64_t *sizes = mem_alloc(n * sizeof *sizes), *offsets = mem_alloc(n * sizeof *offsets);
     for (size_t i = 0; i < n; i++)
-        sizes[i] = job->threads->all.at[i].n_records * sizeof(struct timeline_record);
-    const struct thread_blocks blocks = {job->threads, sizes, offsets, make_records, job};
+        sizes[i] = job->threads->all.at[i].n_records * sizeof(struct timeline_record) +
+                   job->threads->all.at[i].n_wake_ups * sizeof(struct timeline_wake_up);
+    const struct thread_blocks blocks = {job->threads, sizes, offsets, make_block, job};
     thread_blocks_write(&blocks, file, workers);
     for (size_t i = 0; i < n; i++) {
         const struct traced_thread *thread = &job->threads->all.at[i];
@@ -200,12 +227,18 @@ static void write_records(struct timeline_job *job, struct file_writer *file,
         listed[i].step = (uint32_t)thread->step;
         listed[i].records = offsets[i];
         listed[i].n_records = thread->n_records;
+        wake_lists[i].wake_ups = offsets[i] + thread->n_records * sizeof(struct timeline_record);
+        wake_lists[i].n_wake_ups = thread->n_wake_ups;
+        wake_lists[i].step = thread->wake_up_step ? thread->wake_up_step : 1;
+        wake_lists[i].window = thread->wake_up_window;
+        wake_lists[i].first = traced_time(job->threads, thread->to_epoch, thread->m->process.monotonic);
     }
     free(sizes);
     free(offsets);
 }
 
-/* Writes the file: header, list of threads, places, records. The first two are filled in at the end. */
+/* Writes the file: header, lists of threads and of their wake-ups, places, records. The first three are filled in at
+ * the end. */
 static void write_file(struct timeline_job *job, const char *path, unsigned workers)
 {
     const struct traced_threads *threads = job->threads;
@@ -222,17 +255,22 @@ static void write_file(struct timeline_job *job, const char *path, unsigned work
         .unit = job->unit,
     };
     struct timeline_thread *listed = mem_alloc(threads->all.n * sizeof *listed);
+    struct timeline_wake_list *wake_lists = mem_alloc(threads->all.n * sizeof *wake_lists);
     struct file_writer file;
     file_create_shared(&file, path);
     file_write(&file, &header, sizeof header); /* placeholder */
     file_write(&file, listed, threads->all.n * sizeof *listed);
+    header.wake_lists = file.offset;
+    file_write(&file, wake_lists, threads->all.n * sizeof *wake_lists);
     header.places = file.offset;
     file_write(&file, job->places.all.at, job->places.all.n * sizeof *job->places.all.at);
-    write_records(job, &file, listed, workers);
+    write_blocks(job, &file, listed, wake_lists, workers);
     file_patch(&file, 0, &header, sizeof header);
     file_patch(&file, header.threads, listed, threads->all.n * sizeof *listed);
+    file_patch(&file, header.wake_lists, wake_lists, threads->all.n * sizeof *wake_lists);
     file_close(&file);
     free(listed);
+    free(wake_lists);
 }
 
 void timeline_db_write(const char *path, const struct traced_threads *threads,

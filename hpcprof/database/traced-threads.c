@@ -2,6 +2,7 @@
 
 #include "hpcprof/team/team.h"
 
+#include "lib/binary-search.h"
 #include "lib/diag.h"
 #include "lib/hash-tables.h"
 #include "lib/path.h"
@@ -52,26 +53,60 @@ static void find_clocks(struct traced_threads *threads)
     strtab_free(&names);
 }
 
+/* ---- wake-ups ---- */
+
+/* The number of threads with a smaller index, which is that of the thread if it is there. */
+static size_t position_of(const struct measurement *m, uint64_t index)
+{
+    return partition_point(i, m->threads.n, m->threads.at[i].index < index);
+}
+
+size_t traced_wake_ups(const struct measurement *m, const struct measurement_thread *thread,
+                       struct measurement_wake_up *wake_ups)
+{
+    size_t n = 0;
+    for (size_t i = 0; i <= thread->wake_ups.n; i++) {
+        uint64_t begin = thread->first_monotonic;
+        struct measurement_wake_up wake_up = {begin, begin, begin, (uint32_t)thread->creator - 1};
+        if (i > 0)
+            wake_up = thread->wake_ups.at[i - 1];
+        size_t waker = position_of(m, wake_up.thread);
+        if (waker == m->threads.n || m->threads.at[waker].index != wake_up.thread || &m->threads.at[waker] == thread)
+            continue;
+        wake_up.thread = (uint32_t)waker;
+        if (wake_ups)
+            wake_ups[n] = wake_up;
+        n++;
+    }
+    return n;
+}
+
 /* ---- records ---- */
 
-/* What all ranks have to know of the records of a thread: zeros if it has none. */
+/* What all ranks have to know of the records and wake-ups of a thread: zeros if it has none. */
 struct trace_summary {
     uint64_t n_records, step;
     uint64_t event; /* index in measurements.events, + 1 */
     uint64_t last;  /* time of the last record, CLOCK_MONOTONIC */
+    uint64_t n_wake_ups, wake_up_step, wake_up_window;
 };
 
 static struct trace_summary summarize(const struct measurement_file *file,
                                       const struct measurement_thread *thread)
 {
-    if (file->is_elsewhere || !thread->trace.n)
-        return (struct trace_summary){0};
-    return (struct trace_summary){
-        .n_records = thread->trace.n,
-        .step = thread->trace_step,
-        .event = UINT64_C(1) + file->event_of[thread->trace_event],
-        .last = thread->trace.at[thread->trace.n - 1].time,
-    };
+    struct trace_summary summary = {0};
+    if (file->is_elsewhere || !thread->known)
+        return summary;
+    summary.n_wake_ups = traced_wake_ups(file->m, thread, NULL);
+    summary.wake_up_step = thread->wake_up_step;
+    summary.wake_up_window = thread->wake_up_window;
+    if (!thread->trace.n)
+        return summary;
+    summary.n_records = thread->trace.n;
+    summary.step = thread->trace_step;
+    summary.event = UINT64_C(1) + file->event_of[thread->trace_event];
+    summary.last = thread->trace.at[thread->trace.n - 1].time;
+    return summary;
 }
 
 /* The summaries of the threads of all files. The caller frees. */
@@ -156,7 +191,11 @@ static void add_threads(struct traced_threads *threads, size_t file, size_t inde
         const struct traced_thread traced = {
             .index = (uint32_t)(index + k),
             .is_elsewhere = of->is_elsewhere,
+            .m = of->m,
             .thread = thread,
+            .n_wake_ups = summary->n_wake_ups,
+            .wake_up_step = summary->wake_up_step,
+            .wake_up_window = summary->wake_up_window,
             .n_records = summary->n_records,
             .step = summary->n_records ? summary->step : 1,
             .to_epoch = to_epoch,

@@ -15,9 +15,11 @@ struct traced_thread {
     uint32_t
         index; /* among all threads of all files; its profile in profile.db has this index + 1 */
     bool is_elsewhere;                       /* another rank has its records */
+    const struct measurement *m;             /* its file */
     const struct measurement_thread *thread; /* of this rank, if it has the records */
     uint64_t n_records;
     uint64_t step;    /* samples for a record */
+    uint64_t n_wake_ups, wake_up_step, wake_up_window;
     int64_t to_epoch; /* what is added to CLOCK_MONOTONIC, ns */
 };
 
@@ -36,6 +38,11 @@ struct traced_threads {
 bool traced_threads_find(struct traced_threads *threads, const struct measurements *measurements);
 
 void traced_threads_free(struct traced_threads *threads);
+
+/* The wake-ups of a thread that other threads of the file have caused; the first one is its creation. Those that are
+ * NULL are only counted. Returns their number. `thread` of each is an index in m->threads. */
+size_t traced_wake_ups(const struct measurement *m, const struct measurement_thread *thread,
+                       struct measurement_wake_up *wake_ups);
 
 /* A time of CLOCK_MONOTONIC in ns since the begin of the time line; not before it. */
 uint64_t traced_time(const struct traced_threads *threads, int64_t to_epoch, uint64_t monotonic);

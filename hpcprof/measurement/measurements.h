@@ -53,6 +53,12 @@ struct measurements {
     VEC(char *) problems; /* "FILE: CAUSE", in the order of files */
 };
 
+/* Whether the frame of a node is in the kernel. */
+static inline bool node_is_in_kernel(const struct measurement_file *file, const struct measurement_node *node)
+{
+    return node->ip_space < file->m->modules.n && file->m->modules.at[node->ip_space].flags & MODULE_KERNEL;
+}
+
 /* Reads all measurement files of the directories in `workers` threads, or the part of this rank of a
  * team (hpcprof/team/team.h), and gets the rest from the others. A damaged file is reported
  * (lib/diag.h) and listed in `problems`; a directory without files is reported. Returns false if no

@@ -66,8 +66,7 @@ static void sort_images(struct process_ends *ends)
             if (list->images[k].state < IMAGE_UNMEASURED)
                 vec_push(&ends->images, &list->images[k]);
     }
-    if (ends->images.n)
-        qsort(ends->images.at, ends->images.n, sizeof *ends->images.at, by_begin);
+    vec_sort(&ends->images, by_begin);
 }
 
 static struct process_image *find(const struct process_ends *ends, const struct measurement *m)

@@ -38,8 +38,7 @@ static int by_place(const void *a, const void *b)
 void instruction_costs_sort(struct instruction_costs *costs)
 {
     idmap_free(&costs->ids);
-    if (costs->all.n)
-        qsort(costs->all.at, costs->all.n, sizeof *costs->all.at, by_place);
+    vec_sort(&costs->all, by_place);
 }
 
 void instruction_costs_free(struct instruction_costs *costs)

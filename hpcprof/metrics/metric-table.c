@@ -57,6 +57,7 @@ static uint32_t add_metric(struct metric_table *table, const char *recorded_name
                                               .event = event,
                                               .overhead = NO_METRIC,
                                               .waiting = NO_METRIC,
+                                              .kernel = NO_METRIC,
                                               .kind_of = NO_METRIC});
     return id;
 }
@@ -97,6 +98,27 @@ static void add_waiting(struct metric_table *table, uint32_t metric)
     table->all.at[metric].waiting = waiting;
 }
 
+/* Whether samples of an event tell where in the kernel they were: those of CPU time do, if the run's do. */
+static bool has_kernel(const struct metric_table *table, const struct event *event)
+{
+    const struct load_modules *modules = &table->measurements->modules;
+    for (size_t i = 0; i < modules->all.n; i++)
+        if (modules->all.at[i].is_kernel)
+            return event_is_sampled_time(event) && !(event->flags & EVENT_WALL_CLOCK);
+    return false;
+}
+
+/* Of all metrics that are time of the thread itself. */
+static void add_kernel(struct metric_table *table, uint32_t metric)
+{
+    bool is_time = is_measured_by_event(table, &table->all.at[metric]) ||
+                   strcmp(table->all.at[metric].recorded_name, METRIC_WAITING) == 0;
+    if (!is_time || !has_kernel(table, metric_event(table, &table->all.at[metric])))
+        return;
+    uint32_t kernel = add_metric(table, METRIC_KERNEL, table->all.at[metric].event);
+    table->all.at[metric].kernel = kernel;
+}
+
 void metric_table_build(struct metric_table *table, const struct measurements *measurements,
                         const struct overhead *overhead, const struct waiting *waiting,
                         statistic_set statistics)
@@ -114,6 +136,8 @@ void metric_table_build(struct metric_table *table, const struct measurements *m
     for (uint32_t i = 0; i < n && waiting->is_measurable; i++)
         if (is_measured_by_event(table, &table->all.at[i]))
             add_waiting(table, i);
+    for (uint32_t i = 0; i < n; i++)
+        add_kernel(table, i);
     name_metrics(table);
 }
 

@@ -1,5 +1,6 @@
 /* The metrics of the database: those that were recorded, then for each of them that an event
- * measures one for its overhead, one for each kind of overhead, and one for waiting. */
+ * measures one for its overhead, one for each kind of overhead, and one for waiting; and for CPU time
+ * one for the kernel's part, if samples have its frames. */
 #ifndef HPCPROF_METRIC_TABLE_H
 #define HPCPROF_METRIC_TABLE_H
 
@@ -13,6 +14,7 @@ struct metric {
     uint32_t event;      /* index in measurements.events */
     uint32_t overhead;   /* metric that overhead is paid into instead; NO_METRIC: none */
     uint32_t waiting;    /* metric that waiting is paid into instead; NO_METRIC: none */
+    uint32_t kernel;     /* metric that also gets what was spent in the kernel; NO_METRIC: none */
     uint32_t *kinds;     /* by kind of overhead: metric that also gets it; NULL: no known kinds */
     uint32_t kind_of;    /* metric of all overhead that this one is a part of; NO_METRIC: none */
 };

@@ -150,8 +150,7 @@ static void find_kinds(struct overhead *overhead)
         if (code->structures->of_module[i].structure)
             add_kinds_of_module(&names, code->structures->of_module[i].structure,
                                 code->rule_of_scope[i]);
-    if (names.all.n)
-        qsort(names.all.at, names.all.n, sizeof *names.all.at, by_name);
+    vec_sort(&names.all, by_name);
     for (size_t i = 0; i < names.all.n; i++)
         strtab_id(&overhead->kinds, names.all.at[i]);
     if (names.all.n)

@@ -54,6 +54,7 @@ uint32_t load_modules_add(struct load_modules *modules, const struct measurement
     module->is_used |= instance->used;
     module->is_replaced |= (instance->flags & MODULE_REPLACED) != 0;
     module->is_vdso |= (instance->flags & MODULE_VDSO) != 0;
+    module->is_kernel |= (instance->flags & MODULE_KERNEL) != 0;
     return index;
 }
 

@@ -12,6 +12,7 @@ struct load_module {
     char *build_id;                            /* hexadecimal; empty: none */
     uint64_t header_hash, file_size, modified; /* as recorded; 0: unknown */
     bool is_vdso;
+    bool is_kernel; /* header_hash is then that of the boot */
     bool is_replaced; /* the file was replaced while a process had it mapped */
     bool is_used;     /* some call path goes through it */
 };

@@ -26,8 +26,7 @@ void address_set_add(struct address_set *set, const struct address_set *added)
 void address_set_finish(struct address_set *set)
 {
     size_t n = 0;
-    if (set->all.n)
-        qsort(set->all.at, set->all.n, sizeof *set->all.at, by_value);
+    vec_sort(&set->all, by_value);
     for (size_t i = 0; i < set->all.n; i++)
         if (n == 0 || set->all.at[n - 1] != set->all.at[i])
             set->all.at[n++] = set->all.at[i];

@@ -249,6 +249,15 @@ static void find_for_vdso(const struct finder *finder, const struct wanted_modul
     free(path);
 }
 
+/* A procedure without a name is no error: the kernel may have hidden its addresses from the process. */
+static void find_for_kernel(const struct finder *finder, const struct wanted_module *wanted)
+{
+    wanted->result->structure =
+        kernel_structure(&finder->search->directories, wanted->module->header_hash, wanted->addresses);
+    if (!wanted->result->structure)
+        set_why(wanted->result, mem_strdup("the kernel hid its addresses from the program"));
+}
+
 static struct structure *structure_from_cache(const struct finder *finder,
                                               const struct wanted_module *wanted)
 {
@@ -287,6 +296,8 @@ static void find_one(void *context, unsigned worker, size_t index)
     const struct wanted_module *wanted = &finder->wanted.at[index];
     if (wanted->module->is_vdso)
         find_for_vdso(finder, wanted);
+    else if (wanted->module->is_kernel)
+        find_for_kernel(finder, wanted);
     else
         find_for_file(finder, wanted);
     struct structure *s = wanted->result->structure;
@@ -324,8 +335,7 @@ static void list_wanted(struct finder *finder, struct structures *structures)
         vec_push(&finder->wanted, wanted);
         finder->wanted_size += (double)module->file_size;
     }
-    if (finder->wanted.n)
-        qsort(finder->wanted.at, finder->wanted.n, sizeof *finder->wanted.at, by_size);
+    vec_sort(&finder->wanted, by_size);
 }
 
 /* Reports a missing hpcstruct once instead of once per module. */

@@ -2,6 +2,7 @@
 #ifndef HPCPROF_STRUCTURE_FINDER_H
 #define HPCPROF_STRUCTURE_FINDER_H
 
+#include "hpcprof/modules/kernel-structure.h"
 #include "hpcprof/modules/load-modules.h"
 #include "hpcprof/modules/module-addresses.h"
 #include "hpcprof/modules/structure.h"
@@ -27,6 +28,7 @@ struct structures {
 
 /* What structures_find needs. */
 struct structure_search {
+    struct measurement_directories directories;
     const struct load_modules *modules;
     const struct module_addresses *addresses; /* that call paths go through */
     const bool *needs_whole;        /* per module: all its procedures matter; NULL: of no module */
@@ -41,6 +43,7 @@ struct structure_search {
  *    to the cache (lib/structure-cache.h). If the binary is large and not in the cache, it recovers only
  *    the procedures in call paths;
  * 2. from the cache if the binary is gone or was rebuilt.
+ * The kernel's is made of the names that were saved.
  * If both fail, the module's `why` says why, and so does a message (lib/diag.h).
  * Marks the procedures that call paths go through. Call before there are threads. */
 void structures_find(struct structures *structures, const struct structure_search *search);

@@ -232,12 +232,10 @@ static int by_begin(const void *a, const void *b)
 static void sort_addresses(struct reader *r)
 {
     struct structure *s = r->s;
-    if (s->statements.n)
-        qsort(s->statements.at, s->statements.n, sizeof *s->statements.at, by_address);
+    vec_sort(&s->statements, by_address);
     for (size_t i = 1; i < s->statements.n; i++)
         r->is_good &= s->statements.at[i - 1].end <= s->statements.at[i].begin;
-    if (s->waits.n)
-        qsort(s->waits.at, s->waits.n, sizeof *s->waits.at, by_begin);
+    vec_sort(&s->waits, by_begin);
     for (size_t i = 0; i < s->waits.n; i++)
         r->is_good &= s->waits.at[i].begin < s->waits.at[i].end;
 }

@@ -32,6 +32,8 @@ static uint32_t add_unknown(struct symbol_table *symbols, uint32_t index)
     const struct load_module *module = &symbols->measurements->modules.all.at[index];
     if (module->is_vdso)
         return add_named(symbols, "<vdso>", index);
+    if (module->is_kernel)
+        return add_named(symbols, KERNEL_MODULE, index);
     char *name = mem_printf("<unknown procedure in %s>", path_base(module->path));
     uint32_t function = add_named(symbols, name, index);
     free(name);

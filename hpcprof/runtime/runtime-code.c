@@ -326,6 +326,6 @@ struct frame_code frame_code_of(const struct runtime_code *code,
 
 bool frame_code_is_callee(const struct frame_code *frame)
 {
-    return frame->flags & (MODULE_LIBC | MODULE_VDSO) ||
+    return frame->flags & (MODULE_LIBC | MODULE_VDSO | MODULE_KERNEL) ||
            (frame->statement && structure_is_stub(frame->structure, frame->statement));
 }

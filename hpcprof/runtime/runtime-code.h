@@ -59,7 +59,7 @@ struct frame_code frame_code_of(const struct runtime_code *code,
                                 const struct measurement_file *file,
                                 const struct measurement_node *node);
 
-/* Whether the code works for whoever called it: the C library, the vdso, or a PLT stub. */
+/* Whether the code works for whoever called it: the C library, the vdso, the kernel, or a PLT stub. */
 bool frame_code_is_callee(const struct frame_code *frame);
 
 #endif

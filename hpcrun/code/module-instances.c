@@ -55,6 +55,8 @@ static struct {
     _Atomic uint32_t generation;
     _Atomic bool saw_code_outside, overflowed;
     uint64_t vdso_start, libc_start, libc_end, own_start;
+    uint64_t kernel_start; /* 0: hidden */
+    uint32_t kernel;       /* instance; 0: none */
     char main_path[PATH_MAX];
 } modules;
 
@@ -331,6 +333,26 @@ uint64_t modules_ip(uint64_t address, const struct module_range *range)
     if (id == INSTANCE_NO_MODULE || offset >> IP_OFFSET_BITS)
         return modules_ip_outside(address);
     return (uint64_t)id << IP_OFFSET_BITS | offset;
+}
+
+void modules_add_kernel(uint64_t start, uint64_t boot)
+{
+    if (modules.room == 0)
+        return;
+    uint32_t id = atomic_fetch_add(&modules.end, 1);
+    struct segment *segment = segment_of(id);
+    *instance(segment, id) =
+        (struct module_instance){.hash = boot, .flags = MODULE_KERNEL, .path = KERNEL_MODULE};
+    set_state(segment, id, PUBLISHED);
+    modules.kernel_start = start;
+    modules.kernel = id;
+}
+
+uint64_t modules_kernel_ip(uint64_t address)
+{
+    uint64_t offset = address - modules.kernel_start;
+    bool is_known = modules.kernel_start && !(offset >> IP_OFFSET_BITS);
+    return (uint64_t)modules.kernel << IP_OFFSET_BITS | (is_known ? offset : 0);
 }
 
 void modules_unload_begin(void)

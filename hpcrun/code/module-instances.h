@@ -49,6 +49,13 @@ uint64_t modules_ip(uint64_t address, const struct module_range *range);
 /* The ip of an address that is in no module. */
 uint64_t modules_ip_outside(uint64_t address);
 
+/* In normal context: from now on, the kernel's code is a module, which begins at `start` (base/kernel-text.h; 0: the
+ * kernel hides its addresses, so none is recorded). Addresses of its loadable modules are those of one `boot`. */
+void modules_add_kernel(uint64_t start, uint64_t boot);
+
+/* The ip of an address in the kernel, after modules_add_kernel. */
+uint64_t modules_kernel_ip(uint64_t address);
+
 /* Whether modules_ip_outside was ever called. */
 bool modules_saw_code_outside(void);
 

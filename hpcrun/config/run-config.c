@@ -146,7 +146,7 @@ void metrics_init(struct metrics *metrics, const struct config *config)
     for (unsigned i = 0; i < config->event_count; i++) {
         const struct event *event = &config->events[i];
         metrics->work[i] = add_metric(metrics, event_is_time(event) ? METRIC_WORK : event->name, i);
-        bool has_wall = event_is_time(event) && !config->is_outside;
+        bool has_wall = event_is_time(event) && (!config->is_outside || event->kind == EVENT_REALTIME);
         metrics->wall[i] = has_wall ? add_metric(metrics, METRIC_WALL, i) : NO_METRIC;
         bool is_wall = event->kind == EVENT_REALTIME;
         metrics->off_cpu[i] = is_wall ? add_metric(metrics, METRIC_OFF_CPU, i) : NO_METRIC;

@@ -37,7 +37,11 @@
 
 enum event_kind { EVENT_CPUTIME = 'C', EVENT_REALTIME = 'R', EVENT_COUNTER = 'P' };
 
-enum event_option { EVENT_CHOSEN_BY_DEFAULT = 1, EVENT_EXCLUDE_KERNEL = 2 };
+enum event_option {
+    EVENT_CHOSEN_BY_DEFAULT = 1,
+    EVENT_EXCLUDE_KERNEL = 2,
+    EVENT_KERNEL_FRAMES = 4, /* samples in the kernel have its frames; CPUTIME is then timed by perf alone */
+};
 
 struct event {
     char name[MAX_EVENT_NAME];
@@ -72,6 +76,14 @@ struct config {
     bool collapse_recursion, start_off, quiet, shared, work_span;
     bool is_outside; /* the process is measured by another one (outside/) */
 };
+
+static inline bool config_wants_kernel_frames(const struct config *config)
+{
+    unsigned options = 0;
+    for (unsigned i = 0; i < config->event_count; i++)
+        options |= config->events[i].options;
+    return options & EVENT_KERNEL_FRAMES;
+}
 
 /* Names of the environment variables. */
 #define CONFIG_DIR           "HPCRUN_DIR"

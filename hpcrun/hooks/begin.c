@@ -4,6 +4,7 @@
  * The constructor runs before the C library is initialized, so nothing may be loaded there: a
  * dlopen would initialize the C library then, with no environment. Agents are loaded in the hook on
  * __libc_start_main, when all libraries are initialized. */
+#include "hpcrun/base/kernel-text.h"
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/own-fds.h"
 #include "hpcrun/base/own-section.h"
@@ -99,6 +100,8 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     modules_init(process.executable, &(struct known_code){.vdso = getauxval(AT_SYSINFO_EHDR),
                                                           .libc = (uintptr_t)getauxval,
                                                           .own = (uintptr_t)begin});
+    if (config_wants_kernel_frames(&process.config))
+        modules_add_kernel(kernel_text_start(), kernel_boot());
     fds_reserve();
     report_init();
     measurement_init();

@@ -7,9 +7,11 @@
 
 #include "hpcrun/base/hook.h"
 #include "hpcrun/logical/agent-locks.h"
+#include "hpcrun/logical/last-wakers.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/restart/ended-calls.h"
 #include "hpcrun/sample/lock-wait-record.h"
+#include "hpcrun/sample/wake-up-record.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -23,21 +25,32 @@ REAL_VERSION(pthread_cond_timedwait, "GLIBC_2.3.2")
 REAL_FUNCTION(pthread_cond_clockwait)
 REAL_FUNCTION(cnd_wait)
 REAL_FUNCTION(cnd_timedwait)
+REAL_FUNCTION(pthread_cond_signal)
+REAL_FUNCTION(pthread_cond_broadcast)
+REAL_FUNCTION(cnd_signal)
+REAL_FUNCTION(cnd_broadcast)
 REAL_FUNCTION(pthread_barrier_wait)
 REAL_FUNCTION(sched_yield)
 REAL_FUNCTION(thrd_yield)
 REAL_FUNCTION(syscall)
 
-/* Makes the real call while the slot says that the thread waits. */
-#define WAIT_IN(type, call)                                                                        \
+/* Makes the real call while the slot says that the thread waits. If it returns 0, another thread has woken it up. */
+#define WAIT_FOR(object, call)                                                                     \
+    uint64_t since = ticks_now();                                                                  \
     struct wait wait = wait_begin(own_slot, NULL, NULL);                                           \
-    type result = (call);                                                                          \
+    int result = (call);                                                                           \
     wait_end(&wait);                                                                               \
+    wake_up(object, since, result == 0);                                                           \
     return result
+
+/* ---- conditions ----
+ *
+ * To wait for a condition is to unlock its mutex. */
 
 HOOK int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
-    WAIT_IN(int, REAL(pthread_cond_wait)(condition, mutex));
+    note_unlock(mutex);
+    WAIT_FOR(condition, REAL(pthread_cond_wait)(condition, mutex));
 }
 
 /* A wait for an interpreter's lock. */
@@ -47,9 +60,11 @@ static __attribute__((noinline)) int wait_for_lock(const struct agent_lock *lock
                                                    const struct timespec *until)
 {
     const void *holder = (const void *)(AGENT_HOLDER_OF_LOCK | (uint64_t)(uintptr_t)lock);
+    uint64_t since = ticks_now();
     struct wait wait = wait_begin(own_slot, condition, holder);
     int result = REAL(pthread_cond_timedwait)(condition, mutex, until);
     wait_end(&wait);
+    wake_up(condition, since, result == 0);
     if (wait.slot && atomic_load_explicit(&wait.slot->is_charged, memory_order_relaxed))
         lock_wait_record(wait.slot, condition);
     return result;
@@ -59,36 +74,80 @@ HOOK int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mute
                                 const struct timespec *until)
 {
     const struct agent_lock *lock = agent_lock_at(condition);
+    note_unlock(mutex);
     if (lock)
         return wait_for_lock(lock, condition, mutex, until);
-    WAIT_IN(int, REAL(pthread_cond_timedwait)(condition, mutex, until));
+    WAIT_FOR(condition, REAL(pthread_cond_timedwait)(condition, mutex, until));
 }
 
 HOOK int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
                                 const struct timespec *until)
 {
-    WAIT_IN(int, REAL(pthread_cond_clockwait)(condition, mutex, clock, until));
+    note_unlock(mutex);
+    WAIT_FOR(condition, REAL(pthread_cond_clockwait)(condition, mutex, clock, until));
 }
 
 HOOK int cnd_wait(cnd_t *condition, mtx_t *mutex)
 {
-    WAIT_IN(int, REAL(cnd_wait)(condition, mutex));
+    note_unlock((pthread_mutex_t *)mutex);
+    WAIT_FOR(condition, REAL(cnd_wait)(condition, mutex));
 }
 
 HOOK int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex,
                        const struct timespec *restrict until)
 {
-    WAIT_IN(int, REAL(cnd_timedwait)(condition, mutex, until));
+    note_unlock((pthread_mutex_t *)mutex);
+    WAIT_FOR(condition, REAL(cnd_timedwait)(condition, mutex, until));
 }
 
+/* glibc counts those who wait in the bits from 3 on. */
+static inline void note_signal(const pthread_cond_t *condition)
+{
+    if (__atomic_load_n(&condition->__data.__wrefs, __ATOMIC_RELAXED) >> 3)
+        waker_note(condition);
+}
+
+HOOK int pthread_cond_signal(pthread_cond_t *condition)
+{
+    note_signal(condition);
+    return REAL(pthread_cond_signal)(condition);
+}
+
+HOOK int pthread_cond_broadcast(pthread_cond_t *condition)
+{
+    note_signal(condition);
+    return REAL(pthread_cond_broadcast)(condition);
+}
+
+_Static_assert(sizeof(cnd_t) == sizeof(pthread_cond_t), "C11 conditions are POSIX conditions");
+
+HOOK int cnd_signal(cnd_t *condition)
+{
+    note_signal((const pthread_cond_t *)condition);
+    return REAL(cnd_signal)(condition);
+}
+
+HOOK int cnd_broadcast(cnd_t *condition)
+{
+    note_signal((const pthread_cond_t *)condition);
+    return REAL(cnd_broadcast)(condition);
+}
+
+/* ---- barriers, yields, futexes ---- */
+
+/* The last thread to arrive ends the waits of the others. glibc's call returns 0 to these. */
 HOOK int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
-    WAIT_IN(int, REAL(pthread_barrier_wait)(barrier));
+    waker_note(barrier);
+    WAIT_FOR(barrier, REAL(pthread_barrier_wait)(barrier));
 }
 
 HOOK int sched_yield(void)
 {
-    WAIT_IN(int, REAL(sched_yield)());
+    struct wait wait = wait_begin(own_slot, NULL, NULL);
+    int result = REAL(sched_yield)();
+    wait_end(&wait);
+    return result;
 }
 
 HOOK void thrd_yield(void)
@@ -109,9 +168,11 @@ long futex_wait(long number, long a, long b, long c, long d, long e, long f)
 {
     (void)number; /* as a constant, it is known to restart/call-number.h */
     struct call_start outer = call_begins(__builtin_frame_address(0), __builtin_return_address(0));
+    uint64_t since = ticks_now();
     struct wait wait = wait_begin(own_slot, NULL, NULL);
     long result = REAL(syscall)(SYS_futex, a, b, c, d, e, f);
     wait_end(&wait);
     call_ends(outer);
+    wake_up((const void *)(uintptr_t)a, since, result == 0);
     return result;
 }

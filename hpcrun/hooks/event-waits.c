@@ -7,9 +7,11 @@
  * next library: a preloaded one may give the program another time. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/logical/last-wakers.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/restart/ended-calls.h"
+#include "hpcrun/sample/wake-up-record.h"
 
 #include <aio.h>
 #include <errno.h>
@@ -42,6 +44,7 @@ REAL_FUNCTION(epoll_pwait2)
 REAL_FUNCTION(sem_wait)
 REAL_FUNCTION(sem_timedwait)
 REAL_FUNCTION(sem_clockwait)
+REAL_FUNCTION(sem_post)
 REAL_FUNCTION(sigsuspend)
 REAL_FUNCTION(sigwait)
 REAL_FUNCTION(sigwaitinfo)
@@ -226,19 +229,42 @@ HOOK int io_getevents(void *context, long least, long most, struct io_event *eve
 
 /* ---- semaphores, messages ---- */
 
+/* glibc's value is in the lower half, the number of those who wait in the upper one. */
+static uint64_t look_at(const sem_t *semaphore)
+{
+    return __atomic_load_n((const uint64_t *)(const void *)semaphore, __ATOMIC_RELAXED);
+}
+
+/* A free semaphore is taken without a wait, and without a look at the time. */
+#define WAIT_FOR(semaphore, call)                                                                  \
+    uint64_t since = (uint32_t)look_at(semaphore) ? 0 : ticks_now();                               \
+    struct wait wait = wait_begin(own_slot, NULL, NULL);                                           \
+    int result = (call);                                                                           \
+    wait_end(&wait);                                                                               \
+    if (since)                                                                                     \
+        wake_up(semaphore, since, result == 0);                                                    \
+    return result
+
 HOOK int sem_wait(sem_t *semaphore)
 {
-    WAIT(REAL(sem_wait)(semaphore));
+    WAIT_FOR(semaphore, REAL(sem_wait)(semaphore));
 }
 
 HOOK int sem_timedwait(sem_t *semaphore, const struct timespec *at)
 {
-    WAIT(REAL(sem_timedwait)(semaphore, at));
+    WAIT_FOR(semaphore, REAL(sem_timedwait)(semaphore, at));
 }
 
 HOOK int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *at)
 {
-    WAIT(REAL(sem_clockwait)(semaphore, clock, at));
+    WAIT_FOR(semaphore, REAL(sem_clockwait)(semaphore, clock, at));
+}
+
+HOOK int sem_post(sem_t *semaphore)
+{
+    if (look_at(semaphore) >> 32)
+        waker_note(semaphore);
+    return REAL(sem_post)(semaphore);
 }
 
 HOOK int msgsnd(int queue, const void *message, size_t size, int flags)

@@ -3,14 +3,18 @@
  * tid.
  *
  * A lock that is free costs one load more: the hook looks whether the call will have to wait, and
- * if not, jumps to the real function, which does all the locking. So every kind of lock (recursive,
+ * if not, jumps to the real function, which does all the locking. An unlock looks whether threads wait, and if so
+ * notes who wakes them up (logical/last-wakers.h). So every kind of lock (recursive,
  * robust, with priority inheritance, shared between processes, ...) behaves as without hpcrun. A
  * lock that another thread takes between the look and the call counts as work.
  *
  * The layouts of pthread_mutex_t and pthread_rwlock_t are part of glibc's ABI: static initializers
  * in programs depend on them. */
 #include "hpcrun/base/hook.h"
+#include "hpcrun/hooks/condition-waits.h"
+#include "hpcrun/logical/last-wakers.h"
 #include "hpcrun/sample/lock-wait-record.h"
+#include "hpcrun/sample/wake-up-record.h"
 
 #include <pthread.h>
 #include <threads.h>
@@ -27,14 +31,19 @@ REAL_FUNCTION(pthread_rwlock_wrlock)
 REAL_FUNCTION(pthread_rwlock_timedwrlock)
 REAL_FUNCTION(pthread_rwlock_clockwrlock)
 REAL_FUNCTION(pthread_spin_lock)
+REAL_FUNCTION(pthread_mutex_unlock)
+REAL_FUNCTION(mtx_unlock)
+REAL_FUNCTION(pthread_rwlock_unlock)
 
 #define LOOK(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 
 /* Makes the real call while the slot says that the thread waits. `lock` is a variable. */
 #define WAIT_FOR(lock, holder, call)                                                               \
+    uint64_t since = ticks_now();                                                                  \
     struct wait wait = wait_begin(own_slot, lock, holder);                                         \
     int result = (call);                                                                           \
     wait_end(&wait);                                                                               \
+    wake_up(lock, since, result == 0);                                                             \
     if (wait.slot && atomic_load_explicit(&wait.slot->is_charged, memory_order_relaxed))           \
         lock_wait_record(wait.slot, lock);                                                         \
     return result
@@ -71,6 +80,18 @@ HOOK int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
     if (!must_wait_for_mutex(mutex))
         return REAL(pthread_mutex_clocklock)(mutex, clock, until);
     WAIT_FOR(mutex, &mutex->__data.__owner, REAL(pthread_mutex_clocklock)(mutex, clock, until));
+}
+
+HOOK int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    note_unlock(mutex);
+    return REAL(pthread_mutex_unlock)(mutex);
+}
+
+HOOK int mtx_unlock(mtx_t *mutex)
+{
+    note_unlock((pthread_mutex_t *)mutex);
+    return REAL(mtx_unlock)(mutex);
 }
 
 /* glibc's mtx_t is a pthread_mutex_t. */
@@ -164,6 +185,14 @@ HOOK int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
         return REAL(pthread_rwlock_clockwrlock)(lock, clock, until);
     WAIT_FOR(lock, &lock->__data.__cur_writer,
              REAL(pthread_rwlock_clockwrlock)(lock, clock, until));
+}
+
+/* Readers let a writer in only if it has said that it waits. */
+HOOK int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+    if (LOOK(lock->__data.__readers) & HAS_WRITER)
+        waker_note(lock);
+    return REAL(pthread_rwlock_unlock)(lock);
 }
 
 /* ---- spin locks ---- */

@@ -1,5 +1,7 @@
-/* The functions of include/hpctoolkit.h for regions. A region without a name is not measured. */
+/* The functions of include/hpctoolkit.h for regions, and those for ranges of ITT and NVTX. A region without a name is
+ * not measured. */
 #include "hpcrun/base/hook.h"
+#include "hpcrun/base/range-hooks.h"
 #include "hpcrun/process/report.h"
 #include "hpcrun/sample/span-tree.h"
 #include "hpcrun/sample/thread-marks.h"
@@ -38,4 +40,14 @@ HOOK void hpctoolkit_region_dump(const char *name)
     text_add(&line, name);
     text_add(&line, ": not measured: hpcrun --work-span measures work and span");
     report_error(&line);
+}
+
+HOOK void hpctoolkit_range_begin(const void *key, const char *name)
+{
+    thread_range_begin(key, name);
+}
+
+HOOK void hpctoolkit_range_end(const void *key)
+{
+    thread_range_end(key);
 }

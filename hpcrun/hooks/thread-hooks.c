@@ -12,6 +12,7 @@
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/creation.h"
+#include "hpcrun/sample/wake-up-record.h"
 #include "hpcrun/span/strand-clock.h"
 #include "hpcrun/thread/joinable.h"
 #include "hpcrun/thread/live-threads.h"
@@ -187,11 +188,13 @@ static uint64_t serial_of(pthread_t id)
 }
 
 /* After a join that failed, the thread can still be joined. (A cancellation during the join skips
- * this.) */
-static int after_join(pthread_t id, uint64_t serial, int result)
+ * this.) `since`: when it began to wait, ticks_now(); 0: it does not wait. */
+static int after_join(pthread_t id, uint64_t serial, uint64_t since, int result)
 {
     struct joinable *joined = serial && result == 0 ? joinable_joined((uint64_t)id, serial) : NULL;
     if (joined) {
+        if (since)
+            wake_up_add(&(struct arena_wake_up){.ticks = ticks_now(), .began = since, .thread = joined->thread});
         creation_joined(joined);
         joinable_release(joined);
     }
@@ -201,7 +204,7 @@ static int after_join(pthread_t id, uint64_t serial, int result)
 /* A join that waits. */
 struct join {
     pthread_t id;
-    uint64_t serial;
+    uint64_t serial, since;
     struct strand_pause pause;
     struct wait wait;
 };
@@ -211,13 +214,13 @@ __attribute__((always_inline)) static inline struct join join_begin(pthread_t id
 {
     uint64_t serial = serial_of(id);
     struct strand_pause pause = pause_strand();
-    return (struct join){id, serial, pause, wait_begin(own_slot, NULL, NULL)};
+    return (struct join){id, serial, ticks_now(), pause, wait_begin(own_slot, NULL, NULL)};
 }
 
 static int join_end(struct join *join, int result)
 {
     wait_end(&join->wait);
-    result = after_join(join->id, join->serial, result);
+    result = after_join(join->id, join->serial, join->since, result);
     resume_strand(&join->pause);
     return result;
 }
@@ -231,7 +234,7 @@ HOOK int pthread_join(pthread_t id, void **value)
 HOOK int pthread_tryjoin_np(pthread_t id, void **value)
 {
     uint64_t serial = serial_of(id);
-    return after_join(id, serial, REAL(pthread_tryjoin_np)(id, value));
+    return after_join(id, serial, 0, REAL(pthread_tryjoin_np)(id, value));
 }
 
 HOOK int pthread_timedjoin_np(pthread_t id, void **value, const struct timespec *deadline)

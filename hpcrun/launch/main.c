@@ -3,8 +3,10 @@
 #include "hpcrun/launch/event-options.h"
 #include "hpcrun/launch/harmless-filters.h"
 #include "hpcrun/launch/installed-agents.h"
+#include "hpcrun/launch/kernel-option.h"
 #include "hpcrun/launch/llvm-openmp.h"
 #include "hpcrun/launch/measurement-directory.h"
+#include "hpcrun/launch/named-processes.h"
 #include "hpcrun/launch/options.h"
 #include "hpcrun/launch/outside-launch.h"
 #include "hpcrun/launch/set-runner.h"
@@ -23,7 +25,8 @@
 #include <unistd.h>
 
 #define LIBRARY  "libhpcrun.so"
-#define CILKTOOL "libhpctoolkit-cilktool.so" /* beside it */
+#define CILKTOOL "libhpctoolkit-cilktool.so" /* in the same folder */
+#define RANGES   "libhpctoolkit-ranges.so"   /* also */
 
 /* The path of this program; without /proc, the path that was executed. */
 static char *find_self(void)
@@ -93,7 +96,8 @@ static void prepare_environment(const struct options *options, const struct conf
     char events[MAX_EVENTS * (MAX_EVENT_NAME + 128)];
     struct text text = TEXT(events);
     char *letters = mem_printf("%s%s%s%s%s%s", config->is_outside ? "o" : "",
-                               options->collapse_recursion ? "c" : "", options->start_off ? "d" : "", options->quiet ? "q" : "",
+                               options->collapse_recursion ? "c" : "", options->start_off ? "d" : "",
+                               options->quiet ? "q" : "",
                                options->shared ? "s" : "", measures_work_span ? "w" : "");
     config_write_events(config, &text);
     set(CONFIG_DIR, directory->path);
@@ -142,18 +146,36 @@ static void add_llvm_openmp(struct launch *launch)
     free(program);
 }
 
+/* The path of a library in the folder of ours; NULL if it is not installed. The caller frees. */
+static char *find_other_library(const struct launch *launch, const char *name)
+{
+    char *folder = mem_strdup(launch->library);
+    char *path = mem_printf("%s/%s", dirname(folder), name);
+    bool is_there = access(path, R_OK) == 0;
+    free(folder);
+    if (!is_there)
+        free(path);
+    return is_there ? path : NULL;
+}
+
 /* The preloaded libraries besides ours, with the one that has the hooks of programs for OpenCilk's
  * tools, if that is installed. The caller frees. */
 static char *add_cilktool(const struct launch *launch)
 {
-    char *folder = mem_strdup(launch->library);
-    char *tool = mem_printf("%s/" CILKTOOL, dirname(folder));
-    bool has_tool = access(tool, R_OK) == 0, has_others = *launch->preloaded;
-    char *list = mem_printf("%s%s%s", has_tool ? tool : "", has_tool && has_others ? ":" : "",
-                            launch->preloaded);
+    char *tool = find_other_library(launch, CILKTOOL);
+    bool has_others = *launch->preloaded;
+    char *list = mem_printf("%s%s%s", tool ? tool : "", tool && has_others ? ":" : "", launch->preloaded);
     free(tool);
-    free(folder);
     return list;
+}
+
+/* Programs with ITT's tasks or NVTX's ranges look for a tool in these variables. The user's own stays. */
+static void offer_ranges(const struct launch *launch)
+{
+    char *ranges = launch->options->trace ? find_other_library(launch, RANGES) : NULL;
+    if (ranges && (setenv("INTEL_LIBITTNOTIFY64", ranges, 0) != 0 || setenv("NVTX_INJECTION64_PATH", ranges, 0) != 0))
+        diag_fatal(NULL, "environment: %s", strerror(errno));
+    free(ranges);
 }
 
 static void restore_broken_pipes(const struct launch *launch)
@@ -174,6 +196,9 @@ static void become(const void *context, char **command, const char *output,
         events_explain(&launch->config);
     prepare_environment(launch->options, &launch->config, launch->agents, &directory,
                         measures_work_span);
+    if (config_wants_kernel_frames(&launch->config))
+        kernel_option_save_names(&directory, launch->options->shared);
+    offer_ranges(launch);
     preload(launch->library, measures_work_span ? add_cilktool(launch) : launch->preloaded);
     allow_preload_under_asan();
     restore_broken_pipes(launch);
@@ -196,7 +221,8 @@ static _Noreturn void become_outside(struct launch *launch)
     struct measurement_directory directory =
         directory_make(options->output, name, options->shared);
     launch->config.is_outside = true;
-    prepare_environment(options, &launch->config, "", &directory, false);
+    bool has_agent = launch->config.events[0].kind == EVENT_REALTIME && strcmp(options->agents, "none") != 0;
+    prepare_environment(options, &launch->config, has_agent ? OUTSIDE_AGENT : "", &directory, false);
     restore_broken_pipes(launch);
     outside_become(options, launch->library, file);
 }
@@ -221,6 +247,8 @@ int main(int count, char **arguments)
     options_read(&options, count, arguments);
     if (options.list_events)
         return events_list(options.list_all_events);
+    if (options.name)
+        options.pids = named_processes(options.name);
     if (!options.command && !options.pids)
         diag_usage("no command");
     launch.broken_pipes = ignore_broken_pipes();
@@ -230,6 +258,8 @@ int main(int count, char **arguments)
     launch.library = find_library();
     if (is_outside)
         become_outside(&launch);
+    if (options.kernel)
+        kernel_option_apply(&launch.config);
     launch.agents = agents_list(launch.library, options.agents,
                                 options.is_on_llvm_openmp ? "gomp" : "", &launch.preloaded);
     if (options.is_on_llvm_openmp)

@@ -20,8 +20,11 @@ enum {
     SHARED,
     DELAY_SAMPLING,
     PID,
+    NAME,
+    ALL,
     FOR,
     OUTSIDE,
+    KERNEL,
     COLLAPSE_RECURSION,
     AGENT,
     TASK_CONTEXTS,
@@ -64,17 +67,32 @@ static const struct option_row rows[OPTIONS] = {
          "Start with sampling off. The program switches it on with `hpctoolkit_sampling_start()` of "
          "`<hpctoolkit.h>`."},
     [PID] =
-        {"p", "pid", "PID[,PID...]", NULL, "measure processes that run already, from outside",
-         "Measure these processes, which run already, from outside: see FROM OUTSIDE. It ends with the processes, "
+        {"p", "pid", "PID[,PID...]", NULL, "measure processes that run already (-a: all)",
+         "Measure these processes, which run already, and those that they start, from outside: see FROM OUTSIDE. It ends with the processes, "
          "with `--for`, or with Ctrl-C, which does not end them."},
+    [NAME] =
+        {NULL, "name", "PATTERN", NULL, NULL,
+         "Measure all of your processes, as root all processes, whose name, or whose command's base name, matches the "
+         "shell pattern PATTERN now, as `-p` does. Those that called hpcrun are left out."},
+    [ALL] =
+        {"a", "all", NULL, NULL, NULL,
+         "Measure all processes of the system, and those that begin later, from outside, until Ctrl-C or for the time of "
+         "`--for`. Only CPUTIME; only root may. Threads of the kernel and hpcrun's own processes are left out. A process "
+         "without samples has no measurement file."},
     [FOR] =
         {NULL, "for", "TIME", NULL, "with -p or --outside: measure for TIME (30s, 5m)",
-         "With `-p` or `--outside`: measure for TIME, a number of seconds, or one with `s`, `m` or `h` after it."},
+         "With `-p`, `--name` or `--outside`: measure for TIME, a number of seconds, or one with `s`, `m` or `h` after it."},
     [OUTSIDE] =
         {NULL, "outside", NULL, NULL, "run the command, and measure it from outside",
          "Run the command without anything loaded into it, and measure it from outside: see FROM OUTSIDE. This is "
          "what hpcrun does without the option, too, if the command is statically linked, or linked with another C "
          "library than glibc."},
+    [KERNEL] =
+        {NULL, "kernel", NULL, NULL, "show where in the kernel its time goes",
+         "Samples in the kernel, for a system call or a page fault, have the kernel's procedures below the program's; "
+         "times in them are in the metric `kernel`, too. perf then times all samples of CPUTIME, which costs more: "
+         "doc/metrics.md has numbers. Ordinary users need kernel.perf_event_paranoid at 1 or below. From outside, "
+         "samples have these frames without the option."},
     [COLLAPSE_RECURSION] =
         {NULL, "collapse-recursion", NULL, NULL, "record a direct recursion one level deep",
          "Record a call once if it comes from the same place as the call around it. Measurements "
@@ -110,8 +128,9 @@ static const struct option_row rows[OPTIONS] = {
         {NULL, "work-span", NULL, NULL, "measure work and span of fork-join programs",
          "Measure work, span and burdened span exactly, in every calling context, from what the runtime "
          "reports of spawns, syncs and steals, or of regions and tasks. Needs a runtime that can report it: "
-         "minicilk, OpenMP of gcc or LLVM, or OpenCilk if the program is compiled for Cilkscale. Programs with tasks of less than a microsecond run slower. With `--workers`: in one more run, with the fewest workers, so "
-         "that the times of the others do not contain it."},
+         "minicilk, OpenMP of gcc or LLVM, or OpenCilk if the program is compiled for Cilkscale. Programs with "
+         "tasks of less than a microsecond run slower. With `--workers`: in one more run, with the fewest workers, "
+         "so that the times of the others do not contain it."},
     [WORKERS] =
         {NULL, "workers", "P,Q,...", NULL, "run with each number of workers; -o SET has the runs",
          "Run the command with each of these numbers of workers, several times, and keep the runs in one "
@@ -123,7 +142,7 @@ static const struct option_row rows[OPTIONS] = {
         {NULL, "serial", "CMD", NULL, "serial program, the baseline of speedups",
          "With `--workers`: also run the serial program, the baseline of speedups, as often. The shell runs CMD."},
     [SIGNAL] =
-        {NULL, "signal", "N", NULL, "real-time signal to use",
+        {NULL, "signal", "N", NULL, NULL,
          "Number of the real-time signal to use. Default: one that the process of the command has not taken."},
     [QUIET] =
         {"q", "quiet", NULL, NULL, "print no line at the end",
@@ -316,11 +335,13 @@ static void check_set(struct options *options)
 
 static void check_outside(const struct options *options)
 {
-    if (options->pids && options->command)
-        diag_usage("-p measures processes that run already: there can't be a command");
-    if (options->seconds > 0 && !options->pids && !options->is_outside)
-        diag_usage("--for needs -p or --outside");
-    if (options->worker_count && (options->pids || options->is_outside))
+    if (options->pids && options->name)
+        diag_usage("-p, -a and --name: only one of them is possible");
+    if ((options->pids || options->name) && options->command)
+        diag_usage("-p, -a and --name measure processes that run already: there can't be a command");
+    if (options->seconds > 0 && !options->pids && !options->name && !options->is_outside)
+        diag_usage("--for needs -p, -a, --name or --outside");
+    if (options->worker_count && (options->pids || options->name || options->is_outside))
         diag_usage("--workers runs a command that hpcrun is loaded into: not with -p or --outside");
 }
 
@@ -334,8 +355,11 @@ static void take_option(void *target, size_t option, const char *value)
     case SHARED: options->shared = true; break;
     case DELAY_SAMPLING: options->start_off = true; break;
     case PID: set_pids(options, value); break;
+    case NAME: options->name = value; break;
+    case ALL: options->pids = OUTSIDE_ALL; break;
     case FOR: set_seconds(options, value); break;
     case OUTSIDE: options->is_outside = true; break;
+    case KERNEL: options->kernel = true; break;
     case COLLAPSE_RECURSION: options->collapse_recursion = true; break;
     case AGENT: options->agents = value; break;
     case TASK_CONTEXTS: set_task_contexts(options, value); break;

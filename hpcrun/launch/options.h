@@ -13,6 +13,8 @@ struct event_request {
 
 #define MAX_WORKER_COUNTS 64 /* of a set */
 
+#define OUTSIDE_ALL "all" /* processes */
+
 struct options {
     struct event_request events[MAX_EVENTS];
     unsigned event_count;      /* 0: the default event */
@@ -25,6 +27,7 @@ struct options {
     bool list_events; /* -L */
     bool list_all_events; /* -L all: also list events that can't be used */
     bool is_on_llvm_openmp; /* --openmp=llvm */
+    bool kernel;            /* --kernel */
     bool collapse_recursion, start_off, quiet, shared, work_span;
     /* A set: numbers of workers, none: one run; and how often each; the command of the serial
      * baseline, NULL: none. */
@@ -32,7 +35,8 @@ struct options {
     const char *serial;
     /* From outside: the command, or processes that run already, for a time; 0: to their end. */
     bool is_outside;
-    const char *pids; /* numbers joined by commas; NULL: a command */
+    const char *pids; /* numbers joined by commas, or OUTSIDE_ALL; NULL: a command */
+    const char *name; /* a shell pattern for the names of processes; NULL: none. main finds `pids` by it */
     double seconds;
     char **command; /* NULL-terminated; NULL if there is none */
 };

@@ -41,8 +41,10 @@ static void check_rights(const char *library, const char *pids)
 
 void outside_check(const struct options *options, const struct config *config, const char *library)
 {
-    if (config->event_count != 1 || config->events[0].kind != EVENT_CPUTIME)
-        diag_fatal(NULL, "from outside, only CPUTIME is measured");
+    if (config->event_count != 1 || !event_is_time(&config->events[0]))
+        diag_fatal(NULL, "from outside, only CPUTIME or REALTIME is measured, one of them");
+    if (options->pids && strcmp(options->pids, OUTSIDE_ALL) == 0 && config->events[0].kind != EVENT_CPUTIME)
+        diag_fatal(NULL, "-a measures CPUTIME only");
     if (options->work_span)
         diag_fatal(NULL,
                    "--work-span: the runtime reports work and span only to a hpcrun that is loaded "
@@ -58,7 +60,9 @@ void outside_check(const struct options *options, const struct config *config, c
 
 const char *outside_name(const char *pids)
 {
-    static char name[64];
+    static char name[64] = "system";
+    if (strcmp(pids, OUTSIDE_ALL) == 0)
+        return name;
     char path[48];
     snprintf(path, sizeof path, "/proc/%d/comm", atoi(pids));
     if (small_file_read(path, name, sizeof name) == 0)

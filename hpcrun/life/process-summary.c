@@ -10,6 +10,7 @@
 #include "hpcrun/record/append-file.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement-file.h"
+#include "hpcrun/source/kernel-frames.h"
 #include "hpcrun/source/sample-source.h"
 
 #include <errno.h>
@@ -143,6 +144,8 @@ static void add_children(struct text *line, uint64_t cpu)
 static uint64_t cpu_of_children(void)
 {
     struct rusage usage = {0};
+    if (process.config.is_outside)
+        return process.children_elsewhere;
     sys2(SYS_getrusage, RUSAGE_CHILDREN, &usage);
     return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
            (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
@@ -215,6 +218,18 @@ static void report_refused(unsigned event)
     report_loss(&line);
 }
 
+static void report_missing_rings(void)
+{
+    struct text line = TEXT(text_buffer);
+    uint32_t count = kernel_frames_refused();
+    if (count == 0)
+        return;
+    text_add_number(&line, count);
+    text_add(&line, count == 1 ? " thread has" : " threads have");
+    text_add(&line, " no kernel frames: they need more locked memory (ulimit -l; kernel.perf_event_mlock_kb)");
+    report_loss(&line);
+}
+
 /* "app[77] rank 3" */
 static void add_subject(struct text *line)
 {
@@ -279,6 +294,7 @@ void summarize(enum process_state state, int detail, bool continues, bool is_los
     report_too_many_modules();
     for (unsigned event = 0; event < process.config.event_count; event++)
         report_refused(event);
+    report_missing_rings();
     add_subject(&line);
     add_counts(&line, &counts, account.children_cpu);
     report_log(&line);

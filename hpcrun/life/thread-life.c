@@ -116,6 +116,7 @@ void thread_after_fork(void)
     cct_free(&self->cct); /* clearing it would copy the parent's pages */
     segments_free(&self->trace);
     segments_free(&self->marks);
+    segments_free(&self->wake_ups);
     logical_free(&self->logical);
     self->kind = THREAD_INITIAL;
     thread_start_over(self);

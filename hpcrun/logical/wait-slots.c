@@ -97,6 +97,7 @@ void slot_take(int tid, uint32_t index, uint64_t stack_low, uint64_t stack_high)
 static void clear_part(struct agent_slot_part *part)
 {
     part->link = part->own = NULL;
+    part->arrived = 0;
 }
 
 /* Removes what is the thread's. */

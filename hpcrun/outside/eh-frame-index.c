@@ -49,11 +49,10 @@ static bool read_fde(struct cfi_cursor c, const uint8_t *section, const uint8_t 
     return fde.range > 0;
 }
 
-static void read_entries(struct entries *entries, const uint8_t *section, size_t size,
-                         uint64_t address)
+static void read_entries(struct entries *entries, const struct eh_frame_copy *section)
 {
-    uint64_t bias = address - (uint64_t)(uintptr_t)section;
-    struct cfi_cursor all = {.at = section, .end = section + size, .bias = bias};
+    uint64_t bias = section->address - (uint64_t)(uintptr_t)section->at;
+    struct cfi_cursor all = {.at = section->at, .end = section->at + section->size, .bias = bias};
     while (!all.bad && all.end - all.at >= 8) {
         struct entry entry = {.fde = (uint64_t)(uintptr_t)all.at + bias};
         struct cfi_cursor c = cfi_entry(&all);
@@ -61,7 +60,7 @@ static void read_entries(struct entries *entries, const uint8_t *section, size_t
         if (all.bad || c.bad || c.at == c.end)
             return; /* the section's end, or damage */
         uint64_t distance = cfi_uint(&c, 4);
-        if (distance != 0 && read_fde(c, section, id_at, distance, &entry) && !add(entries, entry))
+        if (distance != 0 && read_fde(c, section->at, id_at, distance, &entry) && !add(entries, entry))
             return;
     }
 }
@@ -76,7 +75,7 @@ static int compare(const void *a, const void *b)
 #define STEP  (16u << 20)
 #define TRIES 64
 
-static uint8_t *map_near(uint64_t near, size_t size)
+uint8_t *map_near(uint64_t near, size_t size)
 {
     for (uint64_t i = 1; i <= TRIES; i++) {
         void *wanted = (void *)(uintptr_t)((near + i * STEP) & ~(uint64_t)4095);
@@ -112,11 +111,12 @@ static bool write_index(uint8_t *to, const struct entries *entries)
     return true;
 }
 
-const uint8_t *eh_frame_index(const uint8_t *section, size_t size, uint64_t address, uint64_t near,
+const uint8_t *eh_frame_index(const struct eh_frame_copy *sections, unsigned count, uint64_t near,
                               size_t *bytes)
 {
     struct entries entries = {0};
-    read_entries(&entries, section, size, address);
+    for (unsigned i = 0; i < count; i++)
+        read_entries(&entries, &sections[i]);
     *bytes = HEADER_BYTES + 8 * entries.n;
     uint8_t *index = entries.n ? map_near(near, *bytes) : NULL;
     if (index) {

@@ -6,10 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Makes the index of a copy of the section; the program has it at `address`. Returns the index, of *bytes,
- * at an address within 2 GB after `near`, the end of the module; NULL if there is nothing to index, or no
- * room there. The caller unmaps it. */
-const uint8_t *eh_frame_index(const uint8_t *section, size_t size, uint64_t address, uint64_t near,
+/* A copy of a section; the program has it at `address`. */
+struct eh_frame_copy {
+    const uint8_t *at;
+    size_t size;
+    uint64_t address;
+};
+
+/* Makes the index of some sections. Returns the index, of *bytes, at an address within 2 GB after `near`, the
+ * end of the module; NULL if there is nothing to index, or no room there. The caller unmaps it. */
+const uint8_t *eh_frame_index(const struct eh_frame_copy *sections, unsigned count, uint64_t near,
                               size_t *bytes);
+
+/* Memory within 2 GB after `near`, where nothing is; NULL: no room. */
+uint8_t *map_near(uint64_t near, size_t size);
 
 #endif

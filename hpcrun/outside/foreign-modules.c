@@ -2,6 +2,7 @@
 
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/outside/measured-process.h"
+#include "hpcrun/outside/plain-threads.h"
 #include "hpcrun/process/process.h"
 #include "lib/binary-search.h"
 
@@ -62,6 +63,7 @@ void module_ranges_refresh(void)
 
 static void remove_at(size_t i)
 {
+    plain_threads_remove(&modules.at[i]->image);
     module_image_remove(&modules.at[i]->image);
     free(modules.at[i]);
     modules.count--;
@@ -114,10 +116,20 @@ static void know(const struct foreign_module *module, bool is_vdso)
     modules_know(&modules.known);
 }
 
+static bool is_vdso_path(const char *path)
+{
+    return strcmp(path, "[vdso]") == 0;
+}
+
+bool mapping_is_module(const struct mapping *mapping)
+{
+    return mapping->path[0] == '/' || is_vdso_path(mapping->path);
+}
+
 void foreign_modules_add(const struct mapping *mapping)
 {
-    bool is_vdso = strcmp(mapping->path, "[vdso]") == 0;
-    if ((mapping->path[0] != '/' && !is_vdso) || is_known(mapping))
+    bool is_vdso = is_vdso_path(mapping->path);
+    if (!mapping_is_module(mapping) || is_known(mapping))
         return;
     remove_between(mapping->start, mapping->end);
     struct foreign_module *module = calloc(1, sizeof *module);
@@ -131,7 +143,14 @@ void foreign_modules_add(const struct mapping *mapping)
     module->major = mapping->major;
     module->minor = mapping->minor;
     insert(module);
+    plain_threads_add(&module->image);
     know(module, is_vdso);
+}
+
+void foreign_modules_visit(void (*visit)(const struct module_image *image))
+{
+    for (unsigned i = 0; i < modules.count; i++)
+        visit(&modules.at[i]->image);
 }
 
 unsigned foreign_modules_missing(void)
@@ -162,7 +181,7 @@ static bool parse(const char *line, struct mapping *mapping, bool *is_code, bool
     return true;
 }
 
-bool foreign_modules_read_maps(void)
+bool foreign_modules_visit_maps(void (*visit)(const struct mapping *mapping, void *data), void *data)
 {
     FILE *maps = open_maps();
     char *line = NULL;
@@ -172,8 +191,8 @@ bool foreign_modules_read_maps(void)
     if (!maps)
         return false;
     while (getline(&line, &room, maps) > 0)
-        if (parse(line, &mapping, &is_code, &is_guard) && is_code)
-            foreign_modules_add(&mapping);
+        if (parse(line, &mapping, &is_code, &is_guard) && is_code && mapping_is_module(&mapping))
+            visit(&mapping, data);
     free(line);
     fclose(maps);
     return true;

@@ -8,8 +8,14 @@
 /* A new executable mapping. Modules that lay there are gone. */
 void foreign_modules_add(const struct mapping *mapping);
 
-/* Adds those of /proc/PID/maps. False if that can't be read. */
-bool foreign_modules_read_maps(void);
+/* Whether a mapping is of a module, and not of memory for generated code. */
+bool mapping_is_module(const struct mapping *mapping);
+
+/* Calls `visit` for each module. */
+void foreign_modules_visit(void (*visit)(const struct module_image *image));
+
+/* Calls `visit` for those of /proc/PID/maps. False if that can't be read. */
+bool foreign_modules_visit_maps(void (*visit)(const struct mapping *mapping, void *data), void *data);
 
 /* The number of mapped files that could not be placed. */
 unsigned foreign_modules_missing(void);

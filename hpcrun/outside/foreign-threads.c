@@ -2,7 +2,11 @@
 
 #include "hpcrun/outside/foreign-memory.h"
 #include "hpcrun/outside/foreign-modules.h"
+#include "hpcrun/outside/foreign-waits.h"
+#include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/measured-process.h"
+#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/unknown-bp.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/sample/sample-trace.h"
@@ -19,6 +23,7 @@
 struct foreign_thread {
     struct foreign_thread *next; /* with a tid of the same slot */
     struct thread *thread;
+    int opener;       /* for perf_rings_counts */
     uint64_t sampled; /* CPU time that its samples stand for, ns */
     uint64_t last;    /* CLOCK_MONOTONIC of its last sample */
 };
@@ -77,7 +82,7 @@ static struct thread *new_thread(const struct perf_sample *sample)
         return NULL;
     thread_start_over(thread);
     set_begin(thread, sample);
-    set_stack(&thread->unwinder, sample->registers[7]);
+    set_stack(&thread->unwinder, sample->registers[SAMPLED_SP]);
     thread->events[0].opened_as = perf_rings_see_kernel() ? SOURCE_OUTSIDE : SOURCE_OUTSIDE_USER;
     threads_enlist(thread);
     const struct agent_start_routine unknown = {0};
@@ -107,6 +112,16 @@ static const uint8_t greg_of[SAMPLED_REGISTER_COUNT] = {
     REG_CSGSFS, REG_CSGSFS, REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
 };
 
+/* A fault in it ends the sample. */
+static void add_bp(struct unwinder *u, ucontext_t *context)
+{
+    greg_t *reg = context->uc_mcontext.gregs;
+    inner = NULL;
+    unwind_prepare(u, context);
+    reg[REG_RBP] = (greg_t)unknown_bp_find(u, (uint64_t)reg[REG_RIP], (uint64_t)reg[REG_RSP]);
+    inner = &u->guard;
+}
+
 static void unwind_and_record(struct thread *thread, const struct perf_sample *sample,
                               const struct increment *increment)
 {
@@ -117,6 +132,8 @@ static void unwind_and_record(struct thread *thread, const struct perf_sample *s
     thread->unwinder.elsewhere = foreign_memory(sample->stack, sample->stack_bytes);
     inner = &thread->unwinder.guard;
     if (guard_enter(&outer) == 0) {
+        if (sample->is_waiting)
+            add_bp(&thread->unwinder, &context);
         sample_record(thread, event, increment, &context, sample_trace_place(thread));
         guard_leave(&outer);
     } else {
@@ -128,30 +145,38 @@ static void unwind_and_record(struct thread *thread, const struct perf_sample *s
     inner = NULL;
 }
 
-/* The kernel has no registers of a thread that is ending, and no use for those of 32-bit code. */
+/* The kernel has no registers of a thread that is ending, and no use for those of 32-bit code. The time
+ * line has none of these samples. */
 static void drop(struct thread *thread, const struct increment *increment)
 {
     thread_image_count(thread, &thread->events[0], FATE_FIRED, 1, increment->amount);
     thread_image_count(thread, &thread->events[0], FATE_DROPPED_ENDING, 1, increment->amount);
-    *sample_trace_place(thread) =
-        (struct trace_record){.time = increment->until, .amount = TRACE_DROPPED};
 }
 
 void foreign_threads_sample(const struct perf_sample *sample)
 {
     struct foreign_thread *its = thread_of(sample);
-    if (!its)
+    if (!its || (!sample->is_waiting && !perf_rings_counts(sample->tid, sample->event, &its->opener)))
         return;
+    uint64_t ready = waits_enter(sample->tid, sample->is_waiting), time = sample->is_waiting ? 0 : sample->period;
     its->last = sample->time > its->last ? sample->time : its->last + 1;
     const struct increment increment = {
-        .fired = true, .amount = sample->period << TIME_SHIFT, .until = its->last};
+        .fired = true,
+        .amount = (sample->period + ready) << TIME_SHIFT,
+        .off_cpu = (sample->period - time) << TIME_SHIFT,
+        .ready = ready << TIME_SHIFT,
+        .until = its->last,
+        .kernel = sample->kernel,
+        .kernel_count = sample->kernel_count,
+    };
     if (sample->is_64_bit)
         unwind_and_record(its->thread, sample, &increment);
     else
         drop(its->thread, &increment);
     thread_image_commit(its->thread, ticks_now());
-    sample_trace(its->thread, &its->thread->events[0], &increment);
-    its->sampled += sample->period;
+    if (sample->is_64_bit)
+        sample_trace(its->thread, &its->thread->events[0], &increment);
+    its->sampled += time;
 }
 
 void foreign_threads_lose(uint64_t samples, uint64_t period)
@@ -189,6 +214,8 @@ static void set_clocks(struct foreign_thread *its, uint64_t wall)
 static bool write_thread(struct foreign_thread *its, uint64_t wall, bool is_last)
 {
     set_clocks(its, wall);
+    if (is_last)
+        kernel_code_add(&its->thread->cct);
     return flush_thread(its->thread, is_last);
 }
 

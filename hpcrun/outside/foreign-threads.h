@@ -3,7 +3,7 @@
 #ifndef HPCRUN_OUTSIDE_FOREIGN_THREADS_H
 #define HPCRUN_OUTSIDE_FOREIGN_THREADS_H
 
-#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/perf-records.h"
 
 #include <ucontext.h>
 

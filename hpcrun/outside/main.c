@@ -3,18 +3,20 @@
  *
  *     hpcrun-outside PERSONALITY SECONDS PID,...
  *     hpcrun-outside PERSONALITY SECONDS run FILE COMMAND [ARGUMENT...]
- *     hpcrun-outside check [PID,...]    only whether it may; prints why not
+ *     hpcrun-outside PERSONALITY SECONDS all
+ *     hpcrun-outside check all|[PID,...]    only whether it may; prints why not
  *
  * PERSONALITY is that of the command, as a number (personality(2)). This program has another one, so that
  * the kernel puts its libraries at addresses where a measured process has nothing (module-image.h).
  * SECONDS is 0 to measure to the end.
  *
- * This process only waits; each measured process has a worker. The command is a child, too, with the
- * terminal and the signals that it has without hpcrun. */
-#include "hpcrun/outside/outside-worker.h"
+ * This process only waits; a child of it, the reader, measures. The command is a child, too, with the terminal
+ * and the signals that it has without hpcrun. */
+#include "hpcrun/outside/outside-reader.h"
 
 #include "hpcrun/base/program-file.h"
 #include "hpcrun/outside/measured-process.h"
+#include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/process/process.h"
 #include "lib/diag.h"
 
@@ -29,43 +31,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_PROCESSES 256
+#define MAX_PROCESSES MAX_OTHERS
 #define NOT_MEASURED  125 /* exit status of the child if its command is not executed */
 
 static struct {
     unsigned long personality; /* of the command */
     double seconds;
-    char *self, **arguments;
 } outside;
 
-/* ---- workers ---- */
-
-/* Becomes the worker of the same process again: it has another program now. */
-static _Noreturn void measure_next_image(int pid)
-{
-    char number[16], seconds[32];
-    snprintf(number, sizeof number, "%d", pid);
-    snprintf(seconds, sizeof seconds, "%.3f", outside.seconds);
-    char *const arguments[] = {
-        outside.arguments[0], outside.arguments[1], seconds, number, "worker", NULL};
-    execv("/proc/self/exe", arguments);
-    diag_fatal("/proc/self/exe", "%s", strerror(errno));
-}
-
-static _Noreturn void work(const struct outside_work *task)
-{
-    uint64_t began = sys_clock(CLOCK_MONOTONIC);
-    enum outside_end end = outside_measure(task);
-    double took = (double)(sys_clock(CLOCK_MONOTONIC) - began) / 1e9;
-    if (outside.seconds > 0)
-        outside.seconds = outside.seconds - took > 0.001 ? outside.seconds - took : 0.001;
-    if (end == OUTSIDE_EXEC)
-        measure_next_image(task->pid);
-    exit(end == OUTSIDE_ENDED ? 0 : 1);
-}
-
-/* A worker that loses this process ends its measurement. */
-static pid_t start_worker(const struct outside_work *task)
+/* A reader that loses this process ends its measurement. */
+static pid_t start_reader(const struct outside_work *work)
 {
     pid_t pid = fork();
     if (pid < 0)
@@ -73,20 +48,18 @@ static pid_t start_worker(const struct outside_work *task)
     if (pid > 0)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    work(task);
+    exit(outside_read(work));
 }
 
 /* ---- signals ---- */
 
-static volatile pid_t receivers[MAX_PROCESSES]; /* 0: it has ended */
-static volatile sig_atomic_t receiver_count;
+static volatile pid_t receiver; /* 0: it has ended */
 
 static void pass_on(int signal)
 {
     int error = errno;
-    for (sig_atomic_t i = 0; i < receiver_count; i++)
-        if (receivers[i] > 0)
-            kill(receivers[i], signal);
+    if (receiver > 0)
+        kill(receiver, signal);
     errno = error;
 }
 
@@ -98,23 +71,22 @@ static void pass_on_signals(const int *signals, size_t n)
             sigaction(signals[i], &action, NULL);
 }
 
-/* Waits for a child. While it is a receiver, it is not reaped: its number can't become another process's. */
+/* Waits for a child. While it is the receiver, it is not reaped: its number can't become another process's. */
 static int wait_for(pid_t pid)
 {
     siginfo_t info;
     int status = -1;
     while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
         continue;
-    for (sig_atomic_t i = 0; i < receiver_count; i++)
-        if (receivers[i] == pid)
-            receivers[i] = 0;
+    if (receiver == pid)
+        receiver = 0;
     return waitpid(pid, &status, 0) == pid ? status : -1;
 }
 
-/* Waits for a worker. Says so if it was killed: then it has not printed why it ends. */
-static bool worker_is_done(pid_t worker)
+/* Waits for the reader. Says so if it was killed: then it has not printed why it ends. */
+static bool reader_is_done(pid_t reader)
 {
-    int status = wait_for(worker);
+    int status = wait_for(reader);
     if (WIFSIGNALED(status))
         diag_error(NULL, "the measurement from outside was ended by signal %d: it is incomplete",
                    WTERMSIG(status));
@@ -123,9 +95,12 @@ static bool worker_is_done(pid_t worker)
 
 /* ---- processes that run ---- */
 
+/* None for "all". */
 static int parse_pids(const char *text, int pids[MAX_PROCESSES])
 {
     int n = 0;
+    if (strcmp(text, "all") == 0)
+        return 0;
     for (char *end; *text && n < MAX_PROCESSES; text = end + (*end == ',')) {
         pids[n++] = (int)strtol(text, &end, 10);
         if (end == text)
@@ -139,21 +114,20 @@ static int parse_pids(const char *text, int pids[MAX_PROCESSES])
 static int measure_running(const char *text)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    int pids[MAX_PROCESSES], n = parse_pids(text, pids), failures = 0;
-    for (int i = 0; i < n; i++)
-        receivers[i] =
-            start_worker(&(struct outside_work){.pid = pids[i], .seconds = outside.seconds});
-    receiver_count = n;
+    int pids[MAX_PROCESSES];
+    pid_t reader = start_reader(&(struct outside_work){
+        .pids = pids, .count = parse_pids(text, pids), .seconds = outside.seconds});
+    receiver = reader;
     pass_on_signals(signals, sizeof signals / sizeof *signals);
-    for (int i = 0; i < n; i++)
-        failures += !worker_is_done(receivers[i]);
-    return failures ? 1 : 0;
+    return reader_is_done(reader) ? 0 : 1;
 }
 
 /* Of a command: whether this process may sample itself. */
 static int check(const char *text)
 {
     int pids[MAX_PROCESSES], n = parse_pids(text, pids);
+    if (strcmp(text, "all") == 0)
+        return outside_may_sample(-1) ? 0 : 1;
     for (int i = 0; i < n; i++)
         if (!measured_may_look(pids[i]) || !outside_may_sample(pids[i]))
             return 1;
@@ -203,16 +177,15 @@ static void ignore(int signal)
     sigaction(signal, &action, NULL);
 }
 
-/* The command's end is looked at only when its worker is done: until then /proc shows how it ended. */
-static int wait_for_command(pid_t command, pid_t worker, int failure, const char *file)
+/* The command's end is looked at only when the reader is done: until then /proc shows how it ended. */
+static int wait_for_command(pid_t command, pid_t reader, int failure, const char *file)
 {
     static const int signals[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
     int error;
-    receivers[0] = command;
-    receiver_count = 1;
+    receiver = command;
     pass_on_signals(signals, sizeof signals / sizeof *signals);
     bool is_executed = read(failure, &error, sizeof error) != sizeof error;
-    bool is_measured = worker_is_done(worker);
+    bool is_measured = reader_is_done(reader);
     int status = wait_for(command);
     if (!is_executed) {
         diag_error(file, "%s", strerror(error));
@@ -245,13 +218,14 @@ static int measure_command(const char *file, char **command)
     close(go[0]);
     ignore(SIGINT); /* the terminal sends these to the command, too */
     ignore(SIGQUIT);
-    pid_t worker = start_worker(&(struct outside_work){.pid = child,
+    pid_t reader = start_reader(&(struct outside_work){.pids = &child,
+                                                       .count = 1,
                                                        .command = command,
                                                        .gains_rights = gives_rights(file),
                                                        .go = go[1],
                                                        .seconds = outside.seconds});
     close(go[1]);
-    return wait_for_command(child, worker, failure[0], file);
+    return wait_for_command(child, reader, failure[0], file);
 }
 
 int main(int count, char **arguments)
@@ -261,12 +235,9 @@ int main(int count, char **arguments)
         return check(arguments[2]);
     if (count < 4 || !config_read(&process.config, environ))
         diag_fatal(NULL, "hpcrun-outside is a part of hpcrun: use hpcrun -p or hpcrun --outside");
-    outside.arguments = arguments;
     outside.personality = strtoul(arguments[1], NULL, 0);
     outside.seconds = strtod(arguments[2], NULL);
     if (strcmp(arguments[3], "run") == 0 && count > 5)
         return measure_command(arguments[4], arguments + 5);
-    if (count > 4)
-        work(&(struct outside_work){.pid = atoi(arguments[3]), .seconds = outside.seconds});
     return measure_running(arguments[3]);
 }

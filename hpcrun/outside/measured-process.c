@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define PATH_BYTES 96
+#define PATH_BYTES  96
+#define NS_PER_TICK (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK))
 #define DELETED    " (deleted)"
 
 static const char *in_proc(char path[PATH_BYTES], int pid, const char *name)
@@ -61,6 +63,19 @@ static bool read_stat(void)
     return true;
 }
 
+static uint64_t children_before; /* CPU time of children before the image began */
+
+/* Fields 16 and 17 of /proc/PID/stat. */
+void measured_read_children_cpu(void)
+{
+    char path[PATH_BYTES], buffer[1024];
+    size_t size = small_file_read(in_proc(path, process.pid, "stat"), buffer, sizeof buffer);
+    const char *at = memrchr(buffer, ')', size);
+    unsigned long long user, system;
+    if (at && sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %llu %llu", &user, &system) == 2)
+        process.children_elsewhere = (user + system) * NS_PER_TICK - children_before;
+}
+
 /* Field 52 of /proc/PID/stat, the last one. */
 int measured_exit_status(void)
 {
@@ -95,6 +110,37 @@ static void identify_command(char *const *command)
     free(arguments);
 }
 
+/* The process has ended, or executes another program by now. */
+static void identify_by_name(const struct measured_image *image)
+{
+    char name[16 + 1] = "";
+    char *arguments[] = {name, NULL};
+    memcpy(name, image->name, strnlen(image->name, sizeof name - 1));
+    snprintf(process.executable, sizeof process.executable, "%s", image->program->path);
+    identify_arguments(arguments);
+}
+
+static bool is_program(const struct mapping *program)
+{
+    char path[PATH_BYTES];
+    struct stat status;
+    return program && stat(in_proc(path, process.pid, "exe"), &status) == 0 && status.st_ino == program->inode;
+}
+
+/* The start time that /proc would show. */
+static uint64_t ticks_of(uint64_t monotonic)
+{
+    uint64_t asleep = sys_clock(CLOCK_BOOTTIME) - sys_clock(CLOCK_MONOTONIC);
+    return (monotonic + asleep) / NS_PER_TICK;
+}
+
+static bool identify_begin(const struct measured_image *image)
+{
+    process.parent = image->parent;
+    process.start_ticks = ticks_of(image->forked);
+    return read_stat() || image->forked != 0;
+}
+
 static void identify_rank(void)
 {
     static char text[1 << 17];
@@ -113,24 +159,32 @@ static unsigned usable_cpus(int pid)
     return count ? count : 1;
 }
 
-bool measured_identify(int pid, char *const *command, uint64_t began)
+bool measured_identify(const struct measured_image *image)
 {
     char path[PATH_BYTES];
-    process.pid = pid;
-    if (!read_stat())
+    process.pid = image->pid;
+    if (!identify_begin(image))
         return false;
     identify_host();
+    process.images_before = image->images;
+    process.origin = image->origin;
     process.began_real = sys_clock(CLOCK_REALTIME);
-    process.began_wall = began;
+    process.began_wall = image->began;
     process.began_ticks = ticks_now();
     measured_read_cpu();
-    process.began_cpu = process.cpu_elsewhere;
-    measured_link(in_proc(path, pid, "exe"), process.executable, sizeof process.executable);
-    measured_link(in_proc(path, pid, "cwd"), process.directory, sizeof process.directory);
-    identify_command(command);
+    measured_read_children_cpu();
+    children_before = process.children_elsewhere;
+    process.children_elsewhere = 0;
+    process.began_cpu = image->origin == ORIGIN_FORK ? 0 : process.cpu_elsewhere;
+    measured_link(in_proc(path, image->pid, "exe"), process.executable, sizeof process.executable);
+    measured_link(in_proc(path, image->pid, "cwd"), process.directory, sizeof process.directory);
+    bool is_another = image->has_exec ? !is_program(image->program) : !process.executable[0];
+    if (image->program && is_another)
+        identify_by_name(image);
+    else
+        identify_command(image->command);
     identify_rank();
-    process.usable_cpus = usable_cpus(pid);
-    process.origin = ORIGIN_LAUNCHED;
+    process.usable_cpus = usable_cpus(image->pid);
     return true;
 }
 
@@ -186,15 +240,31 @@ void measured_read_cpu(void)
         process.cpu_elsewhere = cpu;
 }
 
-bool measured_schedule(int tid, struct scheduled *scheduled)
+int measured_open_of_thread(int tid, const char *name)
 {
-    char path[PATH_BYTES], numbers[80];
+    char path[PATH_BYTES];
+    return (int)sys4(SYS_openat, AT_FDCWD, of_thread(path, tid, name), O_RDONLY | O_CLOEXEC, 0);
+}
+
+bool schedule_read(int fd, struct scheduled *scheduled)
+{
+    char numbers[80];
     unsigned long long cpu, ready, timeslices;
-    small_file_read(of_thread(path, tid, "schedstat"), numbers, sizeof numbers);
+    long size = sys4(SYS_pread64, fd, numbers, sizeof numbers - 1, 0);
+    numbers[size > 0 ? size : 0] = '\0';
     if (sscanf(numbers, "%llu %llu %llu", &cpu, &ready, &timeslices) != 3)
         return false;
     *scheduled = (struct scheduled){cpu, ready, timeslices};
     return true;
+}
+
+bool measured_schedule(int tid, struct scheduled *scheduled)
+{
+    int fd = measured_open_of_thread(tid, "schedstat");
+    bool is_read = fd >= 0 && schedule_read(fd, scheduled);
+    if (fd >= 0)
+        close(fd);
+    return is_read;
 }
 
 void measured_name(int tid, char *name, size_t room)

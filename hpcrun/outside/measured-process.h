@@ -2,21 +2,37 @@
 #ifndef HPCRUN_OUTSIDE_MEASURED_PROCESS_H
 #define HPCRUN_OUTSIDE_MEASURED_PROCESS_H
 
+#include "hpcrun/outside/mapping.h"
+#include "lib/measurement-format.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-/* Fills in `process` (process/process.h) for the process `pid`, whose configuration is there already.
- * `command` is its command line, NULL-terminated, where /proc no longer has it; NULL: only /proc has.
- * `began`: CLOCK_MONOTONIC at the
- * begin of the measurement. False if there is no such process, or if /proc does not show it. */
-bool measured_identify(int pid, char *const *command, uint64_t began);
+/* What is known of a process image without /proc, which shows it no longer if it has ended or executes another
+ * program. */
+struct measured_image {
+    int pid, parent;
+    enum process_origin origin;
+    uint32_t images; /* of the process, measured before this one */
+    uint64_t began;  /* CLOCK_MONOTONIC of this image, or of the measurement */
+    uint64_t forked; /* the same of the process; 0: it was there before, so /proc shows it */
+    char *const *command;          /* its command line, NULL-terminated; NULL: unknown */
+    const struct mapping *program; /* its file; NULL: unknown */
+    bool has_exec;                 /* the program is known by its exec, so /proc may show a later one */
+    const char *name;              /* that of ps; "": unknown */
+};
+
+/* Fills in `process` (process/process.h), whose configuration is there already. False if too little is known. */
+bool measured_identify(const struct measured_image *image);
 
 /* Whether the calling process may look at it. If not, prints why. */
 bool measured_may_look(int pid);
 
 /* Reads the CPU time of the process again: process.cpu_elsewhere. It stays when the process is gone. */
 void measured_read_cpu(void);
+
+/* Reads the CPU time of the children that it has waited for since measured_identify: process.children_elsewhere. */
+void measured_read_children_cpu(void);
 
 /* How a process has ended that its parent has not waited for yet, as wait reports it; -1: unknown. */
 int measured_exit_status(void);
@@ -26,6 +42,12 @@ struct scheduled {
     uint64_t cpu, ready, timeslices;
 };
 bool measured_schedule(int tid, struct scheduled *scheduled);
+
+/* Opens a file of /proc/PID/task/TID. A descriptor or a negative errno. */
+int measured_open_of_thread(int tid, const char *name);
+
+/* The same as measured_schedule from the open file schedstat. */
+bool schedule_read(int fd, struct scheduled *scheduled);
 
 /* The thread's name; "" if the thread is gone. `room` is at least 16. */
 void measured_name(int tid, char *name, size_t room);

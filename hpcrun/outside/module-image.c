@@ -1,6 +1,7 @@
 #include "hpcrun/outside/module-image.h"
 
 #include "hpcrun/outside/eh-frame-index.h"
+#include "hpcrun/outside/go-frames.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/process/process.h"
 
@@ -9,17 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define PAGE           4096u
-#define MAX_HEADERS    64
-#define MAX_SECTIONS   4096
-#define MAX_NAME_BYTES (1u << 20)
-#define MAX_EH_FRAME   (256u << 20)
-#define MAX_SEGMENT    (4ul << 30) /* code reaches 2 GB */
-#define USER_END       (1ul << 47) /* of the addresses of programs */
+#define PAGE                   4096u
+#define MAX_HEADERS            64
+#define MAX_SECTIONS           4096
+#define MAX_NAME_BYTES         (1u << 20)
+#define MAX_UNWIND_INFORMATION (256u << 20)
+#define MAX_SEGMENT            (4ul << 30) /* code reaches 2 GB */
+#define USER_END               (1ul << 47) /* of the addresses of programs */
 
 /* Opening a device or a pipe has effects. So a path is first looked up, and then opened if it is the file. */
 #define LOOK_UP    O_PATH
@@ -47,11 +49,20 @@ static bool has_bytes(const struct placing *p, uint64_t offset, uint64_t size)
            size <= (uint64_t)status.st_size - offset;
 }
 
-/* Reads bytes of the file. The one module without a file, the vdso, is mapped as a whole. */
+/* This process's vdso; no fault beyond its end. */
+static bool read_vdso(uint64_t offset, void *to, size_t size)
+{
+    struct iovec local = {.iov_base = to, .iov_len = size};
+    struct iovec here = {.iov_base = (uint8_t *)getauxval(AT_SYSINFO_EHDR) + offset, .iov_len = size};
+    return sys6(SYS_process_vm_readv, sys_getpid(), SYS_ARG(&local), 1, SYS_ARG(&here), 1, 0) == (long)size;
+}
+
+/* Reads bytes of the file. The one module without a file, the vdso, is the same one here; but that of a 32-bit
+ * process is another one. */
 static bool read_at(const struct placing *p, uint64_t offset, void *to, size_t size)
 {
     if (p->fd < 0)
-        return offset < PAGE && measured_read(p->mapping->start + offset, to, size);
+        return read_vdso(offset, to, size);
     return pread(p->fd, to, size, (off_t)offset) == (ssize_t)size;
 }
 
@@ -231,7 +242,7 @@ static bool place_copy(struct placing *p)
 {
     size_t size = p->mapping->end - p->mapping->start;
     void *at = map_at(p->mapping->start, size, -1, 0);
-    return note_segment(p->image, at, size) && measured_read(p->mapping->start, at, size);
+    return note_segment(p->image, at, size) && read_at(p, 0, at, size);
 }
 
 static bool is_placed(const struct module_image *image, uint64_t address, size_t size)
@@ -245,33 +256,36 @@ static bool is_placed(const struct module_image *image, uint64_t address, size_t
 
 /* ---- unwind information ---- */
 
-/* Finds the section .eh_frame; programs keep the names of sections when they are stripped. */
-static bool find_eh_frame(const struct placing *p, const Elf64_Shdr *sections, const char *names,
-                          size_t names_size, Elf64_Shdr *found)
+/* Finds a section; programs keep the names of sections when they are stripped. */
+static bool find_by_name(const struct placing *p, const Elf64_Shdr *sections, const char *names,
+                         size_t names_size, const char *wanted, Elf64_Shdr *found)
 {
     for (unsigned i = 0; i < p->header.e_shnum; i++) {
         uint64_t name = sections[i].sh_name;
         if ((sections[i].sh_flags & SHF_ALLOC) && name < names_size &&
-            strcmp(names + name, ".eh_frame") == 0) {
+            strcmp(names + name, wanted) == 0) {
             *found = sections[i];
-            return found->sh_type != SHT_NOBITS && found->sh_size <= MAX_EH_FRAME;
+            return found->sh_type != SHT_NOBITS && found->sh_size <= MAX_UNWIND_INFORMATION;
         }
     }
     return false;
 }
 
-static bool read_section(const struct placing *p, const Elf64_Shdr *sections, Elf64_Shdr *found)
+static bool find_among(const struct placing *p, const Elf64_Shdr *sections, const char *wanted,
+                       Elf64_Shdr *found)
 {
     const Elf64_Shdr *names = &sections[p->header.e_shstrndx];
     bool is_found = false;
-    char *text = has_bytes(p, names->sh_offset, names->sh_size) && names->sh_size < MAX_NAME_BYTES ? calloc(1, names->sh_size + 1) : NULL;
+    char *text = has_bytes(p, names->sh_offset, names->sh_size) && names->sh_size < MAX_NAME_BYTES
+                     ? calloc(1, names->sh_size + 1)
+                     : NULL;
     if (text && read_at(p, names->sh_offset, text, names->sh_size))
-        is_found = find_eh_frame(p, sections, text, names->sh_size, found);
+        is_found = find_by_name(p, sections, text, names->sh_size, wanted, found);
     free(text);
     return is_found;
 }
 
-static bool find_section(const struct placing *p, Elf64_Shdr *found)
+static bool find_section(const struct placing *p, const char *wanted, Elf64_Shdr *found)
 {
     const Elf64_Ehdr *header = &p->header;
     size_t size = header->e_shnum * sizeof(Elf64_Shdr);
@@ -279,27 +293,75 @@ static bool find_section(const struct placing *p, Elf64_Shdr *found)
         header->e_shstrndx >= header->e_shnum)
         return false;
     Elf64_Shdr *sections = malloc(size);
-    bool is_found =
-        sections && read_at(p, header->e_shoff, sections, size) && read_section(p, sections, found);
+    bool is_found = sections && read_at(p, header->e_shoff, sections, size) &&
+                    find_among(p, sections, wanted, found);
     free(sections);
     return is_found;
 }
 
-static void make_index(struct placing *p)
+/* A copy of a section, which the caller frees; NULL: it has none. */
+static uint8_t *copy_section(const struct placing *p, const char *name, struct eh_frame_copy *copy)
 {
     Elf64_Shdr section;
-    size_t bytes;
-    if (!find_section(p, &section))
-        return;
-    if (!has_bytes(p, section.sh_offset, section.sh_size))
-        return;
-    uint8_t *copy = malloc(section.sh_size + 1);
-    if (copy && read_at(p, section.sh_offset, copy, section.sh_size)) {
-        const uint8_t *index = eh_frame_index(
-            copy, section.sh_size, p->image->bias + section.sh_addr, p->image->end, &bytes);
-        p->image->eh_frame_hdr = index;
-        note_segment(p->image, (void *)(uintptr_t)index, bytes);
+    if (!find_section(p, name, &section) || !has_bytes(p, section.sh_offset, section.sh_size))
+        return NULL;
+    uint8_t *bytes = malloc(section.sh_size + 1);
+    if (bytes && !read_at(p, section.sh_offset, bytes, section.sh_size)) {
+        free(bytes);
+        bytes = NULL;
     }
+    *copy = (struct eh_frame_copy){bytes, section.sh_size, p->image->bias + section.sh_addr};
+    return bytes;
+}
+
+/* Go's linker puts the functions of Go at the begin of the code, and nothing else into a program without C. */
+static bool set_text(const struct placing *p, struct go_table *table)
+{
+    Elf64_Shdr code;
+    struct go_function last;
+    if (table->version == GO_1_16 || table->text) {
+        table->text += p->image->bias;
+        return true;
+    }
+    table->text = find_section(p, ".text", &code) ? p->image->bias + code.sh_addr : 0;
+    return table->text && go_table_function(table, table->count - 1, &last) &&
+           last.end == table->text + code.sh_size;
+}
+
+/* Makes unwind information of Go's functions, if the module has any. */
+static void add_go(struct placing *p, struct eh_frame_copy *frames)
+{
+    struct eh_frame_copy functions;
+    struct go_table table;
+    uint8_t *copy = copy_section(p, ".gopclntab", &functions), *made = NULL;
+    if (!copy)
+        copy = copy_section(p, ".data.rel.ro.gopclntab", &functions);
+    if (copy && go_table_open(&table, copy, functions.size) && set_text(p, &table))
+        made = go_frames_make(&table, &frames->size);
+    uint8_t *placed = made ? map_near(p->image->end, frames->size) : NULL;
+    if (note_segment(p->image, placed, frames->size)) {
+        memcpy(placed, made, frames->size);
+        frames->at = placed;
+        frames->address = (uint64_t)(uintptr_t)placed;
+    }
+    free(made);
+    free(copy);
+}
+
+/* Makes an index of what has none: .eh_frame of statically linked programs, and what Go has instead. */
+static void make_index(struct placing *p)
+{
+    struct eh_frame_copy sections[2] = {{0}};
+    size_t bytes;
+    add_go(p, &sections[1]);
+    if (p->image->eh_frame_hdr && !sections[1].at)
+        return;
+    uint8_t *copy = copy_section(p, ".eh_frame", &sections[0]);
+    if (!copy)
+        sections[0].size = 0;
+    const uint8_t *index = eh_frame_index(sections, 2, p->image->end, &bytes);
+    if (note_segment(p->image, (void *)(uintptr_t)index, bytes))
+        p->image->eh_frame_hdr = index;
     free(copy);
 }
 
@@ -312,7 +374,7 @@ static void find_unwind_information(struct placing *p)
         if (segment->p_type == PT_GNU_EH_FRAME && is_placed(image, at, segment->p_filesz))
             image->eh_frame_hdr = (const uint8_t *)(uintptr_t)at;
     }
-    if (!image->eh_frame_hdr && p->fd >= 0)
+    if (p->fd >= 0)
         make_index(p);
 }
 

@@ -12,17 +12,10 @@
 #ifndef HPCRUN_OUTSIDE_MODULE_IMAGE_H
 #define HPCRUN_OUTSIDE_MODULE_IMAGE_H
 
-#include <limits.h>
+#include "hpcrun/outside/mapping.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-/* An executable mapping of the measured process. */
-struct mapping {
-    uint64_t start, end, offset, inode;
-    unsigned major, minor; /* of the device */
-    char path[PATH_MAX];   /* as the process sees it; "[vdso]" */
-};
 
 #define IMAGE_SEGMENTS 16
 
@@ -32,7 +25,7 @@ struct module_image {
     struct {
         uint64_t at;
         size_t size;
-    } segments[IMAGE_SEGMENTS + 1]; /* mapped here; one may be an index of .eh_frame */
+    } segments[IMAGE_SEGMENTS + 2]; /* mapped here; two may be an index of .eh_frame, and one of Go's code */
     unsigned segment_count;
     const uint8_t *eh_frame_hdr; /* NULL: none */
     char path[PATH_MAX];         /* of the file, as this process sees it */

@@ -5,8 +5,6 @@
 #include "lib/binary-search.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +27,10 @@
 #define LEAST_STACK_BYTES (4u << 10)
 #define ROOM_NS           100000000u
 
+/* The rings of several CPUs have no common order. A record's time is taken a bit before others see it: the
+ * youngest records stay in their rings until the next reading, so that records are read in the order of time. */
+#define SETTLING_NS 1000000u
+
 /* If the kernel does not end the events of a program in this time, the program has not gained rights. */
 #define END_MS 100
 
@@ -36,7 +38,7 @@ struct ring {
     int fd;                            /* the event that it was mapped for */
     struct perf_event_mmap_page *page; /* NULL: no ring */
     size_t bytes;                      /* a power of two */
-    uint64_t tail, head, next;         /* of what is being read */
+    uint64_t head, next;               /* of what is being read */
 };
 
 /* An event; they are opened in the order of their ids. */
@@ -52,9 +54,9 @@ static struct {
     size_t ring_bytes;           /* of the next ring */
     struct opened *events;
     size_t count, room;
-    int pid, error;   /* a negative errno of the last failure that matters */
+    int error;        /* a negative errno of the last failure that matters */
     unsigned missing; /* threads without events */
-    bool any_new;
+    bool any_new, is_system;
 } perf;
 
 /* ---- opening ---- */
@@ -92,8 +94,7 @@ static bool is_forbidden(int error)
     return error == -EACCES || error == -EPERM;
 }
 
-/* Gives up what this kernel or this user can't have: samples in the kernel; threads, but not processes,
- * that inherit events (5.13): records of other processes are skipped. */
+/* Gives up samples in the kernel if this user can't have them. */
 static int open_as_allowed(int tid, unsigned cpu)
 {
     int fd = open_event(tid, cpu);
@@ -101,10 +102,6 @@ static int open_as_allowed(int tid, unsigned cpu)
         perf.attr.exclude_kernel = 1;
         fd = open_event(tid, cpu);
         perf.attr.exclude_kernel = fd >= 0;
-    }
-    if (fd == -EINVAL && perf.attr.inherit_thread) {
-        perf.attr.inherit_thread = 0;
-        fd = open_event(tid, cpu);
     }
     return fd;
 }
@@ -196,24 +193,25 @@ static unsigned stack_bytes(uint64_t period)
     return (unsigned)(bytes < LEAST_STACK_BYTES ? LEAST_STACK_BYTES : bytes & ~(uint64_t)7);
 }
 
-static void describe(uint64_t period, bool at_exec)
+static void describe(const struct event *event, bool at_exec)
 {
     perf.attr = (struct perf_event_attr){
         .size = sizeof perf.attr,
         .type = PERF_TYPE_SOFTWARE,
         .config = PERF_COUNT_SW_TASK_CLOCK,
-        .sample_period = period,
+        .sample_period = event->period,
         .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD |
-                       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+                       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+        .exclude_callchain_user = 1,
         .sample_regs_user = SAMPLED_REGISTERS,
-        .sample_stack_user = stack_bytes(period),
+        .sample_stack_user = stack_bytes(event->period),
         .inherit = 1,
-        .inherit_thread = 1,
         .mmap = 1,
         .mmap2 = 1,
         .comm = 1,
         .comm_exec = 1,
         .task = 1,
+        .context_switch = event->kind == EVENT_REALTIME,
         .sample_id_all = 1,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
@@ -227,34 +225,52 @@ static void describe(uint64_t period, bool at_exec)
 
 int perf_rings_probe(int pid)
 {
-    describe(1000000, false);
+    describe(&(struct event){.kind = EVENT_CPUTIME, .period = 1000000}, false);
     perf.attr.exclude_kernel = 1;
-    perf.attr.inherit = perf.attr.inherit_thread = 0;
+    perf.attr.inherit = 0;
     int fd =
-        (int)sys6(SYS_perf_event_open, SYS_ARG(&perf.attr), pid, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
+        (int)sys6(SYS_perf_event_open, SYS_ARG(&perf.attr), pid, pid < 0 ? 0 : -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
     if (fd >= 0)
         close(fd);
     return fd < 0 ? fd : 0;
 }
 
-/* Repeats until a pass finds no new thread. A thread that began before its creator had an event has none
- * by inheritance; one that began later may now have two, and its samples count once (is_owner). */
-int perf_rings_open(int pid, uint64_t period, bool at_exec, unsigned *missing)
+void perf_rings_prepare(const struct event *event, bool at_exec)
 {
-    perf.pid = pid;
     find_cpus();
     for (perf.ring_bytes = MOST_RING_BYTES; perf.ring_bytes * perf.cpus > MOST_BYTES;)
         perf.ring_bytes /= 2;
     raise_descriptor_limit();
-    describe(period, at_exec);
+    describe(event, at_exec);
+}
+
+/* Repeats until a pass finds no new thread. A thread that began before its creator had an event has none
+ * by inheritance; one that began later may now have two, and its samples count once (perf_rings_counts). */
+int perf_rings_open(unsigned *missing)
+{
+    size_t count = perf.count;
+    perf.error = 0;
     do {
         perf.any_new = false;
+        *missing -= perf.missing;
         perf.missing = 0;
         if (!measured_visit_threads(open_thread, NULL))
             return -ESRCH;
+        *missing += perf.missing;
     } while (perf.any_new && perf.error == 0);
-    *missing = perf.missing;
-    return perf.error ? perf.error : perf.count == 0 ? -ESRCH : 0;
+    perf.missing = 0;
+    return perf.error ? perf.error : perf.count == count ? -ESRCH : 0;
+}
+
+int perf_rings_open_system(void)
+{
+    int error = 0;
+    perf.is_system = true;
+    perf.attr.inherit = 0;
+    perf.attr.exclude_idle = 1;
+    for (unsigned i = 0; i < perf.cpus && error == 0; i++)
+        error = open_on_cpu(-1, i);
+    return error;
 }
 
 bool perf_rings_see_kernel(void)
@@ -273,28 +289,32 @@ void perf_rings_await_end(void)
     struct pollfd first = {.fd = perf.events[0].fd};
     while (poll(&first, 1, END_MS) < 0 && errno == EINTR)
         continue;
+    for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++) {
+        if (ring->page)
+            munmap(ring->page, PAGE + ring->bytes);
+        *ring = (struct ring){0};
+    }
+    while (perf.count > 0)
+        close(perf.events[--perf.count].fd);
 }
 
 /* ---- reading ---- */
 
-bool perf_rings_wait(int fd, int milliseconds)
+/* An event whose thread has ended is always ready, with POLLHUP: that must not make a loop without a pause. */
+void perf_rings_wait(struct pollfd *others, unsigned count, int milliseconds)
 {
-    static struct pollfd fds[MAX_CPUS + 1];
-    nfds_t n = 1;
-    fds[0] = (struct pollfd){.fd = fd, .events = POLLIN};
+    static struct pollfd fds[MAX_CPUS + MAX_OTHERS];
+    nfds_t n = count;
+    memcpy(fds, others, count * sizeof *fds);
     for (unsigned i = 0; i < perf.cpus; i++)
         if (perf.rings[i].page)
             fds[n++] = (struct pollfd){.fd = perf.rings[i].fd, .events = POLLIN};
-    if (poll(fds, n, milliseconds) <= 0)
-        return false;
-    /* An event whose thread has ended is always ready: do not spin. */
-    if (!(fds[0].revents & POLLIN)) {
-        for (nfds_t i = 1; i < n; i++)
-            if (fds[i].revents & POLLIN)
-                return false;
-        return poll(fds, 1, milliseconds) > 0;
-    }
-    return true;
+    bool is_ready = poll(fds, n, milliseconds) > 0, has_hung_up = is_ready;
+    for (nfds_t i = 0; i < n && is_ready; i++)
+        has_hung_up &= !(fds[i].revents & POLLIN);
+    if (has_hung_up)
+        poll(fds, count, milliseconds);
+    memcpy(others, fds, count * sizeof *fds);
 }
 
 static const uint8_t *ring_data(const struct ring *ring)
@@ -316,184 +336,56 @@ static const struct perf_event_header *record_at(const struct ring *ring, uint64
     return (const void *)copy;
 }
 
-/* The fields that end every record but a sample. */
-struct trailer {
-    uint32_t pid, tid;
-    uint64_t time, id;
-};
-
-static struct trailer trailer_of(const struct perf_event_header *record)
+/* A thread may have several events: its own, and what it has inherited from its creator, if that had an event of
+ * its own when the thread began. Its own one counts, else that of the first sample. */
+bool perf_rings_counts(int tid, uint64_t event, int *opener)
 {
-    struct trailer trailer = {0};
-    if (record->size >= sizeof *record + sizeof trailer)
-        memcpy(&trailer, (const uint8_t *)record + record->size - sizeof trailer, sizeof trailer);
-    return trailer;
-}
-
-struct map_record {
-    struct perf_event_header header;
-    uint32_t pid, tid;
-    uint64_t start, size, offset;
-    uint32_t major, minor;
-    uint64_t inode, generation;
-    uint32_t protection, flags;
-    char path[];
-};
-
-static void visit_map(const struct perf_visitor *visitor, const struct perf_event_header *record)
-{
-    const struct map_record *map = (const void *)record;
-    struct mapping mapping;
-    size_t fixed = sizeof *map + sizeof(struct trailer);
-    if ((int)map->pid != perf.pid || record->size <= fixed)
-        return;
-    mapping = (struct mapping){.start = map->start,
-                               .end = map->start + map->size,
-                               .offset = map->offset,
-                               .inode = map->inode,
-                               .major = map->major,
-                               .minor = map->minor};
-    snprintf(mapping.path, sizeof mapping.path, "%.*s", (int)(record->size - fixed), map->path);
-    visitor->map(&mapping, trailer_of(record).time);
-}
-
-/* Of the events that a thread has, that of the thread whose events were opened last counts: it is its own,
- * or its nearest ancestor's. */
-static bool is_owner(int tid, uint64_t id)
-{
-    size_t i = partition_point(k, perf.count, perf.events[k].id < id);
-    if (i == perf.count || perf.events[i].id != id)
+    if (perf.is_system)
+        return true;
+    size_t i = partition_point(k, perf.count, perf.events[k].id < event);
+    if (i == perf.count || perf.events[i].id != event)
         return false;
-    return perf.events[i].tid == tid || !has_events(tid);
+    if (*opener == 0)
+        *opener = has_events(tid) ? tid : perf.events[i].tid;
+    return perf.events[i].tid == *opener;
 }
 
-struct sample_record {
-    struct perf_event_header header;
-    uint32_t pid, tid;
-    uint64_t time, id, period, abi;
-};
-
-/* After the fixed fields: the registers, unless there are none; the number of bytes of the stack; these;
- * and how many of them are valid. */
-static void visit_sample(const struct perf_visitor *visitor, const struct perf_event_header *record)
-{
-    const struct sample_record *fields = (const void *)record;
-    struct perf_sample sample = {.tid = (int)fields->tid,
-                                 .time = fields->time,
-                                 .period = fields->period,
-                                 .is_64_bit = fields->abi == PERF_SAMPLE_REGS_ABI_64};
-    const uint8_t *at = (const uint8_t *)(fields + 1),
-                  *end = (const uint8_t *)record + record->size;
-    uint64_t bytes = 0, valid = 0;
-    size_t registers = fields->abi == PERF_SAMPLE_REGS_ABI_NONE ? 0 : sizeof sample.registers;
-    if ((int)fields->pid != perf.pid || !is_owner(sample.tid, fields->id) ||
-        (size_t)(end - at) < registers + sizeof bytes)
-        return;
-    memcpy(sample.registers, at, registers);
-    memcpy(&bytes, at + registers, sizeof bytes);
-    at += registers + sizeof bytes;
-    if (bytes > 0 && (uint64_t)(end - at) >= bytes + sizeof valid)
-        memcpy(&valid, at + bytes, sizeof valid);
-    sample.stack = at;
-    sample.stack_bytes = valid < bytes ? valid : bytes;
-    visitor->sample(&sample);
-}
-
-struct lost_record {
-    struct perf_event_header header;
-    uint64_t id, lost;
-};
-
-struct task_record {
-    struct perf_event_header header;
-    uint32_t pid, parent, tid, parent_tid;
-    uint64_t time;
-};
-
-enum pass { EXECS, MAPS, SAMPLES, ENDS };
-
-static void visit(const struct perf_visitor *visitor, const struct perf_event_header *record,
-                  enum pass pass)
-{
-    const struct task_record *task = (const void *)record;
-    if (pass == MAPS && record->type == PERF_RECORD_MMAP2)
-        visit_map(visitor, record);
-    if (pass == EXECS && record->type == PERF_RECORD_COMM &&
-        (record->misc & PERF_RECORD_MISC_COMM_EXEC) && (int)trailer_of(record).pid == perf.pid)
-        visitor->exec(trailer_of(record).time);
-    if (pass == SAMPLES && record->type == PERF_RECORD_SAMPLE)
-        visit_sample(visitor, record);
-    if (pass == SAMPLES && record->type == PERF_RECORD_LOST)
-        visitor->lost(((const struct lost_record *)(const void *)record)->lost);
-    if (pass == ENDS && record->type == PERF_RECORD_EXIT && (int)task->pid == perf.pid)
-        visitor->end((int)task->tid, task->time);
-}
-
-static void visit_ring(const struct perf_visitor *visitor, const struct ring *ring, enum pass pass)
-{
-    for (uint64_t at = ring->tail; at < ring->head;) {
-        const struct perf_event_header *record = record_at(ring, at);
-        if (record->size < sizeof *record)
-            return; /* the kernel writes none of these */
-        visit(visitor, record, pass);
-        at += record->size;
-    }
-}
-
-static uint64_t time_of(const struct perf_event_header *record)
-{
-    return record->type == PERF_RECORD_SAMPLE ? ((const struct sample_record *)record)->time
-                                              : trailer_of(record).time;
-}
-
-/* The ring with the earliest record that was not visited; NULL: there is none. */
-static struct ring *earliest(void)
+/* The ring with the earliest record that was not visited, of those until `limit`; NULL: there is none. */
+static struct ring *earliest(uint64_t limit)
 {
     struct ring *found = NULL;
-    uint64_t first = 0;
     for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++) {
         if (!ring->page || ring->next >= ring->head)
             continue;
-        uint64_t time = time_of(record_at(ring, ring->next));
-        if (!found || time < first) {
+        uint64_t time = perf_record_time(record_at(ring, ring->next));
+        if (time <= limit) {
             found = ring;
-            first = time;
+            limit = time;
         }
     }
     return found;
 }
 
-/* In the order of time: a thread's samples may be in several rings. */
-static void visit_samples(const struct perf_visitor *visitor)
+uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_header *record))
 {
-    for (struct ring *ring = earliest(); ring; ring = earliest()) {
-        const struct perf_event_header *record = record_at(ring, ring->next);
-        ring->next = record->size < sizeof *record ? ring->head : ring->next + record->size;
-        visit(visitor, record, SAMPLES);
-    }
-}
-
-static void visit_all(const struct perf_visitor *visitor, enum pass pass)
-{
-    for (unsigned i = 0; i < perf.cpus; i++)
-        if (perf.rings[i].page)
-            visit_ring(visitor, &perf.rings[i], pass);
-}
-
-void perf_rings_read(const struct perf_visitor *visitor)
-{
-    for (unsigned i = 0; i < perf.cpus; i++) {
-        struct ring *ring = &perf.rings[i];
+    uint64_t limit = is_last ? UINT64_MAX : sys_clock(CLOCK_MONOTONIC) - SETTLING_NS;
+    for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++)
         if (ring->page) {
-            ring->next = ring->tail = ring->page->data_tail;
+            ring->next = ring->page->data_tail;
             ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
         }
+    for (struct ring *ring; (ring = earliest(limit));) {
+        const struct perf_event_header *record = record_at(ring, ring->next);
+        size_t size = record->size;
+        if (size < sizeof *record) { /* the kernel writes none of these */
+            ring->next = ring->head;
+            continue;
+        }
+        visit(record);
+        ring->next += size;
     }
-    visit_all(visitor, EXECS);
-    visit_all(visitor, MAPS);
-    visit_samples(visitor);
-    visit_all(visitor, ENDS);
-    for (unsigned i = 0; i < perf.cpus; i++)
-        if (perf.rings[i].page)
-            __atomic_store_n(&perf.rings[i].page->data_tail, perf.rings[i].head, __ATOMIC_RELEASE);
+    for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++)
+        if (ring->page)
+            __atomic_store_n(&ring->page->data_tail, ring->next, __ATOMIC_RELEASE);
+    return limit;
 }

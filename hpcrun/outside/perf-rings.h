@@ -1,64 +1,52 @@
-/* What the kernel reports of the measured process: perf events on its threads, each with a ring buffer of
- * its CPU, which threads that begin later inherit.
+/* What the kernel reports of measured processes: perf events on their threads, each with a ring buffer of its CPU,
+ * which threads and processes that begin later inherit.
  *
  *   event     the software task clock of a thread: a sample for each period of its CPU time. The period
  *             can't be random from outside, as it is in a preloaded run (source/sample-source.h). It is a
  *             bit longer than what was asked for, so that it is no multiple of a round number.
- *   sample    the user's registers, and a copy of the bytes from the stack pointer on
- *   records   mappings of code, execs, ends of threads; the number of samples for which a ring had no room */
+ *   records   perf-records.h */
 #ifndef HPCRUN_OUTSIDE_PERF_RINGS_H
 #define HPCRUN_OUTSIDE_PERF_RINGS_H
 
-#include "hpcrun/outside/module-image.h"
+#include "hpcrun/config/run-config.h"
+#include "hpcrun/outside/perf-records.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/* Bits of registers that a sample has, by perf's number, and their number. */
-#define SAMPLED_REGISTERS      0xff0fffu
-#define SAMPLED_REGISTER_COUNT 20
-
-struct perf_sample {
-    int tid;
-    uint64_t time, period; /* CLOCK_MONOTONIC; ns of CPU time */
-    bool is_64_bit;        /* and the thread has registers of its own: it is none of the kernel's */
-    uint64_t registers[SAMPLED_REGISTER_COUNT];
-    const uint8_t *stack;
-    size_t stack_bytes;
-};
-
-/* Called for each record. Of those that are read at once, execs come first, then mappings, samples in the
- * order of time, and ends of threads: rings of several CPUs have no common order. */
-struct perf_visitor {
-    void (*map)(const struct mapping *mapping, uint64_t time);
-    void (*exec)(uint64_t time);
-    void (*sample)(const struct perf_sample *sample);
-    void (*lost)(uint64_t samples);
-    void (*end)(int tid, uint64_t time);
-};
+#include <poll.h>
 
 /* Whether this process may sample that one: 0, or a negative errno. */
 int perf_rings_probe(int pid);
 
-/* Opens the events for all threads of the process, `period` ns apart. `at_exec`: they begin with the next
- * exec. Returns 0, or a negative errno. *missing: number of threads that have no events, since there were
- * no descriptors for them. */
-int perf_rings_open(int pid, uint64_t period, bool at_exec, unsigned *missing);
+/* What will be opened. `at_exec`: samples begin with the next exec. */
+void perf_rings_prepare(const struct event *event, bool at_exec);
+
+/* Opens the events for all threads of `process` (process/process.h). Returns 0, or a negative errno. Adds the
+ * number of threads that have no events, since there were no descriptors for them, to *missing. */
+int perf_rings_open(unsigned *missing);
+
+/* The same for all processes, also those that begin later: an event on each CPU. Threads of the kernel have samples, too.
+ * Only with privileges. perf_rings_probe(-1): whether it is allowed. */
+int perf_rings_open_system(void);
 
 /* Whether samples include those in the kernel. */
 bool perf_rings_see_kernel(void);
 
-/* Waits until a ring is a quarter full, until `fd` is readable, or for a time, ms; then reads all rings.
- * Returns whether `fd` is readable. */
-bool perf_rings_wait(int fd, int milliseconds);
-void perf_rings_read(const struct perf_visitor *visitor);
+/* Waits until a ring is a quarter full, until another descriptor is ready, or for a time, ms. */
+#define MAX_OTHERS 256
+void perf_rings_wait(struct pollfd *others, unsigned count, int milliseconds);
+
+/* Takes the records from the rings in the order of their times. The youngest of them stay there, unless these
+ * are the last ones. Returns until which time there is none left. */
+uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_header *record));
+
+/* Whether a sample of this event counts for the thread, or is there twice. *opener is the thread's: 0 before
+ * its first sample. */
+bool perf_rings_counts(int tid, uint64_t event, int *opener);
 
 /* Stops all events; the rings can still be read. */
 void perf_rings_stop(void);
 
-/* Waits until the kernel has ended the events of a program that gains rights: it does so a moment after it
- * has reported the exec. Events that are opened later stay. */
+/* Waits until the kernel has ended the events of a program that gains rights, and forgets them: it does so a moment
+ * after it has reported the exec. Events that are opened later stay. */
 void perf_rings_await_end(void);
 
 #endif

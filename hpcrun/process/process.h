@@ -33,7 +33,9 @@ struct process {
     char directory[PATH_MAX];  /* working directory at initialization */
     int signal;                /* the sampling signal */
     void *fault_handler;       /* hpcrun's handler of SIGSEGV and SIGBUS, for unwind/memory.h */
-    uint64_t cpu_elsewhere;    /* config.is_outside: CPU time of the process when it was last read, ns */
+    uint32_t images_before;    /* config.is_outside: images of the process that have a measurement file; else 0 */
+    /* config.is_outside: CPU time of the process when it was last read, and of its children when it ended, ns */
+    uint64_t cpu_elsewhere, children_elsewhere;
 };
 
 extern struct process process;

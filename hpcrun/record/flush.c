@@ -71,6 +71,7 @@ static const void *item_of(struct thread_chunks *chunks, enum arena_array array,
     case ARENA_LNOTES: return segments_item(&thread->logical.lnotes.notes, index);
     case ARENA_TRACE: return segments_item(&thread->trace, index);
     case ARENA_MARKS: return segments_item(&thread->marks, index);
+    case ARENA_WAKE_UPS: return segments_item(&thread->wake_ups, index);
     default: return segments_item(&thread->cct.values, index);
     }
 }
@@ -193,7 +194,7 @@ static bool write_joins(struct thread_writer *writer, struct thread *thread)
     return true;
 }
 
-/* A trace that is thinned is written at the end. One without a bound would fill the memory if there is no
+/* Wake-ups and a trace that is thinned are written at the end. One without a bound would fill the memory if there is no
  * arena file. */
 static bool write_trace(struct thread_writer *writer, struct thread *thread, bool ended,
                         uint32_t *written)
@@ -204,6 +205,7 @@ static bool write_trace(struct thread_writer *writer, struct thread *thread, boo
     const struct tick_times times = {process.began_ticks, process.began_wall, ticks_now(),
                                      sys_clock(CLOCK_MONOTONIC)};
     return thread_chunks_marks(&writer->chunks, &times, &thread->marks_written) &&
+           (!ended || thread_chunks_wake_ups(&writer->chunks, &times)) &&
            ((is_bounded && !ended) || thread_chunks_trace(&writer->chunks, &times, written));
 }
 

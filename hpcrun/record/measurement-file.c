@@ -60,7 +60,7 @@ static long rename_in(int directory, const char *from, const char *to)
 /* Earlier images of the process have the smaller sequence numbers. */
 static int create_in(int directory)
 {
-    for (measurement.exec_sequence = 0; measurement.exec_sequence < MAX_EXEC_SEQUENCE;
+    for (measurement.exec_sequence = process.images_before; measurement.exec_sequence < MAX_EXEC_SEQUENCE;
          measurement.exec_sequence++) {
         add_sequence(measurement.path, MEASUREMENT_SUFFIX);
         add_sequence(measurement.begun, BEGUN_SUFFIX);

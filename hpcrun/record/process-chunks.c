@@ -218,7 +218,8 @@ static void add_module(struct chunk *chunk, uint32_t id, const struct module_ins
         text_add(&full, "/");
     }
     text_add(&full, m->path);
-    stat_file(full.at, &status);
+    if (m->path[0] != '[')
+        stat_file(full.at, &status);
     if (m->build_id_size == 0 && is_replaced(m, &status, chunk->scratch + half, half)) {
         flags |= MODULE_REPLACED;
         status = (struct stat){0};

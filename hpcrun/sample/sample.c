@@ -1,5 +1,6 @@
 #include "hpcrun/sample/sample.h"
 
+#include "hpcrun/code/module-instances.h"
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
@@ -137,7 +138,7 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
  * longjmp): the wrapper's frame is not in the path. */
 static bool has_left_wait(struct unwinder *u, const struct agent_slot *slot)
 {
-    if (!slot_is_in_call(slot))
+    if (!slot_is_in_call(slot) || slot->frame == 0) /* from outside, there are no wrappers */
         return false;
     for (uint32_t i = u->depth; i > 0; i--)
         if (u->path[i - 1].bp == slot->frame && unwind_hidden(u, &u->path[i - 1]))
@@ -149,6 +150,21 @@ static bool has_left_wait(struct unwinder *u, const struct agent_slot *slot)
 static bool is_between_strands(struct unwinder *u)
 {
     return process.config.work_span && u->depth > 0 && unwind_hidden(u, &u->path[u->depth - 1]);
+}
+
+/* Enters the kernel's frames below the node of the code that called it, or that it interrupted for a fault. If the
+ * kernel hides its addresses, they are one node. */
+static uint32_t enter_kernel(struct cct *cct, uint32_t node, const struct increment *increment)
+{
+    uint64_t last = 0;
+    for (unsigned i = increment->kernel_count; i > 0 && node != CCT_NO_MEMORY; i--) {
+        bool is_call = i > 1;
+        const struct cct_note note = {.ip = modules_kernel_ip(increment->kernel[i - 1] - is_call), .first = true};
+        if (note.ip != last)
+            node = cct_child(cct, node, &note);
+        last = note.ip;
+    }
+    return node;
 }
 
 static void drop(struct thread *thread, struct thread_event *event, enum fate why, uint64_t amount,
@@ -187,6 +203,7 @@ void sample_record(struct thread *thread, struct thread_event *event,
         logical_enter(&thread->logical, &thread->unwinder, &thread->cct, end, unchanged);
     if (node == CCT_ROOT) /* all frames are hpcrun's own; the root can't have values */
         node = logical_unknown(&thread->cct);
+    node = enter_kernel(&thread->cct, node, increment);
     found->node = node;
     if (node == CCT_NO_MEMORY || !add_to_metrics(thread, event, increment, status, found)) {
         drop(thread, event, FATE_DROPPED_NO_MEMORY, increment->amount, found);

@@ -8,4 +8,8 @@
 /* A name is cut to MARK_NAME - 1 bytes. */
 void thread_mark(enum mark_kind kind, const char *name);
 
+/* A region whose end does not name it: the latest open one with that key ends. */
+void thread_range_begin(const void *key, const char *name);
+void thread_range_end(const void *key);
+
 #endif

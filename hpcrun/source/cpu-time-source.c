@@ -3,6 +3,7 @@
 #include "hpcrun/base/own-fds.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/source/kernel-frames.h"
 #include "hpcrun/source/random-period.h"
 #include "hpcrun/source/source-perf.h"
 #include "hpcrun/source/timer-turns.h"
@@ -21,7 +22,8 @@ static void close_timers(const struct thread_event *event)
         timer_close(event->cpu_timer);
 }
 
-/* Where the user's signals are short, perf or the timer on the CPU clock does without the others. */
+/* Where the user's signals are short, perf or the timer on the CPU clock does without the others. Only perf's samples
+ * have the kernel's frames: for these, it times all. */
 bool cpu_source_open(struct thread_event *event, int signal, bool with_perf)
 {
     event->cpu_timer = -1;
@@ -32,7 +34,12 @@ bool cpu_source_open(struct thread_event *event, int signal, bool with_perf)
     if (event->fd < 0 && event->cpu_timer < 0)
         return false;
     event->source = event->fd >= 0 ? SOURCE_TASK_CLOCK : SOURCE_CPU_TIMER;
-    turns_open(event, TIMER_SPARE, signal);
+    if (event->fd >= 0 && event->event->options & EVENT_KERNEL_FRAMES)
+        kernel_frames_open(event);
+    if (event->ring)
+        event->timers[0] = event->timers[1] = -1;
+    else
+        turns_open(event, TIMER_SPARE, signal);
     return true;
 }
 
@@ -40,6 +47,7 @@ void cpu_source_close(struct thread_event *event)
 {
     if (event->source == SOURCE_TASK_CLOCK)
         fds_close(event->fd);
+    kernel_frames_close(event);
     close_timers(event);
 }
 

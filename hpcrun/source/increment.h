@@ -16,6 +16,10 @@ struct increment {
     uint64_t off_cpu, ready;
     /* EVENT_REALTIME, and from outside: CLOCK_MONOTONIC at the end of the time that it stands for, ns */
     uint64_t until;
+    /* The kernel's frames that the sample interrupted, innermost first: its pc, then return addresses. None if
+     * it was in the program's code, or if the source cannot see them. */
+    const uint64_t *kernel;
+    unsigned kernel_count;
 };
 
 #endif

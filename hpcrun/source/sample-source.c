@@ -4,6 +4,7 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/source/cpu-time-source.h"
+#include "hpcrun/source/kernel-frames.h"
 #include "hpcrun/source/random-period.h"
 #include "hpcrun/source/source-perf.h"
 #include "hpcrun/source/source-timer.h"
@@ -111,14 +112,18 @@ bool source_is_due(const struct thread_event *event)
 static bool open_counter(struct thread_event *event)
 {
     event->fd = (int)perf_open(event->event, sources.signal);
-    if (event->fd >= 0)
-        event->source = SOURCE_COUNTER;
-    return event->fd >= 0;
+    if (event->fd < 0)
+        return false;
+    event->source = SOURCE_COUNTER;
+    if (event->event->options & EVENT_KERNEL_FRAMES)
+        kernel_frames_open(event);
+    return true;
 }
 
 void source_open(struct thread *thread, struct thread_event *event)
 {
     bool opened = false;
+    event->ring = NULL; /* one of the parent of a fork is not mapped in the child */
     switch (event->event->kind) {
     case EVENT_CPUTIME: opened = cpu_source_open(event, sources.signal, sources.perf_clock); break;
     case EVENT_REALTIME: opened = wall_source_open(event, sources.signal); break;
@@ -139,6 +144,7 @@ uint32_t sources_refused(unsigned event)
 void sources_after_fork(void)
 {
     timers_after_fork();
+    kernel_frames_after_fork();
     for (unsigned event = 0; event < MAX_EVENTS; event++)
         atomic_store(&refused[event], 0);
 }
@@ -158,7 +164,10 @@ void source_close(struct thread_event *event)
 {
     switch (event->source) {
     case SOURCE_MONOTONIC_TIMER: wall_source_close(event); break;
-    case SOURCE_COUNTER: fds_close(event->fd); break;
+    case SOURCE_COUNTER:
+        fds_close(event->fd);
+        kernel_frames_close(event);
+        break;
     default:
         if (is_cpu_source(event))
             cpu_source_close(event);
@@ -356,9 +365,12 @@ static struct increment measure_count(struct thread_event *event, const ucontext
 struct increment source_measure(struct thread *thread, struct thread_event *event,
                                 const siginfo_t *info, const ucontext_t *context)
 {
+    struct increment increment;
     switch (event->source) {
     case SOURCE_MONOTONIC_TIMER: return wall_source_measure(thread, event, info, context);
-    case SOURCE_COUNTER: return measure_count(event, context);
-    default: return measure_cpu_time(thread, event, info, context);
+    case SOURCE_COUNTER: increment = measure_count(event, context); break;
+    default: increment = measure_cpu_time(thread, event, info, context);
     }
+    kernel_frames_read(thread, event, &increment);
+    return increment;
 }

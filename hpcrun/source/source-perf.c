@@ -29,6 +29,10 @@ static struct perf_event_attr attributes(const struct event *event)
         attr.config2 = event->perf_config2;
         attr.exclude_kernel = (event->options & EVENT_EXCLUDE_KERNEL) != 0;
     }
+    if (event && event->options & EVENT_KERNEL_FRAMES) {
+        attr.sample_type = PERF_SAMPLE_CALLCHAIN;
+        attr.exclude_callchain_user = 1;
+    }
     return attr;
 }
 

@@ -68,6 +68,7 @@ static struct thread *map_record(void)
     thread->own_image = &block->image;
     cct_init(&thread->cct, process.metrics.count);
     segments_init(&thread->marks, sizeof(struct arena_mark), ARENA_MARK_BITS);
+    segments_init(&thread->wake_ups, sizeof(struct arena_wake_up), ARENA_MARK_BITS);
     segments_init(&thread->trace, sizeof(struct trace_record), ARENA_TRACE_BITS);
     thread_image_init(thread);
     return thread;
@@ -79,6 +80,7 @@ static void unmap_record(struct thread *thread)
     cct_free(&thread->cct);
     segments_free(&thread->trace);
     segments_free(&thread->marks);
+    segments_free(&thread->wake_ups);
     logical_free(&thread->logical);
     signal_stack_free(thread);
     sys_pages_free(thread, sizeof(struct block));

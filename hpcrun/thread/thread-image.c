@@ -29,6 +29,7 @@ void thread_image_after_fork(struct thread *thread)
     segments_forget_shared(&thread->logical.lnotes.notes);
     segments_forget_shared(&thread->trace);
     segments_forget_shared(&thread->marks);
+    segments_forget_shared(&thread->wake_ups);
     use_image(thread, thread->own_image);
     thread->image->state = THREAD_IMAGE_UNUSED;
 }
@@ -40,7 +41,8 @@ void thread_image_clear(struct thread *thread)
     image->undo.count = 0;
     image->join_count = 0;
     image->trace = image->trace_recent_count = 0;
-    image->marks = image->lost_marks = thread->marks_written = 0;
+    image->marks = image->lost_marks = thread->marks_written = thread->open_ranges = 0;
+    image->wake_ups = image->lost_wake_ups = image->wake_up_scale = 0;
     image->name[0] = '\0';
     memset(image->fates, 0, sizeof image->fates);
     memset(image->source, 0, sizeof image->source);
@@ -66,6 +68,9 @@ bool thread_image_share(struct thread *thread, struct arena_thread *shared)
         shared->trace_recent_count = own->trace_recent_count;
         shared->marks = own->marks;
         shared->lost_marks = own->lost_marks;
+        shared->wake_ups = own->wake_ups;
+        shared->lost_wake_ups = own->lost_wake_ups;
+        shared->wake_up_scale = own->wake_up_scale;
         memcpy(shared->trace_open, own->trace_open, sizeof own->trace_open);
         memcpy(shared->trace_recent, own->trace_recent, own->trace_recent_count * sizeof *own->trace_recent);
         use_image(thread, shared);
@@ -74,7 +79,8 @@ bool thread_image_share(struct thread *thread, struct arena_thread *shared)
            segments_share(&thread->cct.values, &thread->image->value_segments) &&
            segments_share(&logical->lnotes.notes, &thread->image->lnote_segments) &&
            segments_share(&thread->trace, &thread->image->trace_segments) &&
-           segments_share(&thread->marks, &thread->image->mark_segments);
+           segments_share(&thread->marks, &thread->image->mark_segments) &&
+           segments_share(&thread->wake_ups, &thread->image->wake_up_segments);
 }
 
 void thread_image_identify(struct thread *thread)

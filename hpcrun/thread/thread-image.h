@@ -52,7 +52,8 @@ static inline bool thread_image_is_whole(const struct thread *thread)
 {
     return segments_are_shared(&thread->cct.nodes) && segments_are_shared(&thread->cct.values) &&
            segments_are_shared(&thread->logical.lnotes.notes) &&
-           segments_are_shared(&thread->trace) && segments_are_shared(&thread->marks);
+           segments_are_shared(&thread->trace) && segments_are_shared(&thread->marks) &&
+           segments_are_shared(&thread->wake_ups);
 }
 
 /* From now on the thread's chunks in the measurement file count. */

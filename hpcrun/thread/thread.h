@@ -21,6 +21,9 @@
 #include <stdatomic.h>
 
 struct joinable;
+struct perf_event_mmap_page;
+
+#define KERNEL_FRAMES 64 /* of a sample, at most: the innermost ones */
 
 /* What the scheduler knows of a thread (ready-time.h). */
 struct cpu_waits {
@@ -36,6 +39,7 @@ struct thread_event {
     enum sample_source opened_as; /* the last source, for the measurement file; 0: none */
     bool first;                   /* the next sample is the first after a start or resume */
     int fd;                       /* perf event */
+    struct perf_event_mmap_page *ring; /* its records, with the kernel's frames; NULL: none */
     int timers[2], cpu_timer;     /* POSIX timers of the kernel, or -1 */
     bool by_cpu_clock;            /* CPUTIME: the CPU clock times the next sample, not `timers` */
     bool is_turn;                 /* the signal is that of timers[turn] */
@@ -65,6 +69,14 @@ struct thread_event {
 
 #define THREAD_CALL_WORDS 232
 
+#define MAX_OPEN_RANGES 32
+
+/* A range of sample/thread-marks.h that has not ended. */
+struct open_range {
+    const void *key;
+    uint32_t mark; /* index of its begin */
+};
+
 /* Fields that a sample touches come first, next to each other: the caches are cold at every sample.
  */
 struct thread {
@@ -87,12 +99,15 @@ struct thread {
     uint32_t trace_limit;
     struct segments marks; /* sample/thread-marks.h */
     uint32_t marks_written;
+    struct segments wake_ups; /* sample/wake-up-record.h */
     struct unwinder unwinder;
     struct cct cct;
     struct logical logical;
 
     stack_t program_stack; /* the program's signal stack; SS_DISABLE: none (signal-stack.h) */
     bool has_signal_stack; /* the kernel has ours */
+
+    uint64_t kernel_frames[KERNEL_FRAMES]; /* of the sample in progress: source/kernel-frames.h */
 
     struct thread *next, *previous; /* in the list of live threads */
     uint32_t index;                 /* in the measurement file */
@@ -119,6 +134,8 @@ struct thread {
     uint64_t start[4];                  /* struct start of hooks/thread-hooks.c */
     uint64_t calls[THREAD_CALL_WORDS];  /* struct thread_calls of restart/resumed-calls.h */
     struct agent_start_routine routine; /* its start routine, for the agents */
+    uint32_t open_ranges;               /* also counts those above MAX_OPEN_RANGES */
+    struct open_range ranges[MAX_OPEN_RANGES];
 };
 
 /* This thread's record; NULL before thread_adopt and after thread_leave. Static TLS. */

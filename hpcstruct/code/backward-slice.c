@@ -126,8 +126,7 @@ static void list_jumps(const struct decoded_fragment *decoded)
             vec_push(&decoder->jumps,
                      (struct jump_within){(uint32_t)transfer->target, transfer->offset});
     }
-    if (decoder->jumps.n)
-        qsort(decoder->jumps.at, decoder->jumps.n, sizeof *decoder->jumps.at, by_target);
+    vec_sort(&decoder->jumps, by_target);
 }
 
 /* The index of the nearest jump or branch to an offset, the one before it if two are as near; or

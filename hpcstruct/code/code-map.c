@@ -78,8 +78,7 @@ static int by_begin(const void *a, const void *b)
 
 static void sort(struct candidates *candidates)
 {
-    if (candidates->all.n)
-        qsort(candidates->all.at, candidates->all.n, sizeof *candidates->all.at, by_begin);
+    vec_sort(&candidates->all, by_begin);
 }
 
 /* Names an owner after the best-known symbol at its address. */

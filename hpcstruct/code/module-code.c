@@ -110,7 +110,6 @@ static void read_symbols(const struct table_job *job)
     symbols_add(&code->symbols, code->image, code->image);
     if (job->debug)
         symbols_add(&code->symbols, job->debug, code->image);
-    symbols_sort(&code->symbols);
 }
 
 /* Those that need no other one. */
@@ -136,6 +135,9 @@ void module_code_read(struct module_code *code, const struct elf_image *image,
     *code = (struct module_code){.image = image};
     struct table_job tables = {code, debug};
     parallel_for(TABLES, workers, read_table, &tables);
+    go_program_find(&code->go, image, &code->relocations);
+    go_program_add_symbols(&code->go, &code->symbols);
+    symbols_sort(&code->symbols);
     plt_read(&code->stubs, image, &code->relocations, &code->symbols);
     read_map(code, workers);
     const struct flow_sources sources = {&code->map, code->flows, image, &code->frames};

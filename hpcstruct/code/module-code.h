@@ -5,11 +5,13 @@
 
 #include "hpcstruct/code/procedures.h"
 #include "hpcstruct/elf/eh-frame.h"
+#include "hpcstruct/elf/go-program.h"
 
 struct module_code {
     const struct elf_image *image;
     struct symbol_table symbols;
     struct relocations relocations;
+    struct go_program go;
     struct plt_stubs stubs;
     struct frame_entries frames;
     struct code_map map;

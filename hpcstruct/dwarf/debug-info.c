@@ -119,8 +119,7 @@ static int sequence_order(const void *a, const void *b)
 
 static void finish_lines(struct debug_info *info)
 {
-    if (info->sequences.n)
-        qsort(info->sequences.at, info->sequences.n, sizeof *info->sequences.at, sequence_order);
+    vec_sort(&info->sequences, sequence_order);
     vec_reserve(&info->lines, info->raw_lines.n + info->sequences.n);
     uint64_t covered = 0;
     for (size_t i = 0; i < info->sequences.n; i++) {
@@ -172,8 +171,7 @@ static void add_scope_row(struct debug_info *info, uint64_t address, uint32_t sc
 static void finish_scopes(struct debug_info *info)
 {
     VEC(struct scope_range) open = {0}; /* that contain the current address, innermost last */
-    if (info->ranges.n)
-        qsort(info->ranges.at, info->ranges.n, sizeof *info->ranges.at, range_order);
+    vec_sort(&info->ranges, range_order);
     for (size_t i = 0; i <= info->ranges.n; i++) {
         const struct scope_range *next = i < info->ranges.n ? &info->ranges.at[i] : NULL;
         while (open.n && (!next || open.at[open.n - 1].end <= next->begin)) {

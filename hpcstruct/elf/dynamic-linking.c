@@ -172,8 +172,7 @@ void plt_read(struct plt_stubs *stubs, const struct elf_image *image,
         if (section && section->coding == ELF_PLAIN && elf_code_at(image, section->address))
             add_stubs(stubs, section, relocations, symbols);
     }
-    if (stubs->all.n)
-        qsort(stubs->all.at, stubs->all.n, sizeof *stubs->all.at, by_begin);
+    vec_sort(&stubs->all, by_begin);
 }
 
 void plt_free(struct plt_stubs *stubs)

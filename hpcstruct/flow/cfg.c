@@ -173,8 +173,7 @@ static void find_landing_pads(struct cfg_builder *b)
 {
     struct cfg *cfg = b->cfg;
     module_code_landing_pads(b->code, b->procedure, &cfg->pads);
-    if (cfg->pads.all.n)
-        qsort(cfg->pads.all.at, cfg->pads.all.n, sizeof *cfg->pads.all.at, by_begin);
+    vec_sort(&cfg->pads.all, by_begin);
     for (size_t i = 0; i < cfg->pads.all.n; i++)
         add_leader(b, cfg->pads.all.at[i].address);
 }

@@ -2,6 +2,7 @@
 
 #include "hpcstruct/code/wanted-code.h"
 #include "hpcstruct/dwarf/dwarf-reader.h"
+#include "hpcstruct/dwarf/go-debug-info.h"
 #include "hpcstruct/elf/debug-file.h"
 #include "hpcstruct/elf/names.h"
 #include "hpcstruct/flow/no-return.h"
@@ -97,10 +98,12 @@ static void report_missing_files(const char *path, const struct split_debug *spl
 }
 
 static void read_debug_info(struct debug_info *info, const struct binary *binary,
-                            const struct code_ranges *wanted, unsigned workers)
+                            const struct go_program *go, const struct code_ranges *wanted,
+                            unsigned workers)
 {
     const struct elf_image *from = debug_image(binary);
     if (!from) {
+        go_debug_info_read(info, go, wanted);
         debug_info_finish(info, workers);
         return;
     }
@@ -273,7 +276,7 @@ bool binary_analyze(const struct binary *binary, const struct analysis_options *
     module_code_read(&code, binary->image, binary->debug, options->workers);
     if (only)
         wanted_code_find(&wanted, only, &code.map, &code.cross_jumps);
-    read_debug_info(&info, binary, only ? &wanted : NULL, options->workers);
+    read_debug_info(&info, binary, &code.go, only ? &wanted : NULL, options->workers);
     module_code_join(&code, info.links.at, info.links.n);
     mark_calls_that_never_return(&code, options->workers);
     struct construct_calls constructs = {0};

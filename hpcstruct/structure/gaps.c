@@ -159,8 +159,7 @@ bool gaps_write(FILE *out, const struct structure *structure, const char *path,
     struct gap_list list = {.of = structure};
     for (uint32_t i = 0; i < structure->code->procedures.all.n; i++)
         find_in_procedure(&list, i);
-    if (list.all.n)
-        qsort(list.all.at, list.all.n, sizeof *list.all.at, by_address);
+    vec_sort(&list.all, by_address);
     write_table(out, &list, path, missing_units);
     for (size_t i = 0; i < list.all.n; i++) {
         const struct gap *gap = &list.all.at[i];

@@ -100,8 +100,7 @@ void structure_write_procedures(const struct structure *structure, unsigned work
         const char *name = file == DEBUG_NONE ? NULL : strtab_string(&structure->info->files, file);
         vec_push(&w.order, (struct ordered_procedure){name, i});
     }
-    if (w.order.n)
-        qsort(w.order.at, w.order.n, sizeof *w.order.at, by_file);
+    vec_sort(&w.order, by_file);
     parallel_in_order((w.order.n + PART_SIZE - 1) / PART_SIZE, workers, build_part, write_part, &w);
     vec_free(&w.order);
 }

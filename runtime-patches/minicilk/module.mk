@@ -34,8 +34,7 @@ $(eval $(call unit_test,minicilk/test_introspect,$(LIBMINICILK),-lpthread))
 CILK_PROGRAMS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/programs/cilk/*.c))
 PROGRAMS += $(CILK_PROGRAMS)
 
-$(BUILD)/tests/programs/cilk/%: tests/programs/cilk/%.c tests/programs/cilk/driver.h tests/programs/cilk/queens.h \
-		$(wildcard $(MINICILK)/*.h) $(LIBMINICILK)
+$(BUILD)/tests/programs/cilk/%: tests/programs/cilk/%.c $(wildcard tests/programs/cilk/*.h $(MINICILK)/*.h) $(LIBMINICILK)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC $<")
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -I$(MINICILK) -o $@ $< $(LIBMINICILK) -lpthread -lm

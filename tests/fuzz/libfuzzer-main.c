@@ -24,7 +24,7 @@ static const struct fuzz_target *const targets[] = {
     &cfi_target,          &config_target,      &set_index_target,  &process_list_target,
     &database_target,     &run_json_target,    &instructions_json_target,
     &elf_notes_target,    &memory_test_target, &split_debug_target,
-    &timeline_target,     &outside_target,
+    &timeline_target,     &outside_target,     &go_table_target, &kernel_symbols_target,
 };
 
 static const struct fuzz_target *target;

@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
+GO_TABLE = TESTS / "programs/structure/go-table.S"
 sys.path.insert(0, str(TESTS / "integration"))
 import measurement_writer as mw  # noqa: E402
 import timeline_writer  # noqa: E402
@@ -205,6 +206,16 @@ def binaries(folder):
     return seeds
 
 
+def go_tables(folder):
+    """{name: seed}: tables of functions as Go's linkers make them."""
+    seeds = {}
+    for version in "16", "18", "20":
+        path = folder / f"go-{version}"
+        subprocess.run(["gcc", "-nostdlib", "-static", f"-DVERSION={version}", "-o", path, GO_TABLE], check=True)
+        seeds[version] = section(path, ".gopclntab")[1]
+    return seeds
+
+
 # ---- databases ----
 
 def database(folder):
@@ -255,12 +266,13 @@ def all_seeds(build, folder):
         "config": {"all": CONFIG.encode()},
         "set-index": {"two": SET_INDEX.encode()},
         "process-list": {"some": PROCESSES.encode()},
+        "kernel-symbols": {"two": b"kernel 4d\n10 20 ksys_read\nkernel 1\nff00 8 ext4_read [ext4]\n"},
         "database": databases(folder),
         "timeline": {"three": timeline()},
         "run-json": {"story": json.dumps(viewer_story.RUN).encode()},
         "instructions-json": {"one": json.dumps(INSTRUCTIONS).encode()},
     }
-    return seeds | binaries(folder)
+    return seeds | binaries(folder) | {"go-table": go_tables(folder)}
 
 
 DAMAGED = 50

@@ -1,8 +1,8 @@
-/* How the fuzzers check what a reader promises for any input. */
+/* How fuzz targets, and unit tests with damaged input, check what a reader promises for any input. */
 #ifndef TESTS_FUZZ_PROMISE_H
 #define TESTS_FUZZ_PROMISE_H
 
-/* Reports a broken promise and ends the process. Each fuzzer has its own. */
+/* Reports a broken promise and ends the process. Each program has its own. */
 _Noreturn void check_failed(const char *what);
 
 #define PROMISE(condition)                                                                         \

@@ -2,9 +2,8 @@
 #ifndef TESTS_FUZZ_READER_CHECKS_H
 #define TESTS_FUZZ_READER_CHECKS_H
 
-#include "hpcprof/modules/structure.h"
-
-#include "lib/measurement.h"
+struct measurement;
+struct structure;
 
 /* Look at everything in a result and check the promises (promise.h). */
 void check_measurement(const struct measurement *m);

@@ -1,7 +1,8 @@
-/* Files of lines: the index of a set of runs, and the list of processes of a measurement. */
+/* Files of lines: the index of a set of runs, the list of processes of a measurement, and names of the kernel. */
 #include "tests/fuzz/fuzz-target.h"
 
 #include "lib/alloc.h"
+#include "lib/kernel-symbols.h"
 #include "lib/process-list.h"
 #include "lib/run-set.h"
 
@@ -48,3 +49,23 @@ static void run_process_list(const uint8_t *data, size_t size)
 
 /* An image of 400 bytes for the shortest line. */
 const struct fuzz_target process_list_target = {"process-list", run_process_list, 1 << 16, 400};
+
+/* ---- names of the kernel's procedures ---- */
+
+static void check_symbol(void *data, const struct kernel_symbol *symbol)
+{
+    const char *text = data;
+    PROMISE(symbol->begin < symbol->end && symbol->length > 0 && symbol->name > text);
+    PROMISE(!memchr(symbol->name, '\n', symbol->length));
+}
+
+static void run_kernel_symbols(const uint8_t *data, size_t size)
+{
+    char *text = mem_alloc(size + 1);
+    if (size)
+        memcpy(text, data, size);
+    kernel_symbols_visit(text, size, 0x4d, check_symbol, text);
+    free(text);
+}
+
+const struct fuzz_target kernel_symbols_target = {"kernel-symbols", run_kernel_symbols, 1 << 16, 2};

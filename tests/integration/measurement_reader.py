@@ -4,7 +4,7 @@ import struct
 import zlib
 
 from measurement_writer import (FATES, HAS_IP, HAS_LIP, LIP_IS_IP, MARKS, METRICS, MODULES, NODES,
-                                PROCESS_CHUNK, THREAD, TRACE, VALUES)
+                                PROCESS_CHUNK, THREAD, TRACE, VALUES, WAKE_UPS)
 
 
 class Cursor:
@@ -58,6 +58,7 @@ class Thread:
         self.first = None  # CLOCK_MONOTONIC when it was first seen
         self.trace, self.trace_event, self.step = [], None, 1  # TraceRecords
         self.marks, self.lost_marks = [], 0  # (time, kind, name)
+        self.wake_ups, self.lost_wake_ups, self.wake_up_step, self.wake_up_window = [], 0, 1, 1  # (time, began, released, thread)
 
     def path(self, node):
         """The physical (instance, offset) notes from the outermost to the node."""
@@ -155,3 +156,9 @@ class Measurement:
                 time += c.z()
                 thread.marks.append((time, c.u8(), c.text()))
             thread.lost_marks = c.v()
+        elif kind == WAKE_UPS:
+            time = thread.first
+            for _ in range(c.v()):
+                time += c.z()
+                thread.wake_ups.append((time, time - c.v(), time - c.v(), c.v()))
+            thread.lost_wake_ups, thread.wake_up_step, thread.wake_up_window = c.vs(3)

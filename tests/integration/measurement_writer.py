@@ -20,7 +20,7 @@ PROCESS_CHUNK = 0xffffffff
 (PROCESS, EVENTS, METRICS, MODULES, NAMES, AGENTS, WORKERS, PROCESS_CLOCK, CODE_NAMES) = range(1, 10)
 REFUSALS, METRIC_STATES, REGIONS, CHILD, LINES = 10, 12, 13, 14, 15
 NO_NUMBER = 0xffffffff
-(THREAD, THREAD_CLOCK, NODES, ASSOCIATIONS, VALUES, FATES, JOINS, TRACE, MARKS) = range(16, 25)
+(THREAD, THREAD_CLOCK, NODES, ASSOCIATIONS, VALUES, FATES, JOINS, TRACE, MARKS, WAKE_UPS) = range(16, 26)
 WORK, WAITING, IDLE_WORKER, NOBODY, RUNTIME, READY, OFF_CPU, DROPPED = 1, 3, 4, 5, 6, 7, 8, 9  # states of TRACE
 WORKER = 16
 
@@ -80,6 +80,7 @@ class Thread:
         self.trace = []  # (time, state, amount, node, n, n_w, waiters)
         self.trace_event, self.step = 0, 1
         self.marks, self.lost_marks = [], 0  # (time, kind, name)
+        self.wake_ups, self.lost_wake_ups, self.wake_up_step, self.wake_up_window = [], 0, 1, 1  # (time, began, released, thread)
         self.nodes = []  # encoded, ids from 1
         self.children = {}
         self.values = {}
@@ -131,6 +132,13 @@ class Thread:
             out.append(zigzag(time - before) + bytes([kind]) + string(name))
             before = time
         return b"".join(out) + varint(self.lost_marks)
+
+    def wake_up_chunk(self):
+        out, before = [varint(len(self.wake_ups))], self.first[0]
+        for time, began, released, thread in self.wake_ups:
+            out.append(zigzag(time - before) + varints(time - began, time - released, thread))
+            before = time
+        return b"".join(out) + varints(self.lost_wake_ups, self.wake_up_step, self.wake_up_window)
 
     def trace_chunks(self):
         """Two chunks, if there are two records."""
@@ -298,6 +306,8 @@ class Measurement:
             yield TRACE, thread.index, payload
         if thread.marks:
             yield MARKS, thread.index, thread.mark_chunk()
+        if thread.wake_ups:
+            yield WAKE_UPS, thread.index, thread.wake_up_chunk()
         if thread.joins:
             yield JOINS, thread.index, varint(len(thread.joins)) + b"".join(thread.joins)
         if thread.last:

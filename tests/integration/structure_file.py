@@ -9,9 +9,10 @@ UNKNOWN_FILE = "<unknown file>"
 
 def parse_ranges(text):
     """"{[0x10-0x20) [0x30-0x40)}" as a list of pairs."""
-    if not re.fullmatch(r"\{(\[0x[0-9a-f]+-0x[0-9a-f]+\)( (?!\}))?)*\}", text):
+    found = RANGE.findall(text)
+    if text != f"{{{' '.join(f'[0x{begin}-0x{end})' for begin, end in found)}}}":
         raise ValueError(f"bad set of ranges: {text}")
-    return [(int(begin, 16), int(end, 16)) for begin, end in RANGE.findall(text)]
+    return [(int(begin, 16), int(end, 16)) for begin, end in found]
 
 
 class Scope:
@@ -30,10 +31,12 @@ class Scope:
         self.call_file = self.call_line = None
 
     def within(self):
-        """The scope and all scopes inside it."""
-        yield self
-        for child in self.children:
-            yield from child.within()
+        """The scope and all scopes inside it, in their order. Not recursive: large binaries have a million."""
+        open_scopes = [self]
+        while open_scopes:
+            scope = open_scopes.pop()
+            yield scope
+            open_scopes += scope.children[::-1]
 
     def chain(self):
         """The scopes from the procedure to this one."""

@@ -11,12 +11,14 @@ import tempfile
 import time
 import unittest
 
-from blocked import is_blocked
+from blocked import is_blocked, times_blocked
 
 HANG = 600  # seconds: only what hangs takes longer
 # Seconds after which a program that waits for a key, with a screen that stays, will not show more. Keys go by tmux,
 # which on an overloaded machine is late.
 FOR_NOTHING = 60
+# Seconds in which a key, or what the program wrote, passes through the kernel on a machine that is not overloaded.
+ON_ITS_WAY, A_LOOK_LATER = 0.05, 0.003
 HAVE_TMUX = shutil.which("tmux") is not None
 
 
@@ -38,18 +40,41 @@ class Terminal:
         clean = {k: v for k, v in os.environ.items()
                  if k not in ("TMUX", "NO_COLOR", "COLUMNS", "LINES")}
         # tmux runs the script by $SHELL, or by the user's login shell, which may be csh or nologin.
+        environment = dict(clean, LC_ALL="C.UTF-8", SHELL="/bin/sh")
         subprocess.run(["tmux", "-S", self.socket, "-f", "/dev/null", "new-session", "-d", "-x",
-                        str(width), "-y", str(height), script], check=True,
-                       env=dict(clean, LC_ALL="C.UTF-8", SHELL="/bin/sh"))
+                        str(width), "-y", str(height), script], check=True, env=environment)
+        # One client for all commands: a program for each takes 3 ms of CPU time, and a test has hundreds.
+        self.client = subprocess.Popen(["tmux", "-u", "-S", self.socket, "-C", "attach", "-f", "ignore-size,no-output"],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
+                                       env=environment)
+        self.pressed, self.blocked_before = 0, 0
+        self.answer_of_tmux()
+
+    def answer_of_tmux(self):
+        """What tmux prints between the lines %begin and %end of a command; notifications come before."""
+        is_begin, lines = False, []
+        for line in self.client.stdout:
+            word, _, number = line.partition(" ")
+            if not is_begin and word == "%begin":
+                is_begin = number
+            elif is_begin == number and word in ("%end", "%error"):
+                assert word == "%end", lines
+                break
+            elif is_begin:
+                lines.append(line)
+        return "".join(lines)
 
     def tmux(self, *arguments):
-        return subprocess.run(["tmux", "-S", self.socket, *map(str, arguments)], check=True,
-                              capture_output=True, text=True).stdout
+        self.client.stdin.write(" ".join(shlex.quote(str(word)) for word in arguments) + "\n")
+        self.client.stdin.flush()
+        return self.answer_of_tmux()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        self.client.kill()
+        self.client.communicate()
         subprocess.run(["tmux", "-S", self.socket, "kill-server"], capture_output=True)
         self.folder.cleanup()
 
@@ -62,10 +87,15 @@ class Terminal:
 
     def press(self, *keys):
         """Keys by tmux's names (Up, C-b, BSpace, F1, ...)."""
+        try:
+            self.blocked_before = times_blocked(self.pid_file.read_text().strip())
+        except (FileNotFoundError, ProcessLookupError, StopIteration):  # not started yet, or ended
+            self.blocked_before = 0
         self.tmux("send-keys", *keys)
+        self.pressed = time.monotonic()
 
     def type(self, text):
-        self.tmux("send-keys", "-l", text)
+        self.press("-l", text)
 
     def answer(self, *keys_and_text):
         """Presses keys, the last of which asks for something, and answers with the text."""
@@ -79,16 +109,22 @@ class Terminal:
         self.tmux("resize-window", "-x", width, "-y", height)
 
     def is_waiting(self):
-        """Whether the program has written all that it has to say until another key comes."""
+        """Whether the program has written all that it has to say until another key comes: it has slept since the last
+        one, but if another program, which it waits for, got that."""
         try:
-            return is_blocked(self.pid_file.read_text().strip())
+            pid = self.pid_file.read_text().strip()
+            return is_blocked(pid) and (times_blocked(pid) > self.blocked_before or
+                                        time.monotonic() > self.pressed + ON_ITS_WAY)
         except (FileNotFoundError, ProcessLookupError):  # not started yet, or ended
             return True
 
     def is_whole(self, lines):
         """Whether the screen is not about to change. tmux takes what was written before it is asked
         twice."""
-        return self.is_waiting() and self.screen() == lines and self.screen() == lines
+        def is_same():
+            time.sleep(A_LOOK_LATER)
+            return self.screen() == lines
+        return self.is_waiting() and is_same() and is_same()
 
     def until(self, is_there, what):
         """Waits until is_there(lines of the screen) and these are whole; returns them."""

@@ -45,7 +45,7 @@ class Completion(unittest.TestCase):
             self.assertLessEqual(options, offered)
             manual = (BUILD / "man" / f"{tool}.1").read_text().replace("\\-", "-")
             for option in offered - options:  # --help has 35 lines
-                self.assertRegex(manual, rf"{option}(\\fR)? ")
+                self.assertRegex(manual, rf"{option}(\\fR)?\s")
             long = {option for option in offered if option.startswith("--")}
             self.assertEqual(self.complete(tool, "--"), long)
         self.assertEqual(self.complete("hpcviewer", "--print", "flat", "--m"),

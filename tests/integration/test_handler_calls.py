@@ -52,7 +52,7 @@ INDIRECT = {
     "carry_out_one_byte": "the same",
     "text_add_error": "a switch: names of errors",
     **{f"thread_chunks_{part}": "flush.c's functions: an item of the thread's tree, and where its chunks go"
-       for part in ("identity", "clocks", "nodes", "associations", "values", "fates", "joins", "trace", "marks")},
+       for part in ("identity", "clocks", "nodes", "associations", "values", "fates", "joins", "trace", "marks", "wake_ups")},
     "trace": "a switch: what instructions do to registers",
     "apply": "the same",
     "apply_move": "the same",

@@ -1,4 +1,4 @@
-"""hpcprof and its readers with damaged measurements and structure that have valid checksums: one clear line and a
+"""hpcprof with damaged measurements and structure that have valid checksums: one clear line and a
 valid database of the rest; never a crash, a hang or excessive memory. FUZZ_ROUNDS is the number of damaged inputs
 (default 40)."""
 import os
@@ -11,7 +11,6 @@ import subprocess
 import zlib
 
 import measurement_writer as mw
-import profiling
 from hpcprof_case import HpcprofCase
 from hpcprof_scenario import hpcprof_path
 from structure_model import A, F, L, P, S, Structure
@@ -20,8 +19,6 @@ from v4_reader import read_database
 
 ROUNDS = int(os.environ.get("FUZZ_ROUNDS", "40"))
 FIRST_SEED = int(os.environ.get("FUZZ_SEED", "1"))
-READER_ROUNDS = max(5000, 50 * ROUNDS)  # all in one process, so each round is cheap
-READERS = os.path.join(os.environ["BUILD"], "tests", "tools", "fuzz-readers")
 SANITIZED = b"__asan_init" in pathlib.Path(hpcprof_path()).read_bytes()
 MEMORY = 1 << 30
 
@@ -89,31 +86,6 @@ class FuzzTest(HpcprofCase):
             for code in (mw.FIRED, mw.RECORDED, mw.NO_UNWIND_INFORMATION):
                 thread.fate(0, mw.CPU_TIMER, code, 3, 3000)
         return run
-
-    # The readers alone.
-
-    def read_damaged(self, kind, path, rounds=READER_ROUNDS):
-        done = subprocess.run([READERS, kind, path, str(FIRST_SEED), str(rounds)],
-                              capture_output=True, text=True, timeout=3600)
-        self.assertEqual(done.returncode, 0, (done.stdout + done.stderr)[:4000])
-
-    def test_the_reader_of_measurements(self):
-        self.read_damaged("measurement", self.measurement().write(self.at("whole")))
-
-    def test_the_reader_of_arena_files(self):
-        """Of a process with three threads that ended by a bare system call."""
-        where = pathlib.Path(self.at("m"))
-        subprocess.run([profiling.HPCRUN, "-q", "-e", "CPUTIME@f1000", "-o", where,
-                        profiling.program("endless"), self.at("ledger"), "3", "200"])
-        path, = where.glob("*.arenas")
-        self.read_damaged("arenas", path, READER_ROUNDS // 10)
-
-    def test_the_reader_of_structure(self):
-        path = pathlib.Path(self.at("whole.hpcstruct"))
-        path.write_bytes(STRUCTURE.image())
-        self.read_damaged("structure", str(path))
-
-    # The whole program.
 
     time_lines = 0  # of threads, that were read
 

@@ -101,6 +101,7 @@ class HpcprofMpi(HpcprofCase):
                      for i in range(8)]
             thread.step, thread.lost_marks = 1 << k, pid
             thread.marks = [(10**9 + pid, 1, f"region {pid}"), (10**9 + pid + 5, 2, f"region {pid}")] * (k % 2)
+            thread.wake_ups = [(10**9 + 100 * i + pid, 10**9 + 100 * i, 10**9 + 100 * i + pid // 2, (k + 1) % 3) for i in range(1, pid % 7)]
             for i, path in enumerate(paths):
                 thread.add(thread.path(path), work, 1000 + i * pid)
                 thread.record(10**9 + (pid + 5 * i) * 10**7, mw.WORK, (i % 5) * 10**10, thread.path(path), 4, i % 3)

@@ -57,6 +57,12 @@ EXPECTED = {0x1000: None, 0x2000: None, 0x2010: "spawn", 0x2020: "spawn", 0x2030
             0x4020: None}  # a pattern with a star does not apply to the user's module
 
 
+def code(places, file="/s/a.c", size=16):
+    """Procedures of a line each. places: {name: address}."""
+    return Structure(F(file, *(P(name, 10 * i if file else 0, [(at, at + size)], S(10 * i + 1 if file else 0, (at, at + size)))
+                               for i, (name, at) in enumerate(places.items(), 1))))
+
+
 class RulesCase(HpcprofCase):
     def write_rules(self, text, name="any.rules", first="agent any 1.0"):
         folder = self.scenario.at("lib/agents")
@@ -65,12 +71,12 @@ class RulesCase(HpcprofCase):
             file.write(f"{first}\n{text}")
         return os.path.join(folder, name)
 
-    def start(self, module, agent=True, **fields):
+    def start(self, module, agent=True, flags=0, **fields):
         process = self.scenario.process(**fields)
         process.metric("work", process.event("CPUTIME"))
         if agent:
             process.agents.append(("any", "1.0", 1, "any.rules", "1.0"))
-        return process, self.scenario.load(process, module)
+        return process, self.scenario.load(process, module, flags=flags)
 
     def sample_all(self, process, instance, addresses):
         """A sample of one second at each address, below main."""
@@ -85,9 +91,22 @@ class RulesCase(HpcprofCase):
         return {m.name: total[db.metric(m.name, "execution")] for m in db.metrics
                 if db.metric(m.name, "execution") in total}
 
-    def states(self):
-        run = json.loads(pathlib.Path(self.scenario.at("db"), "run.json").read_text())
-        return {m["name"]: m["state"] for m in run["metrics"]}
+    def run_json(self):
+        return json.loads(pathlib.Path(self.scenario.at("db"), "run.json").read_text())
+
+    def metric(self, name):
+        """What run.json says of a metric."""
+        found, = (m for m in self.run_json()["metrics"] if m["name"] == name)
+        return found
+
+    def own_paths(self, db):
+        """{names of the procedures of a sample: their seconds}"""
+        own, found = db.metric("work", "point"), {}
+        for context, row in db.profiles[0].values.items():
+            if own in row:
+                names = tuple(at.function.name for at in db.contexts[context].above() if at.kind == "call")
+                found[names] = found.get(names, 0) + row[own]
+        return found
 
     def count(self, expected):
         """The metrics for one second of each of these kinds."""
@@ -105,11 +124,8 @@ class Glue(RulesCase):
 
     def start_interpreter(self, rules, loop="rt_loop"):
         self.write_rules(rules)
-        names = {loop: self.LOOP, "rt_call": self.CALL, "rt_builtin_sum": self.BUILTIN}
-        interpreter = Structure(F("/rt/a.c", *(P(name, 5, [(at, at + 16)], S(6, (at, at + 16)))
-                                               for name, at in names.items())))
-        user = Structure(F("/s/a.c", P("main", 1, [(0x1000, 0x1010)], S(2, (0x1000, 0x1010))),
-                           P("leaf", 9, [(self.LEAF, self.LEAF + 16)], S(10, (self.LEAF, self.LEAF + 16)))))
+        interpreter = code({loop: self.LOOP, "rt_call": self.CALL, "rt_builtin_sum": self.BUILTIN}, "/rt/a.c")
+        user = code({"main": 0x1000, "leaf": self.LEAF})
         process, runtime = self.start(self.scenario.binary("interpreter", "01", interpreter))
         extension = self.scenario.load(process, self.scenario.binary("user", "02", user))
         table, thread = process.names([(1, "outer", "/p/m.py", 3), (2, "inner", "/p/m.py", 30)]), process.thread()
@@ -122,13 +138,7 @@ class Glue(RulesCase):
 
     def paths(self, physical=False):
         db = read_database(self.scenario.at("db/physical")) if physical else self.scenario.database()
-        own, found = db.metric("work", "point"), set()
-        for context, row in db.profiles[0].values.items():
-            names, at = (), db.contexts[context]
-            while own in row and at.id != 0:
-                names, at = (at.function.name, *names) if at.kind == "call" else names, at.parent
-            found |= {names} if own in row else set()
-        return found
+        return set(self.own_paths(db))
 
     def test_it_is_hidden_between_the_calls_of_the_program(self):
         self.start_interpreter(self.RULES)
@@ -152,7 +162,7 @@ class Bodies(RulesCase):
         user = Structure(F("/s/a.c", *(P(name, line, [(at, at + 16)], S(line + 1, (at, at + 16))) for name, line, at in
                                        (("main", 1, 0x1000), ("main._fn.0", 20, self.BODY), ("main._fn.1", 30, self.OTHER),
                                         ("main._fn.0.cold", 20, self.PART), ("leaf", 40, self.LEAF)))))
-        runtime = Structure(F("/rt/a.c", P("rt_run_task", 5, [(self.RUN, self.RUN + 16)], S(6, (self.RUN, self.RUN + 16)))))
+        runtime = code({"rt_run_task": self.RUN}, "/rt/a.c")
         self.process, self.runtime = self.start(self.scenario.binary("librt.so", "01", runtime))
         self.user = self.scenario.load(self.process, self.scenario.binary("user", "02", user), flags=mw.MAIN)
         self.thread = self.process.thread()
@@ -172,16 +182,7 @@ class Bodies(RulesCase):
         self.thread.add(self.thread.path([(self.user, address) for address in path], node), 0, SECOND)
 
     def paths(self):
-        """{names of the procedures of a sample: their seconds}"""
-        db, found = self.scenario.database(), {}
-        own = db.metric("work", "point")
-        for context, row in db.profiles[0].values.items():
-            names, at = (), db.contexts[context]
-            while own in row and at.id != 0:
-                names, at = (at.function.name, *names) if at.kind == "call" else names, at.parent
-            if own in row:
-                found[names] = found.get(names, 0) + row[own]
-        return found
+        return self.own_paths(self.scenario.database())
 
     def test_a_body_that_jumped(self):
         """It is shown around the function that it jumped to, and named by what called it."""
@@ -242,11 +243,9 @@ class Overhead(RulesCase):
     def test_a_body_that_ended_with_a_jump_into_the_c_library(self):
         """It has no frame: its caller seems to call the library."""
         self.write_rules("runtime-module librt.so\noverhead rt_* task\nconstruct rt_run* task\n")
-        functions = [P(name, 1, [(at, at + 16)], S(2, (at, at + 16)))
-                     for name, at in (("main", 0x1000), ("rt_run_task", 0x2000), ("rt_wait", 0x3000), ("qsort", 0x4000))]
-        process, runtime = self.start(self.scenario.binary("librt.so", "01", Structure(F("/rt/a.c", *functions))))
-        libc = self.scenario.load(process, self.scenario.binary("libc.so", "02", Structure(F("/c.c", functions[3]))),
-                                  flags=mw.LIBC)
+        functions = code({"main": 0x1000, "rt_run_task": 0x2000, "rt_wait": 0x3000}, "/rt/a.c")
+        process, runtime = self.start(self.scenario.binary("librt.so", "01", functions))
+        libc = self.scenario.load(process, self.scenario.binary("libc.so", "02", code({"qsort": 0x4000}, "/c.c")), flags=mw.LIBC)
         main, run, wait, qsort = (runtime, 0x1000), (runtime, 0x2000), (runtime, 0x3000), (libc, 0x4000)
         shown = mw.ONE_M, main, 0x1000  # an agent shows the path to the construct in the place of the frame
         for path, kind in (([(run, shown)], "task"), ([(run, shown), (None, shown)], "task"),
@@ -267,16 +266,13 @@ class Overhead(RulesCase):
 
     def test_state(self):
         """Rules give a lower bound."""
-        untagged = Structure(F("/home/u/fib.c", P("main", 1, [(0x1000, 0x1010)],
-                                                  S(2, (0x1000, 0x1010)))),
-                             F("", P("rt_exported", 0, [(0x4000, 0x4010)],
-                                     S(0, (0x4000, 0x4010)))))
+        untagged = code({"main": 0x1000, "rt_exported": 0x4000}, "")
         for structure, state in ((untagged, "lower bound"), (USER, "measured")):
             self.setUp()
             self.write_rules(RULES)
             self.sample_all(*self.start(self.scenario.binary("user", "01", structure)), [0x4000])
             self.scenario.database()
-            self.assertEqual(self.states()["overhead"], state)
+            self.assertEqual(self.metric("overhead")["state"], state)
 
     def test_state_of_runtimes_that_are_only_libraries(self):
         """Overhead is measured if the rules of each runtime that counted workers say so."""
@@ -288,8 +284,8 @@ class Overhead(RulesCase):
                 self.setUp()
                 self.write_rules(rules)
                 self.write_rules(plain, "other.rules", "agent other 1.0")
-                untagged = Structure(F("", P("rt_exported", 0, [(0x4000, 0x4010)], S(0, (0x4000, 0x4010)))))
-                process, instance = self.start(self.scenario.binary("user", "01", untagged), agent=False)
+                untagged = self.scenario.binary("user", "01", code({"rt_exported": 0x4000}, ""))
+                process, instance = self.start(untagged, agent=False)
                 for agent in workers:
                     process.workers.append((len(process.agents), [(5, 2, 2)]))
                     process.agents.append((agent, "1.0", 4, f"{agent}.rules", "1.0"))
@@ -299,8 +295,7 @@ class Overhead(RulesCase):
                 thread.add(thread.node(mw.ROOT, (instance, 0x4000), "ip"), 0, SECOND)
                 self.write_rules("", "pthread.rules", "agent pthread 1.0")
                 self.scenario.database()
-                run = json.loads(pathlib.Path(self.scenario.at("db"), "run.json").read_text())
-                overhead, = (m for m in run["metrics"] if m["name"] == "overhead")
+                overhead = self.metric("overhead")
                 self.assertEqual(overhead["state"], state)
                 if "other" in workers:
                     self.assertIn("runtime of agent other ", overhead["why"])
@@ -308,8 +303,7 @@ class Overhead(RulesCase):
     def test_other_processes_are_left_alone(self):
         """An agent's rules apply where it took part. Elsewhere, a procedure of that name is the user's."""
         self.write_rules(RULES)
-        plain = Structure(F("/home/u/b.c", P("main", 1, [(0x1000, 0x1010)], S(2, (0x1000, 0x1010))),
-                            P("rt_push", 5, [(0x2000, 0x2010)], S(6, (0x2000, 0x2010)))))
+        plain = code({"main": 0x1000, "rt_push": 0x2000}, "/home/u/b.c")
         self.sample_all(*self.start(self.scenario.binary("user", "01", USER)), [0x2010])
         other = self.start(self.scenario.binary("plain", "02", plain), agent=False, pid=99)
         self.sample_all(*other, [0x2000])
@@ -318,10 +312,8 @@ class Overhead(RulesCase):
 
     def test_libc_belongs_to_its_caller(self):
         self.write_rules(RULES)
-        libc = Structure(F("/l/futex.c", P("futex", 1, [(0x10, 0x50)], S(2, (0x10, 0x50)))))
         process, user = self.start(self.scenario.binary("user", "01", USER))
-        lock = self.scenario.load(process, self.scenario.binary("libc", "02", libc),
-                                  flags=mw.LIBC)
+        lock = self.scenario.load(process, self.scenario.binary("libc", "02", code({"futex": 0x10}, "/l/futex.c")), flags=mw.LIBC)
         thread = process.thread()
         for caller in (0x2000, 0x2010, 0x4000):
             thread.add(thread.node(thread.node(mw.ROOT, (user, caller), "ip"), (lock, 0x10), "ip"),
@@ -371,9 +363,7 @@ overhead-complete debug
         for address in addresses:
             thread.add(thread.node(mw.ROOT, (instance, address), "ip"), 0, SECOND)
         totals = self.totals(self.scenario.database())
-        run = json.loads(pathlib.Path(self.scenario.at("db"), "run.json").read_text())
-        overhead, = (m for m in run["metrics"] if m["name"] == "overhead")
-        return {name: seconds for name, seconds in totals.items() if not name.startswith("idle")}, overhead
+        return {name: seconds for name, seconds in totals.items() if not name.startswith("idle")}, self.metric("overhead")
 
     def test_with_debug_information(self):
         for address, kind in self.KINDS.items():
@@ -404,9 +394,7 @@ overhead-complete debug
 
     def test_names_of_functions_in_headers(self):
         self.write_rules("runtime-module librt.so\nheader */rt/*\n")
-        functions = [P(name, 10 * i, [(0x1000 * i, 0x1000 * i + 16)], S(10 * i + 1, (0x1000 * i, 0x1000 * i + 16)))
-                     for i, name in enumerate(self.SHOWN, 1)]
-        structure = Structure(F("/usr/include/rt/all.h", *functions))
+        structure = code({name: 0x1000 * i for i, name in enumerate(self.SHOWN, 1)}, "/usr/include/rt/all.h")
         process, instance = self.start(self.scenario.binary("user", "01", structure))
         for i in range(1, len(self.SHOWN) + 1):
             thread = process.thread()
@@ -447,9 +435,7 @@ class Installed(RulesCase):
         first, rest = rules.split("\n", 1)
         self.write_rules(rest, f"{agent}.rules", first)
         places = {name: 0x2000 + 16 * i for i, name in enumerate(names)}
-        code = Structure(F("/x/a.c", P("main", 1, [(0x1000, 0x1010)], S(2, (0x1000, 0x1010))), *(
-            P(name, 0, [(at, at + 8)], S(at, (at, at + 8))) for name, at in places.items())))
-        process, instance = self.start(self.scenario.binary(module, "01", code), agent=False)
+        process, instance = self.start(self.scenario.binary(module, "01", code({"main": 0x1000, **places}, size=8)), agent=False)
         process.agents.append((agent, "1", 1, f"{agent}.rules", "1"))
         self.sample_all(process, instance, places.values())
         self.assertEqual(self.totals(self.scenario.database()), self.count(names.values()))
@@ -475,11 +461,8 @@ class Installed(RulesCase):
                 rules = (AGENTS / agent / f"{agent}.rules").read_text(encoding="utf-8")
                 first, rest = rules.split("\n", 1)
                 self.write_rules(rest, f"{agent}.rules", first)
-                code = Structure(F("", *(P(name, 0, [(0x1000 + 16 * i, 0x1008 + 16 * i)],
-                                           S(0, (0x1000 + 16 * i, 0x1008 + 16 * i)))
-                                         for i, name in enumerate(exports))))
-                process, instance = self.start(self.scenario.binary(library, "01", code),
-                                               agent=False)
+                exported = code({name: 0x1000 + 16 * i for i, name in enumerate(exports)}, "", size=8)
+                process, instance = self.start(self.scenario.binary(library, "01", exported), agent=False)
                 process.agents.append((agent, "1", 1, f"{agent}.rules", "1"))
                 thread = process.thread()
                 for i in range(len(exports)):
@@ -493,19 +476,17 @@ class WithoutAgent(RulesCase):
     """Rules of a runtime that needs no agent."""
 
     def test_only_its_modules(self):
-        code = Structure(F("/rt/a.c", P("main", 1, [(0x1000, 0x1010)], S(2, (0x1000, 0x1010))),
-                           P("rt_exported", 5, [(0x2000, 0x2010)], S(6, (0x2000, 0x2010)))))
         for name, is_its in (("librt-x.so", True), ("librt-x.so.5", True), ("librt-x-2.so", True),
                              ("librt.so", False), ("mylibrt-x.so", False), ("librt-x.sox", False)):
             with self.subTest(name=name):
                 self.setUp()
                 self.write_rules("runtime-module librt-x*.so\noverhead rt_* loop\n", "rt.rules",
                                  "runtime rt 1")
-                module = self.scenario.binary(name, "01", code)
+                module = self.scenario.binary(name, "01", code({"main": 0x1000, "rt_exported": 0x2000}, "/rt/a.c"))
                 self.sample_all(*self.start(module, agent=False), [0x2000])
                 self.assertEqual(self.totals(self.scenario.database()),
                                  {"overhead": 1, "overhead:loop": 1} if is_its else {"work": 1})
-                self.assertEqual(self.states()["overhead"],
+                self.assertEqual(self.metric("overhead")["state"],
                                  "lower bound" if is_its else "not measurable")
 
     def test_an_agent_that_took_no_part(self):
@@ -519,10 +500,6 @@ class WithoutAgent(RulesCase):
 class Stripped(RulesCase):
     def test_clones_cannot_be_told(self):
         """A stripped program is reported; nothing else is."""
-        def code(*names):
-            return Structure(F("", *(P(name, 0, [(0x1000 + 16 * i, 0x1010 + 16 * i)],
-                                       S(0, (0x1000 + 16 * i, 0x1010 + 16 * i)))
-                                     for i, name in enumerate(names))))
         stripped, named = ("<p+0x1000>", "<p+0x1010>"), ("f", "_cilk_f_slow")
         for names, rules, flags, agent, is_said in (
                 (stripped, "clone _cilk_*_slow\n", mw.MAIN, True, True),
@@ -533,17 +510,12 @@ class Stripped(RulesCase):
             with self.subTest(names=names, rules=rules, flags=flags, agent=agent):
                 self.setUp()
                 self.write_rules(rules)
-                process = self.scenario.process()
-                process.metric("work", process.event("CPUTIME"))
-                if agent:
-                    process.agents.append(("any", "1.0", 1, "any.rules", "1.0"))
-                module = self.scenario.binary("p", "01", code(*names))
-                instance = self.scenario.load(process, module, flags=flags)
+                module = self.scenario.binary("p", "01", code({name: 0x1000 + 16 * i for i, name in enumerate(names)}, ""))
+                process, instance = self.start(module, agent, flags)
                 self.sample_all(process, instance, [0x1010])
                 self.scenario.database()
                 self.assertEqual("it was stripped: the clones" in self.scenario.stderr, is_said)
-                run = json.loads(pathlib.Path(self.scenario.at("db"), "run.json").read_text())
-                self.assertEqual("it was stripped" in run["modules"][0]["why"], is_said)
+                self.assertEqual("it was stripped" in self.run_json()["modules"][0]["why"], is_said)
 
 
 class Refused(RulesCase):
@@ -558,7 +530,7 @@ class Refused(RulesCase):
             process.refusals += refusals
             self.sample_all(process, user, [0x2010])
             db = self.scenario.database()
-            run = json.loads(pathlib.Path(self.scenario.at("db"), "run.json").read_text())
+            run = self.run_json()
             self.assertEqual([a["name"] for a in run["agents"]], ["any"] if took_part else [])
             self.assertEqual(self.totals(db), {"overhead": 1, "overhead:spawn": 1} if took_part
                              else {"work": 1})
@@ -662,11 +634,11 @@ class Waiting(RulesCase):
 
     def test_state(self):
         self.database_of([[self.MAIN]])
-        self.assertEqual(self.states()["waiting"], "measured")
+        self.assertEqual(self.metric("waiting")["state"], "measured")
         self.setUp()
         self.sample_all(*self.start(self.scenario.binary("user", "01", USER), agent=False), [0x2000])
         self.scenario.database()
-        self.assertEqual(self.states()["waiting"], "not measurable")
+        self.assertEqual(self.metric("waiting")["state"], "not measurable")
 
     def test_counters_wait_as_well(self):
         self.setUp()

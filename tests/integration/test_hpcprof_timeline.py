@@ -224,6 +224,26 @@ class Timeline(HpcprofCase):
         self.assertEqual(len(db.profiles), 3)
         self.assertTrue(any("thread 0: its time line is lost" in line for line in self.run_json()["problems"]))
 
+    def test_wake_ups(self):
+        """The creation is the first one. Wakers that are not known, or the thread itself, are left out."""
+        process, thread, _ = self.traced()
+        end = 4 * 10**9, 10**9
+        process.end = *end, mw.EXIT, 0
+        other = process.thread(creator=(0, 0), first=(2 * 10**9, 0), last=end)
+        process.thread(creator=(1, 0), first=(3 * 10**9, 0), last=end)
+        other.wake_ups = [(2010 * MS, 2005 * MS, 2009 * MS, 2), (2020 * MS, 2015 * MS, 2020 * MS, 1),
+                          (2030 * MS, 2025 * MS, 2028 * MS, 99), (2040 * MS, 2035 * MS, 2036 * MS, 0)]
+        other.wake_up_step, other.wake_up_window = 4, 50 * MS
+        thread.record(1010 * MS, mw.WORK, 10 * MS << 10)
+        _, line = self.read()
+        at = lambda *times: tuple((time - 1000) * MS for time in times)
+        self.assertEqual(line.threads[1].wake_ups, [])
+        self.assertEqual(line.threads[2].wake_ups, [(*at(2000, 2000, 2000), 1), (*at(2010, 2005, 2009), 3),
+                                                    (*at(2040, 2035, 2036), 1)])
+        self.assertEqual(line.threads[3].wake_ups, [(*at(3000, 3000, 3000), 2)])
+        self.assertEqual(line.threads[2].windows, [4, 50 * MS, 0])
+        self.assertEqual(line.threads[1].windows[0], 1)
+
     def test_regions(self):
         """Begins and ends are paired by name, the latest begin first. Ends without a begin say nothing."""
         process, thread, _ = self.traced()

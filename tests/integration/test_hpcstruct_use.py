@@ -203,7 +203,8 @@ class BadInputTest(UseCase):
                     self.compile("loops.c", "-O2", "-g", "-gz", name="compressed"),
                     self.compile("objects.cc", "-O1", "-g", "-gdwarf-4", compiler="clang++",
                                  name="objects"),
-                    self.compile("switches.c", "-O2", "-s", name="stripped")]
+                    self.compile("switches.c", "-O2", "-s", name="stripped"),
+                    self.compile("go-table.S", "-nostdlib", "-static", "-s", "-DVERSION=20", name="go")]
         for program in programs:
             result = subprocess.run([FUZZER, program, first, seeds], capture_output=True,
                                     text=True, errors="replace", timeout=600 + int(seeds))

@@ -1,7 +1,9 @@
 """Programs that are measured from outside: hpcrun -p, hpcrun --outside, and what hpcrun can't be loaded into."""
+import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -9,10 +11,10 @@ import unittest
 
 import profiling
 from evidence import OfChance, of_share
-from profiling import FIRED, HPCRUN, PARTIAL, program
+from profiling import FIRED, HPCRUN, OUTSIDE_SOURCES, PARTIAL, program
 
 # Of doc/FORMAT-hpcrun.md.
-OUTSIDE_SOURCES = {6, 7}
+LAUNCHED, FORK = 0, 2
 STATE_EXIT, STATE_EXEC, STATE_SIGNAL, STATE_RUNS_ON = 1, 3, 4, 6
 
 
@@ -149,6 +151,153 @@ class Shares(OfChance, OutsideTest):
             subprocess.run(["rm", "-r", where], check=True)
 
 
+class Waits(OfChance, OutsideTest):
+    measures_time = True
+
+    def seconds_in(self, image, binary, name, *metrics):
+        """Of some metrics, at paths through a function."""
+        start, size = profiling.symbols(binary)[name]
+        return sum(value * profiling.TIME_UNIT for thread in image.threads for metric, value, path in thread.paths
+                   if metric in metrics and any(start <= int(frame.rsplit("+", 1)[1], 16) < start + size
+                                                for frame in path if frame.startswith(f"{binary.name}+")))
+
+    def test_threads_that_take_turns(self):
+        """Time on a CPU is work, that in waiting calls is waiting, and at any instant one thread works: from outside as in
+        a preloaded run. Code with frame pointers has them in its prologue only."""
+        for name, flags, options in (("static", ("-static",), []), ("dynamic", (), ["--outside"]),
+                                     ("frames", ("-static", "-O0"), []), ("preloaded", (), [])):
+            binary = self.compile(name, self.source("planned-waits"), *flags)
+            with self.subTest(name):
+                for evidence in self.looks():
+                    done, _ = self.measure(binary, 100, options=options, events=["REALTIME@f500"])
+                    image, = profiling.read_measurements(self.measurements, paths=True)
+                    self.check_fates([image])
+                    self.check_turns(evidence, image, binary, [int(word) * 1e-9 for word in done.stdout.split()])
+
+    def whole_program(self):
+        """The metrics of the last run."""
+        database = self.directory / "database"
+        self.run_tool(profiling.BUILD / "bin/hpcprof", "-o", database, self.measurements, check=True)
+        done = self.run_tool(profiling.BUILD / "bin/hpcviewer", "--print", "summary", "--format", "json", database, check=True)
+        shutil.rmtree(database)
+        return json.loads(done.stdout)["metrics"]
+
+    def check_turns(self, evidence, image, binary, printed):
+        """The kernel lets a thread that was woken wait for a CPU: its `ready` time may be in what a call took."""
+        worked, waited, slept = printed
+        total, period = sum(printed), 2 * image.mean_period("REALTIME")
+        ready = sum(value * profiling.TIME_UNIT for thread in image.threads for metric, value, _ in thread.paths
+                    if metric == "ready")
+        for name, metric, truth, least in (("work", "work", worked, 0.99 * worked),
+                                           ("wait_for_turn", "waiting", waited, 0.98 * waited - ready),
+                                           ("doze", "waiting", slept, 0.98 * slept - ready)):
+            evidence.between(name, self.seconds_in(image, binary, name, metric), least, 1.01 * truth + 0.01 * total,
+                             of_share(truth, total, period), 0.3 * total)
+        idle = min(3, len(os.sched_getaffinity(0))) - 1
+        whole = self.whole_program()
+        for metric, truth in (("wall", worked), ("idleness", idle * worked)):
+            evidence.between(metric, whole[metric], 0.9 * truth, 1.05 * truth + 0.01 * total,
+                             of_share(worked, total, idle * period), 0.3 * total)
+        evidence.rate("partial paths", image.count("REALTIME", PARTIAL), image.count("REALTIME", [FIRED]), most=0.01,
+                      noticed=(0, 0.1))
+
+
+class Children(OutsideTest):
+    def check_children(self, images, shell, binary, printed):
+        """Each program that a shell has started has a measurement, with the CPU time that it has printed, and its paths.
+        One was started by a shell that the shell has forked."""
+        programs = sorted((image for image in images if image.executable == str(binary)),
+                          key=lambda image: image.count("CPUTIME", [FIRED]))
+        burned = sorted(sum(int(word) for word in line.split()) * 1e-9 for line in printed.splitlines())
+        self.assertEqual(len(programs), len(burned))
+        self.assertEqual(sum(image.parent != shell for image in programs), 1)
+        for image, seconds in zip(programs, burned):
+            self.check_time(image.seconds("CPUTIME", [FIRED]), seconds, seconds + 0.01, 2 * image.mean_period("CPUTIME"))
+        self.assertLessEqual(sum(image.count("CPUTIME", PARTIAL) for image in programs), 2)
+        self.check_paths(programs, binary, "main", "early", "late")
+
+    SCRIPT = """
+        {0} 0 3; {0} 2 3
+        ({0} 0 2; exec {0} 0 4)
+        (i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done; exit)
+        """
+
+    def test_of_a_command(self):
+        """Of a shell: with an exec and without, a second program in the same process, and several threads."""
+        binary = self.compile("static", self.source("outside"), "-static")
+        done, _ = self.measure("sh", "-c", self.SCRIPT.format(binary), options=["--outside"])
+        images = profiling.read_measurements(self.measurements, paths=True)
+        shell, = (image for image in images if image.origin == LAUNCHED)
+        self.check_images(images)
+        self.check_children(images, shell.pid, binary, done.stdout)
+        shells = [image for image in images if image.executable == shell.executable]
+        self.assertEqual({image.origin for image in shells}, {LAUNCHED, FORK})
+        self.assertGreater(sum(image.seconds("CPUTIME", [FIRED]) for image in shells if image.origin == FORK), 0.005)
+        self.assertLessEqual(sum(image.count("CPUTIME", PARTIAL) for image in shells), 1)
+
+    def test_of_a_process_that_runs(self):
+        """Also by its name."""
+        binary = self.compile("static", self.source("outside"), "-static")
+        name = self.directory / "shell-of-test"
+        name.symlink_to("/bin/sh")
+        process = self.start(name, "-c", "echo ready; read go;" + self.SCRIPT.format(binary))
+        tool, where = self.attach(process)
+        other = self.directory / "by-name"
+        refused = self.run_tool(HPCRUN, "-o", other, "--name", "no*such", "-p", "1")
+        self.assertEqual(refused.returncode, 2)
+        refused = self.run_tool(HPCRUN, "-o", other, "--name", "no*such")
+        self.assertEqual((refused.returncode, refused.stderr),
+                         (1, "hpcrun: --name no*such: no process of yours has such a name\n"))
+        done = self.run_tool(HPCRUN, "-o", other, "--name", "shell-of-*t", "--for", "0.1s")
+        self.assertEqual([image.pid for image in profiling.read_measurements(other)], [process.pid], done.stderr)
+        printed, _ = process.communicate("go\n")
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        self.check_children(self.images_of(where), process.pid, binary, printed)
+
+    def test_processes_without_samples(self):
+        """They have no files; their CPU time is known."""
+        done, (image,) = self.measure("sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done", options=["--outside"],
+                                      events=["CPUTIME@f10"])
+        self.assertRegex(done.stderr, r"measured from outside: 1 program; reading took [\d.]+ s CPU\n\Z")
+        self.assertGreaterEqual(image.pid, 1)
+
+
+class System(OutsideTest):
+    @unittest.skipIf(os.geteuid() != 0, "only root may")
+    def test_all_processes(self):
+        """Those that begin later are measured, too, without hpcrun's own; it runs until it is interrupted."""
+        binary, where = self.compile("static", self.source("outside"), "-static"), self.directory / "all"
+        tool = subprocess.Popen([HPCRUN, "-a", "-o", where, "-e", "CPUTIME@f1000"], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tool.stderr.close)
+        self.addCleanup(tool.wait)
+        self.addCleanup(tool.kill)
+        pids = []
+
+        def is_measured():
+            process = subprocess.Popen([binary, "0", "3"], stdout=subprocess.DEVNULL)
+            process.wait()
+            pids.append(process.pid)
+            lists = "".join(path.read_text() for path in where.glob("*.processes"))
+            return tool.poll() is not None or any(f" {pid} " in lists for pid in pids)
+
+        profiling.wait_until(is_measured, "a process's measurement")
+        tool.send_signal(signal.SIGINT)
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        images = profiling.read_measurements(where, paths=True)
+        self.check_fates(images)
+        ours = [image for image in images if image.pid in pids]
+        self.assertGreater(len(ours), 0)
+        self.assertEqual({image.executable for image in ours}, {str(binary)})
+        self.check_paths(ours, binary, "main")
+        self.assertEqual([image for image in images if "hpcrun-outside" in image.executable], [])
+
+    @unittest.skipIf(os.geteuid() != 0, "needs root, to be another user")
+    def test_who_may_not(self):
+        done = self.run_tool(HPCRUN, "-a", "--for", "1s", user=profiling.ORDINARY_USER)
+        self.assertEqual((done.returncode, done.stderr), (1, "hpcrun: -a measures the processes of all users, which only root "
+                                                          "may; --name '*' measures your own\n"))
+
+
 class Ends(OutsideTest):
     def test_exec(self):
         """Each program has a measurement of its own, also if one was loaded into memory where the other one was."""
@@ -171,6 +320,35 @@ class Ends(OutsideTest):
         done, (image,) = self.measure("./script", 10, status=7)
         self.assertIn("./script: statically linked: measured from outside", done.stderr)
         self.assertEqual(pathlib.Path(image.executable).name, "static")
+
+    def test_go(self):
+        """Stripped Go programs: paths by the table of Go's runtime. One ends where the runtime goes on at another stack,
+        and does not continue with what that stack has kept."""
+        source = profiling.ROOT / "tests/programs/structure/go-table.S"
+        for version in (18, 20, 26):
+            binary = self.compile_go(f"go-{version}", source, version, "-s")
+            known = profiling.symbols(self.compile_go("with-symbols", source, version))
+            done, images = self.measure(binary, 1)
+            self.assertIn("statically linked: measured from outside", done.stderr)
+            self.check_images(images)
+            names = sorted((known[name][0], name) for name in ("main", "work", "inner", "switch"))
+            paths = [path for image in profiling.read_measurements(self.measurements, paths=True)
+                     for thread in image.threads for _, _, path in thread.paths]
+            seen = {tuple(self.name_at(names, frame) for frame in path if frame.startswith(f"{binary.name}+"))
+                    for path in paths}
+            with self.subTest(version):
+                self.assertFalse(any(map(profiling.is_partial, paths)))
+                self.assertLessEqual({("work", "main"), ("inner", "switch")}, seen)
+                self.assertLessEqual(seen, {("work", "main"), ("inner", "switch"), ("main",), ("switch",)})
+
+    def compile_go(self, name, source, version, *flags):
+        binary = self.directory / name
+        subprocess.run(["gcc", "-nostdlib", "-static", f"-DVERSION={version}", "-o", binary, source, *flags], check=True)
+        return binary
+
+    def name_at(self, names, frame):
+        at = int(frame.rsplit("+", 1)[1], 16)
+        return next(name for start, name in reversed(names) if start <= at)
 
     def test_signals(self):
         """The command ends as without hpcrun, and hpcrun as the command."""
@@ -346,7 +524,7 @@ class Refusals(profiling.ProfilingTest):
         self.refuse(HPCRUN, "-p", os.getpid(), user=profiling.ORDINARY_USER, says="another user")
 
     def test_what_is_measured_from_inside_only(self):
-        for words, says in ((["-e", "REALTIME"], "only CPUTIME"), (["--work-span"], "--work-span"), (["-ds"], "-ds"),
+        for words, says in ((["--work-span"], "--work-span"), (["-ds"], "-ds"),
                             (["-e", "CPUTIME", "-e", "REALTIME"], "only CPUTIME")):
             self.refuse(HPCRUN, "--outside", *words, "true", says=says)
         self.refuse(HPCRUN, "--for", "1s", "true", status=2, says="--for needs")

@@ -11,8 +11,8 @@ import test_viewer_efficiency as parallel
 import v4_big
 import v4_writer
 import viewer
+import viewer_screen
 import viewer_story as story
-from terminal import Terminal
 from viewer_driver import Driver
 
 WASTE = "waste [s] = $idleness + $overhead"
@@ -32,10 +32,7 @@ class InTerminal(unittest.TestCase):
             json.dump(parallel.run_json(metrics), file)
 
     def start(self, *arguments, **more):
-        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *(arguments or [self.db])], **more))
-        if more.get("height", 24) >= 8:
-            terminal.until_seen("?:help")
-        return terminal
+        return viewer_screen.start(self, *(arguments or [self.db]), **more)
 
     def opened(self, *arguments, **more):
         """With the three procedures that main calls on the screen."""
@@ -247,18 +244,6 @@ class Cells(InTerminal):
         work = self.values()["solve"]["work"]["inclusive"]
         line = next(line for line in lines if " solve" in line)
         self.assertEqual(line[:16].split(), ["5.000", "#" * round(work / PROGRAM * 6)])
-
-    def test_everything_on_screens_of_all_sizes(self):
-        for size in ((20, 5), (27, 8), (35, 12), (200, 30)):
-            terminal = self.start(width=size[0], height=size[1],
-                                  environment={"LC_ALL": "C" if size[0] == 27 else "C.UTF-8"})
-            terminal.until(lambda lines: any("whole pro" in line for line in lines), "the tree")
-            for _ in range(4):
-                terminal.press("b", "}", "}", "{", "b", "C", "J", "Space", "q", "i",
-                               "Down", "q")
-            terminal.press("C", "a", "q", "d", "x", "=", "1", "Enter", "b")
-            terminal.press_until("q", "ended 0")
-            terminal.__exit__()
 
 
 class Inspecting(InTerminal):

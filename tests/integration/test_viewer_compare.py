@@ -1,7 +1,5 @@
 """hpcviewer A B: two databases merged into one tree, checked against comparison_oracle, against each
 database alone, and by hand."""
-import csv
-import io
 import json
 import pathlib
 import re
@@ -10,8 +8,8 @@ import unittest
 
 import v4_writer
 import viewer
+import viewer_screen
 from comparison_oracle import NoSources, Program, Sources, merged
-from terminal import Terminal
 from view_oracle import Oracle
 
 SEEDS = 16
@@ -461,8 +459,7 @@ class Printed(Compared):
         for view in VIEWS:
             shown = self.compared(view)
             depth = ("--depth", DEPTH) if view == "bottom-up" else ()
-            text = viewer.printed(view, "--format", "csv", *depth, *self.folders)
-            records = list(csv.DictReader(io.StringIO(text, newline="")))
+            records = viewer.records(view, *depth, *self.folders)
             rows = list(viewer.rows_of(shown["root"]))
             self.assertEqual(len(records), len(rows))
             for record, (depth, row) in zip(records, rows):
@@ -522,6 +519,28 @@ class Printed(Compared):
             self.assertIn("summary can be printed as text, json",
                           self.refused(2, "--print", "summary", "--format", format, *self.folders))
 
+    def test_summary_as_markdown(self):
+        """The lines of the text as rows of tables, with the characters escaped that Markdown would take for its own."""
+        self.write(*Program(7).databases)
+        options = "--names", "a|b,c_d", *self.folders
+        lines = {" ".join(line.split()) for line in viewer.printed("summary", *options).splitlines()}
+        shown = viewer.printed("summary", "--format", "markdown", *options)
+        rows = [[re.sub(r"\\(.)", r"\1", cell) for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+                for line in shown.splitlines() if line.startswith("|")]
+        heads = [row for row in rows if row[0] == " a|b "]
+        tables = 1 + shown.count("### Procedures whose own ")
+        self.assertGreater(tables, 1)
+        self.assertEqual(heads, tables * [[" a|b ", " c_d ", " difference ", "  ", " ratio ", "  "]])
+        self.assertEqual(rows.count(5 * ["--:"] + ["---"]), tables)
+        for row in rows:
+            self.assertEqual(len(row), 6)
+            if row not in heads and row[-1] != "---":
+                self.assertIn(" ".join(" ".join(row).split()), lines)
+        self.assertIn(r"c\_d", shown)
+        self.assertIn("Advice", shown.split("```")[3])
+        self.assertIn("is for the summary of a comparison",
+                      self.refused(2, "--print", "summary", "--format", "markdown", self.folders[0]))
+
     def test_what_is_of_one_database(self):
         self.write(*Program(1).databases)
         self.assertIn("print them for each database",
@@ -551,10 +570,7 @@ class Terminals(Compared):
         self.write(*Program(11, unit=1).databases)
 
     def start(self, *arguments, width=120, height=50, **more):
-        terminal = Terminal([viewer.VIEWER, "--closed", *arguments, *self.folders], width, height, **more)
-        self.addCleanup(terminal.__exit__)
-        terminal.until_seen("?:help")
-        return terminal
+        return viewer_screen.start(self, *arguments, *self.folders, width=width, height=height, **more)
 
     @staticmethod
     def rows(lines):
@@ -627,15 +643,12 @@ class Terminals(Compared):
             grown.statement(file, 21).charge(30)
             grown.statement(file, 22).charge(10 + 90 * side)
             v4_writer.write_database(db, folder)
-        terminal = self.start(width=80, height=24)
-        terminal.press("H")
-        terminal.until(lambda lines: any(re.match(r"\d+/\d+ .*grown > m.c:22", line)
-                                         for line in lines), "the line that grew is selected")
-        self.folders.reverse()
-        terminal = self.start(width=80, height=24)
-        terminal.press("H")
-        terminal.until(lambda lines: any(re.match(r"\d+/\d+ .*grown > m.c:22", line)
-                                         for line in lines), "the line that shrank is selected")
+        for folders in self.folders, self.folders[::-1]:
+            self.folders = folders
+            terminal = self.start(width=80, height=24)
+            terminal.press("H")
+            terminal.until(lambda lines: any(re.match(r"\d+/\d+ .*grown > m.c:22", line)
+                                             for line in lines), "the line that changed is selected")
 
     def test_projections(self):
         """The physical one is there if both have it."""

@@ -10,8 +10,6 @@ contexts of random programs, and on a small program whose every number is known:
 
     effort = 9 + 2 + 3.0625 = 14.0625
 """
-import csv
-import io
 import json
 import os
 import re
@@ -20,7 +18,7 @@ import unittest
 
 import v4_writer
 import viewer
-from terminal import Terminal
+import viewer_screen
 from v4_writer import Layout
 from view_oracle import Oracle, is_inlined, is_loop, is_procedure
 
@@ -77,8 +75,10 @@ class Case(unittest.TestCase):
             os.remove(path)
 
     def records(self, *arguments):
-        text = viewer.printed(arguments[0], "--format", "csv", *arguments[1:], self.db)
-        return list(csv.DictReader(io.StringIO(text, newline="")))
+        return viewer.records(*arguments, self.db)
+
+    def start(self, *arguments, **more):
+        return viewer_screen.start(self, *arguments, self.db, **more)
 
 
 class EffortOracle(Oracle):
@@ -571,31 +571,18 @@ class Advice(Case):
 
 
 class InTerminal(Case):
-    def start(self, **more):
-        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", self.db], **more))
-        terminal.until_seen("?:help")
-        return terminal
-
     def select(self, terminal, name):
         terminal.answer("g", "/", name)
         terminal.until(lambda lines: any(line[:1].isdigit() and line.rstrip().endswith(name)
                                          for line in lines), f"{name} selected")
 
-    @staticmethod
-    def ask_for_percent(terminal, percent):
-        terminal.press_until("%", "smallest share of a row in percent:")
-        terminal.type(percent)
-        terminal.press_until("Enter", f"[at least {percent}%]")
-
     def test_min_percent(self):
         """As with --min-percent, the limit applies to the percentages that are shown."""
         self.write(describe(), run_json(MEASURED))
-        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", "--sort", "idleness", self.db]))
+        terminal = self.start("--sort", "idleness")
         terminal.press_until("*", "init  m.c:20")
-        self.ask_for_percent(terminal, "21.4")
-        terminal.until_gone("init  m.c:20")
-        self.ask_for_percent(terminal, "21.3")
-        terminal.until_seen("init  m.c:20")
+        terminal.answer("%", "C-u", "21.4").until_gone("init  m.c:20")
+        terminal.answer("%", "C-u", "21.3").until_seen("init  m.c:20")
 
     def page(self, terminal, *texts):
         """The advice on the selected row, as one line of words."""
@@ -689,11 +676,3 @@ class InTerminal(Case):
         db.entry().call(db.function("f"))
         self.write(db, run_json([("work", "REALTIME", None)]))
         self.assertIn("None: nothing that was measured stands out", self.page(self.start()))
-
-    def test_a_small_screen_can_be_scrolled(self):
-        self.write(describe(), run_json(MEASURED))
-        terminal = self.start(width=50, height=9)
-        terminal.press_until("a", "hpcviewer: advice", "<whole program>")
-        terminal.press_until("End", "2.0 % step, m.c:51")
-        terminal.press_until("Home", "<whole program>")
-        terminal.press_until("a", "?:help")

@@ -119,89 +119,52 @@ class Fuzz(unittest.TestCase):
         (folder / file).write_bytes(damage((base / file).read_bytes(), rng))
         return folder
 
-    def test_damage_anywhere(self):
-        bases = list(self.databases())
+    def damage_each(self, rounds, seed, bases, files, views, arguments, share=80):
+        """Some damage is harmless and some is fatal: each is at least a `share`th of the rounds."""
         results = {0: 0, 1: 0, 2: 0}
-        for number in range(ROUNDS):
-            rng = random.Random(number)
-            base = rng.choice(bases)
-            file = rng.choice([f for f in FILES if (base / f).exists()])
-            view = rng.choice(VIEWS)
+        for number in range(rounds):
+            rng = random.Random(seed + number)
+            base, view = rng.choice(bases), rng.choice(views)
+            file = rng.choice([f for f in files if (base / f).exists()])
             with self.subTest(number=number, base=base.name, file=file, view=view):
                 folder = self.damaged(base, file, rng)
-                format = rng.choice(FORMATS if view in VIEWS[:3] else formats_of(view))
-                kinds = ["--kinds"] if base.name == "parallel" and rng.random() < 0.5 else []
-                results[self.check(folder, "--print", view, "--format", format,
-                                   "--min-percent", "0", *kinds)] += 1
-        # Some damage is harmless and some is fatal.
-        self.assertGreater(results[0], ROUNDS // 20)
-        self.assertGreater(results[1], ROUNDS // 20)
+                results[self.check(folder, "--print", view, *arguments(rng, base, view))] += 1
+        self.assertGreater(results[0], ROUNDS // share)
+        self.assertGreater(results[1], ROUNDS // share)
+
+    def test_damage_anywhere(self):
+        def arguments(rng, base, view):
+            kinds = ["--kinds"] if base.name == "parallel" and rng.random() < 0.5 else []
+            return "--format", rng.choice(FORMATS if view in VIEWS[:3] else formats_of(view)), "--min-percent", "0", *kinds
+        self.damage_each(ROUNDS, 0, list(self.databases()), FILES, VIEWS, arguments, share=20)
 
     def test_damage_where_threads_are_added_up(self):
-        bases = list(self.databases())
-        results = {0: 0, 1: 0, 2: 0}
-        for number in range(ROUNDS // 4):
-            rng = random.Random(1000 + number)
-            base = rng.choice(bases)
-            file = rng.choice([f for f in FILES if (base / f).exists()])
-            view = rng.choice(VIEWS[:4])
-            with self.subTest(number=number, base=base.name, file=file, view=view):
-                folder = self.damaged(base, file, rng)
-                results[self.check(folder, "--print", view, "--threads", rng.choice(("[17]", ".")),
-                                   "--format", rng.choice(formats_of(view)))] += 1
-        self.assertGreater(results[0], ROUNDS // 80)
-        self.assertGreater(results[1], ROUNDS // 80)
+        self.damage_each(ROUNDS // 4, 1000, list(self.databases()), FILES, VIEWS[:4], lambda rng, base, view: (
+            "--threads", rng.choice(("[17]", ".")), "--format", rng.choice(formats_of(view))))
 
     def test_damage_of_the_time_line(self):
+        def arguments(rng, base, view):
+            time = rng.choice((("--from", "10%", "--to", "60%"), ("--phase", "1"), ("--to", "1ms")))
+            of = ["--derive", "x = thread_max($1)"] if rng.random() < 0.3 else []
+            return *(time if view != "phases" else ()), *of, "--format", rng.choice(formats_of(view))
         base = self.top / "recorded"
         test_viewer_range.Recorded(1).write(base)
-        results = {0: 0, 1: 0, 2: 0}
-        for number in range(ROUNDS // 2):
-            rng = random.Random(4000 + number)
-            file = rng.choice(("timeline.db", "timeline.db", "timeline.db", "profile.db", "meta.db"))
-            view = rng.choice(VIEWS + ("phases",))
-            with self.subTest(number=number, file=file, view=view):
-                folder = self.damaged(base, file, rng)
-                time = rng.choice((("--from", "10%", "--to", "60%"), ("--phase", "1"), ("--to", "1ms")))
-                of = ["--derive", "x = thread_max($1)"] if rng.random() < 0.3 else []
-                results[self.check(folder, "--print", view, *(time if view != "phases" else ()), *of, "--format",
-                                   rng.choice(formats_of(view)))] += 1
-        self.assertGreater(results[0], ROUNDS // 80)
-        self.assertGreater(results[1], ROUNDS // 80)
+        self.damage_each(ROUNDS // 2, 4000, [base], ("timeline.db",) * 3 + ("profile.db", "meta.db"), VIEWS + ("phases",),
+                         arguments)
 
     def test_damage_under_derived_metrics(self):
-        bases = list(self.databases())
         formulas = ("thread_max($1)", "$1 / thread_stddev($1)", "$2 - @1 / $1:exclusive", "-$1")
-        results = {0: 0, 1: 0, 2: 0}
-        for number in range(ROUNDS // 4):
-            rng = random.Random(2000 + number)
-            base = rng.choice(bases)
-            file = rng.choice([f for f in FILES_OF_THREADS if (base / f).exists()])
-            view = rng.choice(VIEWS)
-            with self.subTest(number=number, base=base.name, file=file, view=view):
-                folder = self.damaged(base, file, rng)
-                derived = ["--derive", f"x = {rng.choice(formulas)}"]
-                sort = ["--sort", "x"] if rng.random() < 0.5 else []
-                results[self.check(folder, "--print", view, *derived, *sort, "--format",
-                                   rng.choice(formats_of(view)))] += 1
-        self.assertGreater(results[0], ROUNDS // 80)
-        self.assertGreater(results[1], ROUNDS // 80)
+
+        def arguments(rng, base, view):
+            sort = ["--sort", "x"] if rng.random() < 0.5 else []
+            return "--derive", f"x = {rng.choice(formulas)}", *sort, "--format", rng.choice(formats_of(view))
+        self.damage_each(ROUNDS // 4, 2000, list(self.databases()), FILES_OF_THREADS, VIEWS, arguments)
 
     def test_damage_under_folded_inlined_code(self):
-        bases = list(self.databases())
-        results = {0: 0, 1: 0, 2: 0}
-        for number in range(ROUNDS // 2):
-            rng = random.Random(3000 + number)
-            base = rng.choice(bases)
-            file = rng.choice([f for f in FILES_OF_THREADS if (base / f).exists()])
-            view = rng.choice(VIEWS[:4])
-            with self.subTest(number=number, base=base.name, file=file, view=view):
-                folder = self.damaged(base, file, rng)
-                more = rng.choice(([], ["--threads", "."], ["--derive", "x = thread_max($1)"]))
-                results[self.check(folder, "--print", view, "--fold-inlined", *more, "--format",
-                                   rng.choice(formats_of(view)))] += 1
-        self.assertGreater(results[0], ROUNDS // 80)
-        self.assertGreater(results[1], ROUNDS // 80)
+        def arguments(rng, base, view):
+            more = rng.choice(([], ["--threads", "."], ["--derive", "x = thread_max($1)"]))
+            return "--fold-inlined", *more, "--format", rng.choice(formats_of(view))
+        self.damage_each(ROUNDS // 2, 3000, list(self.databases()), FILES_OF_THREADS, VIEWS[:4], arguments)
 
     def test_damage_on_a_side_of_a_comparison(self):
         """Also compares a damaged database with its original, so that much matches."""
@@ -280,10 +243,7 @@ class Fuzz(unittest.TestCase):
             rng = random.Random(number)
             base = rng.choice(bases)
             with self.subTest(number=number):
-                folder = self.top / "damaged"
-                shutil.rmtree(folder, ignore_errors=True)
-                shutil.copytree(base, folder)
-                (folder / "cct.db").write_bytes(damage((base / "cct.db").read_bytes(), rng))
+                folder = self.damaged(base, "cct.db", rng)
                 rows = b"".join(b"4>hq" + b"j+" * rng.randint(1, 5) for _ in range(8))
                 self.view(folder, rows + b"2" + rows + b"3" + rows + b"    \x1b\rqqqq", 80, 24)
 

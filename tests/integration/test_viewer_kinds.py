@@ -5,7 +5,6 @@ import random
 
 import v4_writer
 import viewer
-from terminal import Terminal
 from test_viewer_efficiency import (IDLENESS, MEASURED, OVERHEAD, PARTS, WORK, Case, EffortOracle,
                                     describe, run_json)
 from v4_writer import Layout
@@ -279,11 +278,6 @@ class Carriers(Case):
 
 
 class InTerminal(Case):
-    def start(self, **more):
-        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *more.pop("options", ()), self.db], **more))
-        terminal.until_seen("?:help")
-        return terminal
-
     def heads(self, *expected):
         return lambda lines: lines[2].split() == list(expected)
 
@@ -313,7 +307,7 @@ class InTerminal(Case):
 
     def test_as_an_option(self):
         self.write(with_kinds(describe()), RUN)
-        terminal = self.start(width=220, options=("--kinds",))
+        terminal = self.start("--kinds", width=220)
         terminal.until_seen("overhead: spawn, s", "overhead: sync, s", "effort, s")
 
     def test_tagged_code_is_explained_in_place_of_its_source(self):

@@ -5,8 +5,7 @@ import tempfile
 import unittest
 
 import v4_writer
-import viewer
-from terminal import Terminal
+import viewer_screen
 
 ARGUMENTS = "<" + "std::pair<int, std::string>, " * 40 + "int>"
 FOLDERS = "/home/somebody/a/long/way/down/to/the/build/folder/of/this/program"
@@ -42,9 +41,7 @@ class InTerminal(unittest.TestCase):
         v4_writer.write_database(cls.database(), cls.db)
 
     def start(self, *arguments, **more):
-        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *arguments, self.db], **more))
-        terminal.until_seen("?:help")
-        return terminal
+        return viewer_screen.start(self, *arguments, self.db, **more)
 
 
 class LongNames(InTerminal):

@@ -9,7 +9,6 @@ import v4_writer
 import viewer
 import viewer_screen
 import viewer_story as story
-from terminal import Terminal
 from test_viewer_filter import without
 
 METRIC = "work (sec)"
@@ -181,9 +180,7 @@ class SameScope(InTerminal):
 
 class Moves(story.StoryTest):
     def start(self, height=40):
-        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", self.db], height=height))
-        terminal.until_seen("?:help")
-        return terminal
+        return viewer_screen.start(self, self.db, height=height)
 
     def at(self, terminal, position, path):
         return terminal.until(

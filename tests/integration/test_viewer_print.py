@@ -21,8 +21,7 @@ import viewer_story as story
 
 class Story(story.StoryTest):
     def records(self, *arguments):
-        text = viewer.printed(arguments[0], "--format", "csv", *arguments[1:], self.db)
-        return list(csv.DictReader(io.StringIO(text, newline="")))
+        return viewer.records(*arguments, self.db)
 
 
 class TheWriter(Story):
@@ -98,16 +97,13 @@ class Text(Story):
             self.assertIn(expected, shown)
 
     def test_names_cannot_command_the_terminal(self):
-        with tempfile.TemporaryDirectory() as folder:
-            db = v4_writer.Database("t\x1b[2J", ["work"])
-            db.entry().call(db.function(b"evil\x1b]0;x\x07\xff\xc2\x9b\n", db.module("/b\x1b"))
-                            ).charge(1.0)
-            v4_writer.write_database(db, folder)
-            for view in ("top-down", "bottom-up", "flat", "threads", "summary"):
-                for locale in ("C", "C.UTF-8"):
-                    shown = viewer.printed(view, folder, locale=locale)
-                    bad = [c for c in shown if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160)]
-                    self.assertEqual(bad, [])
+        db = v4_writer.Database("t\x1b[2J", ["work"])
+        db.entry().call(db.function(b"evil\x1b]0;x\x07\xff\xc2\x9b\n", db.module("/b\x1b"))).charge(1.0)
+        folder = viewer.written(self, db)
+        for view in ("top-down", "bottom-up", "flat", "threads", "summary"):
+            for locale in ("C", "C.UTF-8"):
+                shown = viewer.printed(view, folder, locale=locale)
+                self.assertEqual([c for c in shown if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160)], [])
 
 
 class Formats(Story):
@@ -131,15 +127,12 @@ class Formats(Story):
 
     def test_csv_is_quoted_and_ends_lines_as_rfc_4180_says(self):
         names = ['a,b', 'say "x"', 'two\nlines', 'plain']
-        with tempfile.TemporaryDirectory() as folder:
-            db = v4_writer.Database("t", ["a,b", "work"])
-            main = db.entry()
-            for name in names:
-                main.call(db.function(name)).charge(1.0, 0).charge(1.0, 1)
-            v4_writer.write_database(db, folder)
-            text = viewer.run("--print", "top-down", "--format", "csv", folder, ).stdout
-            raw = subprocess.run([viewer.VIEWER, "--print", "top-down", "--format", "csv", folder],
-                                 capture_output=True).stdout
+        db = v4_writer.Database("t", ["a,b", "work"])
+        main = db.entry()
+        for name in names:
+            main.call(db.function(name)).charge(1.0, 0).charge(1.0, 1)
+        raw = subprocess.run([viewer.VIEWER, "--print", "top-down", "--format", "csv", viewer.written(self, db)],
+                             capture_output=True).stdout
         self.assertIn(b'"say ""x"""', raw)
         self.assertTrue(all(line.endswith(b"\r") for line in raw.split(b"\n")
                             if line))
@@ -147,7 +140,6 @@ class Formats(Story):
         self.assertEqual(sorted(r["name"] for r in read[2:]),
                          sorted(name.replace("\n", r"\x0a") for name in names))
         self.assertEqual({r["a,b:inclusive"] for r in read[2:]}, {"1"})
-        self.assertTrue(text)
 
     def test_json_describes_the_metrics(self):
         tree = viewer.printed_json("top-down", self.db)
@@ -166,13 +158,10 @@ class Formats(Story):
                          {"file": "/src/xz.c", "line": 111})
 
     def test_json_survives_any_name(self):
-        with tempfile.TemporaryDirectory() as folder:
-            db = v4_writer.Database(b"\xff\x01title", ["work"])
-            db.entry().call(db.function(b'n\x80\xc3("\\\t\x1f')).charge(1.0)
-            v4_writer.write_database(db, folder)
-            tree = viewer.printed_json("top-down", folder)
-            self.assertEqual(viewer.find(tree["root"], 'n\ufffd\ufffd("\\\t\x1f')["kind"],
-                             "procedure")
+        db = v4_writer.Database(b"\xff\x01title", ["work"])
+        db.entry().call(db.function(b'n\x80\xc3("\\\t\x1f')).charge(1.0)
+        tree = viewer.printed_json("top-down", viewer.written(self, db))
+        self.assertEqual(viewer.find(tree["root"], 'n\ufffd\ufffd("\\\t\x1f')["kind"], "procedure")
 
     def folded(self, *arguments):
         lines = viewer.printed(*arguments, "--format", "folded", self.db).splitlines()
@@ -289,34 +278,32 @@ class Options(Story):
                          ["write_out", "loop at xz.c:110"])
 
     def test_metrics(self):
-        with tempfile.TemporaryDirectory() as folder:
-            db = v4_writer.Database("t", ["a", "b", "a,b", "zero"])
-            db.entry().call(db.function("f")).charge(1.0, 0).charge(2.0, 1).charge(4.0, 2)
-            v4_writer.write_database(db, folder)
+        db = v4_writer.Database("t", ["a", "b", "a,b", "zero"])
+        db.entry().call(db.function("f")).charge(1.0, 0).charge(2.0, 1).charge(4.0, 2)
+        folder = viewer.written(self, db)
 
-            def shown(*options):
-                tree = viewer.printed_json("flat", *options, folder)
-                root = tree["root"]["metrics"]
-                self.assertEqual([m["name"] for m in tree["metrics"]], list(root))
-                return {name: root[name]["inclusive"] for name in root}
+        def shown(*options):
+            tree = viewer.printed_json("flat", *options, folder)
+            root = tree["root"]["metrics"]
+            self.assertEqual([m["name"] for m in tree["metrics"]], list(root))
+            return {name: root[name]["inclusive"] for name in root}
 
-            self.assertEqual(shown(), {"a": 1, "b": 2, "a,b": 4})
-            self.assertEqual(shown("--metrics", "b"), {"b": 2})
-            self.assertEqual(shown("--metrics", "b,a,zero"), {"b": 2, "a": 1, "zero": 0})
-            self.assertEqual(shown("--metrics", "zero,a,b"), {"zero": 0, "a,b": 4})
-            for names, parts in (("b:inclusive,a", ["b:inclusive", "a:inclusive", "a:exclusive"]),
-                                 ("a,b:exclusive", ["a,b:exclusive"]), ("a:inclusive,b", ["a:inclusive", "b:inclusive",
-                                                                                         "b:exclusive"]),
-                                 ("b:exclusive,b:inclusive", ["b:inclusive", "b:exclusive"])):
-                head = viewer.printed("flat", "--metrics", names, "--format", "csv", folder).split("\n")[0]
-                self.assertEqual(next(csv.reader([head]))[8:], parts)
-                [costs] = {tuple(row["metrics"]["b"]) for _, row in viewer.rows_of(viewer.printed_json(
-                    "flat", "--metrics", names, folder)["root"]) if "b" in row["metrics"]} or {()}
-                self.assertEqual([f"b:{part}" for part in costs], [part for part in parts if part.startswith("b:")])
-            self.assertEqual(viewer.run("--print", "flat", "--metrics", "b:sideways", folder).returncode, 2)
-            text = viewer.printed("flat", "--metrics", "a,b,b,zero", folder)
-            self.assertIn("a,b", text.splitlines()[8])
-            self.assertIn("zero", text.splitlines()[8])
+        self.assertEqual(shown(), {"a": 1, "b": 2, "a,b": 4})
+        self.assertEqual(shown("--metrics", "b"), {"b": 2})
+        self.assertEqual(shown("--metrics", "b,a,zero"), {"b": 2, "a": 1, "zero": 0})
+        self.assertEqual(shown("--metrics", "zero,a,b"), {"zero": 0, "a,b": 4})
+        for names, parts in (("b:inclusive,a", ["b:inclusive", "a:inclusive", "a:exclusive"]),
+                             ("a,b:exclusive", ["a,b:exclusive"]),
+                             ("a:inclusive,b", ["a:inclusive", "b:inclusive", "b:exclusive"]),
+                             ("b:exclusive,b:inclusive", ["b:inclusive", "b:exclusive"])):
+            self.assertEqual(list(viewer.records("flat", "--metrics", names, folder)[0])[8:], parts)
+            [costs] = {tuple(row["metrics"]["b"]) for _, row in viewer.rows_of(viewer.printed_json(
+                "flat", "--metrics", names, folder)["root"]) if "b" in row["metrics"]} or {()}
+            self.assertEqual([f"b:{part}" for part in costs], [part for part in parts if part.startswith("b:")])
+        self.assertEqual(viewer.run("--print", "flat", "--metrics", "b:sideways", folder).returncode, 2)
+        text = viewer.printed("flat", "--metrics", "a,b,b,zero", folder)
+        self.assertIn("a,b", text.splitlines()[8])
+        self.assertIn("zero", text.splitlines()[8])
 
     def test_depth(self):
         def depth(*options):
@@ -379,9 +366,9 @@ class Options(Story):
                  "folded is for top-down, bottom-up, flat; threads can be printed as text, csv, json\n"),
                 (["--print", "threads", "--format", "svg", self.db],
                  "svg is for top-down, bottom-up, flat, timeline, scaling; threads can be printed as text, csv, json\n"),
-                (["--print", "summary", "--format", "folded", self.db], "; summary can be printed as text, json\n"),
+                (["--print", "summary", "--format", "folded", self.db], "; summary can be printed as text, json, markdown\n"),
                 (["--print", "summary", "--format", "csv", self.db],
-                 "--format csv is for top-down, bottom-up, flat, threads, timeline, phases, scaling, losses; summary can be printed as text, json\n"),
+                 "--format csv is for top-down, bottom-up, flat, threads, timeline, phases, scaling, losses; summary can be printed as text, json, markdown\n"),
                 (["--print", "flat", "--format", "gnuplot", self.db], "no format 'gnuplot'"),
                 (["--numbers", "plain", self.db], "unknown option --numbers"),
                 (["--print", "flat", "--depth", "0", self.db], "--depth takes"),
@@ -420,18 +407,13 @@ class Options(Story):
         self.assertEqual(viewer.run("--version").returncode, 0)
 
     def test_databases_without_a_physical_projection_or_metrics(self):
-        with tempfile.TemporaryDirectory() as folder:
-            v4_writer.write_database(story.describe(), folder)
-            done = viewer.run("--print", "flat", "--physical", folder)
-            self.assertEqual((done.returncode, done.stdout, done.stderr),
-                             (1, "", f"hpcviewer: {folder}: no physical projection in it\n"))
-            db = v4_writer.Database("t", [])
-            db.entry().call(db.function("f"))
-            v4_writer.write_database(db, folder)
-            for view in ("flat", "threads", "summary"):
-                done = viewer.run("--print", view, folder)
-                self.assertEqual((done.returncode, done.stdout, done.stderr),
-                                 (1, "", f"hpcviewer: {folder}: no metrics in it\n"))
+        db = v4_writer.Database("t", [])
+        db.entry().call(db.function("f"))
+        one, other = viewer.written(self, story.describe()), viewer.written(self, db)
+        for folder, lacks, *arguments in ((one, "physical projection", "flat", "--physical"), (other, "metrics", "flat"),
+                                          (other, "metrics", "threads"), (other, "metrics", "summary")):
+            done = viewer.run("--print", *arguments, folder)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (1, "", f"hpcviewer: {folder}: no {lacks} in it\n"))
 
     def test_a_full_disk_is_noticed(self):
         with open("/dev/full", "w") as full:
@@ -463,23 +445,21 @@ class WithoutRun(unittest.TestCase):
                               (None, "NODE 7 PROCESS 71 THREAD 1")])
 
     def test_units_in_names(self):
-        with tempfile.TemporaryDirectory() as folder:
-            db = v4_writer.Database("t", ["CPUTIME (sec)", "COPY (B)", "CYCLES", "odd (x) y"])
-            call = db.entry().call(db.function("f"))
-            for metric in range(4):
-                call.charge(3e6, metric)
-            v4_writer.write_database(db, folder)
-            units = [m["unit"] for m in viewer.printed_json("flat", folder)["metrics"]]
-            self.assertEqual(units, ["s", "B", "count", "count"])
-            head = viewer.printed("flat", folder).split("\n\n")[1].splitlines()
-            self.assertEqual([line.split("  ")[-1].strip() for line in head],
-                             ["3000000.0 s", "3.000 MB", "3.000 M", "3.000 M"])
+        db = v4_writer.Database("t", ["CPUTIME (sec)", "COPY (B)", "CYCLES", "odd (x) y"])
+        call = db.entry().call(db.function("f"))
+        for metric in range(4):
+            call.charge(3e6, metric)
+        folder = viewer.written(self, db)
+        units = [m["unit"] for m in viewer.printed_json("flat", folder)["metrics"]]
+        self.assertEqual(units, ["s", "B", "count", "count"])
+        head = viewer.printed("flat", folder).split("\n\n")[1].splitlines()
+        self.assertEqual([line.split("  ")[-1].strip() for line in head],
+                         ["3000000.0 s", "3.000 MB", "3.000 M", "3.000 M"])
 
     def test_threads_of_databases_without_totals(self):
-        with tempfile.TemporaryDirectory() as folder:
-            v4_writer.write_database(story.describe(), folder, v4_writer.Layout(totals=False))
-            threads = viewer.printed_json("threads", folder)
-            self.assertEqual([t["metrics"]["work"] for t in threads["threads"]], [7.5, 2.5])
+        folder = viewer.written(self, story.describe(), v4_writer.Layout(totals=False))
+        threads = viewer.printed_json("threads", folder)
+        self.assertEqual([t["metrics"]["work"] for t in threads["threads"]], [7.5, 2.5])
 
 
 class DeepTrees(unittest.TestCase):

@@ -27,6 +27,7 @@ class Recorded:
     def __init__(self, seed, wall_time=True):
         self.rng = rng = random.Random(seed)
         self.seed, self.n_profiles, self.end = seed, 3, 0
+        self.processes = []  # of run.json
         self.line = tw.Timeline()
         self.contexts = [c for c in self.tree().contexts() if not isinstance(c, v4_writer.Entry)]
         self.records = []  # (profile, begin, end, amount, flags and state, place)
@@ -58,14 +59,14 @@ class Recorded:
                 self.records.append((profile, begin, time, amount, word, self.line.places[place]))
             self.end = max(self.end, time)
 
-    def charged(self, begin, end):
-        """The tree with what the records pay for that time."""
+    def charged(self, *pieces):
+        """The tree with what the records pay for pieces of time, each a begin and an end."""
         db = self.tree()
         contexts = [c for c in db.contexts() if not isinstance(c, v4_writer.Entry)]
         for context in db.contexts():
             context.charges.clear()
         for profile, since, until, amount, word, place in self.records:
-            inside = max(min(until, end) - max(since, begin), 0)
+            inside = sum(max(min(until, end) - max(since, begin), 0) for begin, end in pieces)
             part = Fraction(amount, 1024) * inside / (until - since) / 10**9
             for name, paid in payments(word, place, part):
                 if paid and place[0]:
@@ -74,11 +75,11 @@ class Recorded:
 
     def write(self, folder, charged=None, with_line=True):
         """The whole run's costs and time line, or those of a piece of it without."""
-        db = charged or self.charged(0, self.end)
+        db = charged or self.charged((0, self.end))
         v4_writer.write_database(db, folder)
         ids = {n: context.id for n, context in enumerate(c for c in db.contexts()
                                                          if not isinstance(c, v4_writer.Entry))}
-        viewer.describe_run(folder, METRICS, events=[{"name": "REALTIME", "unit": "s", "period": 0.001}])
+        viewer.describe_run(folder, METRICS, processes=self.processes, events=[{"name": "REALTIME", "unit": "s", "period": 0.001}])
         if with_line:
             places = self.line.places
             self.line.places = [(ids[p[0]] if p[0] else 0, *p[1:]) for p in places]
@@ -131,23 +132,23 @@ class Range(unittest.TestCase):
         for a, b in zip(ours, theirs):
             self.assert_near(a, b, path)
 
-    def compare(self, recorded, folder, begin, end, *options):
+    def compare(self, recorded, folder, time, *pieces):
+        """The views of the options `time` with those of the pieces of time."""
         alone = pathlib.Path(folder) / "alone"
-        recorded.write(alone, recorded.charged(begin, end), with_line=False)
-        time = ("--from", f"{begin / 1e9:.9f}s", "--to", f"{end / 1e9:.9f}")
+        recorded.write(alone, recorded.charged(*pieces), with_line=False)
         largest = ("--derive", "largest = thread_max($work)")
         for view, more in (("top-down", ()), ("bottom-up", ("--depth", 3)), ("flat", ()), ("top-down", ("--kinds",)),
                            ("top-down", largest)):
-            shown = viewer.printed_json(view, *more, *time, *options, pathlib.Path(folder) / "db")
-            expected = viewer.printed_json(view, *more, *options, alone)
+            shown = viewer.printed_json(view, *more, *time, pathlib.Path(folder) / "db")
+            expected = viewer.printed_json(view, *more, alone)
             self.assert_near(rounded(shown["root"]), rounded(expected["root"]))
         of = ("--of", "^f0$", "--sort", "work:inclusive")
         seen = viewer.printed_json("threads", *of, *time, pathlib.Path(folder) / "db")["threads"]
         seen = {thread["profile"]: thread["value"] for thread in seen}
         for thread in viewer.printed_json("threads", *of, alone)["threads"]:
             self.assertAlmostEqual(seen.get(thread["profile"], 0), thread["value"], delta=1e-9)
-        ours = viewer.printed_json("threads", *time, *options, pathlib.Path(folder) / "db")["threads"]
-        theirs = {t["profile"]: t for t in viewer.printed_json("threads", *options, alone)["threads"]}
+        ours = viewer.printed_json("threads", *time, pathlib.Path(folder) / "db")["threads"]
+        theirs = {t["profile"]: t for t in viewer.printed_json("threads", alone)["threads"]}
         self.assertTrue(ours)
         for thread in ours:
             for name, value in thread["metrics"].items():
@@ -171,7 +172,8 @@ class Range(unittest.TestCase):
                 rng = random.Random(seed)
                 a, b = sorted(rng.sample(range(recorded.end), 2))
                 for begin, end in (0, recorded.end), (a, b), (0, a), (b, recorded.end):
-                    self.compare(recorded, folder, begin, end)
+                    time = ("--from", f"{begin / 1e9:.9f}s", "--to", f"{end / 1e9:.9f}")
+                    self.compare(recorded, folder, time, (begin, end))
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ import unittest
 
 import v4_writer
 import viewer
+import viewer_screen
 import viewer_story as story
-from terminal import Terminal
 from test_viewer_views import LAYOUTS
 from view_oracle import Oracle
 
@@ -218,13 +218,7 @@ class Page(unittest.TestCase):
     """Key 4 in the terminal."""
 
     def start(self, folder, *arguments, **more):
-        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *arguments, folder], **more))
-        terminal.until_seen("?:help")
-        return terminal
-
-    def folder(self):
-        folder = self.enterContext(tempfile.TemporaryDirectory())
-        return folder
+        return viewer_screen.start(self, *arguments, folder, **more)
 
     @staticmethod
     def bars(lines):
@@ -296,7 +290,7 @@ class Page(unittest.TestCase):
                                                        for line in at), index + 2)
 
     def check_database(self, layout=None, without=()):
-        folder = self.folder()
+        folder = self.enterContext(tempfile.TemporaryDirectory())
         db = viewer.random_database(7, 60, METRICS, N_PROFILES)
         v4_writer.write_database(db, folder, layout)
         for file in without:
@@ -315,7 +309,7 @@ class Page(unittest.TestCase):
 
     def uneven(self):
         """12 threads; a procedure that costs thread i (i + 1)^2 / 4."""
-        folder = self.folder()
+        folder = self.enterContext(tempfile.TemporaryDirectory())
         db = v4_writer.Database("uneven", ["work"], 12)
         f = db.function("f", db.module("/bin/p"), 0, db.file("f.c"), 1)
         line = db.entry().call(f).statement(0, 2)
@@ -370,7 +364,7 @@ class Page(unittest.TestCase):
 
     def test_derived_metrics(self):
         """A formula is computed for each thread; where it is not defined the value is -."""
-        folder = self.folder()
+        folder = self.enterContext(tempfile.TemporaryDirectory())
         db = v4_writer.Database("derived", METRICS, 4)
         f = db.function("f", db.module("/bin/p"), 0, db.file("f.c"), 1)
         line = db.entry().call(f).statement(0, 2)
@@ -463,7 +457,7 @@ class Page(unittest.TestCase):
     def test_both_projections(self):
         """The other projection shows the same threads, opened before or not."""
         for before in ((), ("p", "p")):
-            folder = self.folder()
+            folder = self.enterContext(tempfile.TemporaryDirectory())
             story.write(folder)
             terminal = self.start(folder)
             terminal.press(*before) if before else None

@@ -1,6 +1,7 @@
 """The terminal viewer, driven through a real terminal: every key, and what is on the screen against
-the numbers of viewer_story and those of --print json."""
+the numbers of --print json."""
 import os
+import pathlib
 import re
 import shlex
 import signal
@@ -9,6 +10,7 @@ import textwrap
 
 import v4_writer
 import viewer
+import viewer_screen
 import viewer_story as story
 from terminal import Terminal
 
@@ -25,9 +27,7 @@ TOP_DOWN = ["", "main thread", "main", "loop at xz.c:110", "coder_run", "coder.c
 
 class InTerminal(story.StoryTest):
     def start(self, *arguments, **more):
-        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", *(arguments or [self.db])], **more))
-        terminal.until_seen("?:help") if more.get("height", 24) >= 8 else None
-        return terminal
+        return viewer_screen.start(self, *(arguments or [self.db]), **more)
 
     def at(self, terminal, position, path):
         """Waits until the status line tells that position ("2/18") and that end of the path."""
@@ -371,87 +371,44 @@ class Keys(InTerminal):
 
 
 class Values(InTerminal):
-    def plain(self, text):
-        """The rows of hand-made text (viewer_story), without source code after statements."""
-        rows = []
-        for line in text.splitlines():
-            match = re.match(rf"^ +{COST} +{COST}  ( *)(\S.*)$", line)
-            if match:
-                scope = re.sub(r"^(\w+\.[ch]:\d+)  .*", r"\1", match[4])
-                rows.append((match[1], match[2], len(match[3]) // 2, scope))
-        return rows
-
-    def top_down(self, terminal):
-        rows = self.rows(self.open_everything(terminal))
-        self.assertEqual(rows, self.plain(story.TOP_DOWN.split(story.RULE)[1]))
-
-    def flat(self, terminal):
-        terminal.press_until("3", "libc")
-        for _ in range(21):
-            terminal.press("+", "j")
-        rows = self.rows(self.at(terminal, "21/21", "write_out"))
-        self.assertEqual(rows, self.plain(story.FLAT))
-
-    def bottom_up(self, terminal):
-        terminal.press_until("2", "write_out")
-        for _ in range(13):
-            terminal.press("+", "j")
-        # All of the text, and worker, which is left out there.
-        rows = self.rows(self.at(terminal, "13/13", "worker"))
-        expected = self.plain(story.BOTTOM_UP)
-        self.assertEqual(rows[:-1], expected)
-        self.assertEqual(rows[-1], ("2.50", "0", 1, "worker  xz.c:200"))
-
-    def test_one_session(self):
-        self.in_turn(self.start(width=90, height=60), self.top_down, self.flat, self.bottom_up)
-
     def test_a_random_program(self):
         """The screen against --print json, for all rows of the first levels."""
-        with tempfile.TemporaryDirectory() as folder:
-            db = viewer.random_database(7, 120, metrics=["work (sec)"])
-            v4_writer.write_database(db, folder)
-            terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder], width=160, height=200))
-            terminal.until_seen("?:help")
-            terminal.press("v")
-            for key, view in (("1", "top-down"), ("2", "bottom-up"), ("3", "flat")):
-                terminal.press(key, "g")
-                tree = viewer.printed_json(view, "--depth", "3", folder)["root"]
-                expected = [(round(r["metrics"]["work (sec)"]["inclusive"], 1),
-                             round(r["metrics"]["work (sec)"]["exclusive"], 1), depth)
-                            for depth, r in viewer.rows_of(tree)]
-                self.assertLess(len(expected), 190)
-                first = [e for e in expected if e[2] <= 1]
-                terminal.until(lambda lines: len(self.rows(lines)) >= len(first), "the first level")
-                # Open every row above the third level that is shown; leave the others alone.
-                for _, _, depth in expected:
-                    terminal.press(*(["+", "j"] if depth < 3 else ["j"]))
-                lines = terminal.until(lambda lines: any(
-                    line.startswith(f"{len(expected)}/{len(expected)} ") for line in lines),
-                    f"{len(expected)} rows of {view}")
-                shown = [(float(i), float(e), depth) for i, e, depth, _ in self.rows(lines)]
-                for (i, e, d), (x, y, z) in zip(shown, expected):
-                    self.assertEqual(d, z)
-                    self.assertAlmostEqual(i, x, delta=0.06)
-                    self.assertAlmostEqual(e, y, delta=0.06)
-                self.assertEqual(len(shown), len(expected))
+        folder = viewer.written(self, viewer.random_database(7, 120, metrics=["work (sec)"]))
+        terminal = self.start(folder, width=160, height=200)
+        terminal.press("v")
+        for key, view in (("1", "top-down"), ("2", "bottom-up"), ("3", "flat")):
+            terminal.press(key, "g")
+            tree = viewer.printed_json(view, "--depth", "3", folder)["root"]
+            expected = [(*(round(r["metrics"]["work (sec)"][part], 1) for part in ("inclusive", "exclusive")), depth)
+                        for depth, r in viewer.rows_of(tree)]
+            self.assertLess(len(expected), 190)
+            first = [e for e in expected if e[2] <= 1]
+            terminal.until(lambda lines: len(self.rows(lines)) >= len(first), "the first level")
+            # Open every row above the third level that is shown; leave the others alone.
+            for _, _, depth in expected:
+                terminal.press(*(["+", "j"] if depth < 3 else ["j"]))
+            lines = terminal.until(lambda lines: any(
+                line.startswith(f"{len(expected)}/{len(expected)} ") for line in lines), f"{len(expected)} rows of {view}")
+            shown = [(float(i), float(e), depth) for i, e, depth, _ in self.rows(lines)]
+            for (i, e, d), (x, y, z) in zip(shown, expected, strict=True):
+                self.assertEqual(d, z)
+                self.assertAlmostEqual(i, x, delta=0.06)
+                self.assertAlmostEqual(e, y, delta=0.06)
 
     def test_several_metrics(self):
-        with tempfile.TemporaryDirectory() as folder:
-            db = v4_writer.Database("t", ["a (sec)", "b", "c"])
-            db.entry().call(db.function("f")).charge(2.0, 0).charge(300, 1).charge(7e9, 2)
-            v4_writer.write_database(db, folder)
-            terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder], width=140))
-            lines = terminal.until_seen("a (sec), s", "c, G")
-            row = next(line for line in lines if "f" == line.split()[-1])
-            self.assertEqual(row.split()[:12], ["2.000", "100.0%", "2.000", "100.0%", "300",
-                                                "100.0%", "300", "100.0%", "7.000", "100.0%",
-                                                "7.000", "100.0%"])
-            terminal.resize(80, 24)
-            terminal.until_gone("c, G")
-            terminal.press(">", ">")
-            terminal.until(lambda lines: any("▼ inclusive" in line for line in lines) and
-                           any(line.split() == ["b"] for line in lines), "b in front")
-            terminal.press_until("> > >", "c, G", "▼ exclusive")
+        db = v4_writer.Database("t", ["a (sec)", "b", "c"])
+        db.entry().call(db.function("f")).charge(2.0, 0).charge(300, 1).charge(7e9, 2)
+        terminal = self.start(viewer.written(self, db), width=140)
+        lines = terminal.until_seen("a (sec), s", "c, G")
+        row = next(line for line in lines if "f" == line.split()[-1])
+        self.assertEqual(row.split()[:12:2], ["2.000", "2.000", "300", "300", "7.000", "7.000"])
+        self.assertEqual(row.split()[1:12:2], ["100.0%"] * 6)
+        terminal.resize(80, 24)
+        terminal.until_gone("c, G")
+        terminal.press(">", ">")
+        terminal.until(lambda lines: any("▼ inclusive" in line for line in lines) and
+                       any(line.split() == ["b"] for line in lines), "b in front")
+        terminal.press_until("> > >", "c, G", "▼ exclusive")
 
 
 class Terminals(InTerminal):
@@ -508,37 +465,32 @@ class Terminals(InTerminal):
 
     def test_wide_and_odd_names(self):
         names = ["名前の長い関数", "e\u0301te\u0301", "x" * 500, "évil\x1b[2Jname", "\u200dzero"]
-        with tempfile.TemporaryDirectory() as folder:
-            db = v4_writer.Database("プログラム", ["work (sec)"])
-            main = db.entry()
-            for name in names:
-                main.call(db.function(name)).charge(1.0)
-            v4_writer.write_database(db, folder)
-            terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder]))
-            lines = terminal.until_seen("名前の長い関数", "プログラム", "xxxx")
-            self.assertTrue(all(line.startswith("    1.000  20.0%    1.000  20.0%")
-                                for line in lines[6:11]), lines[6:11])
-            self.assertTrue(any(r"évil\x1b[2Jname" in line for line in lines))
-            terminal.answer("/", "長い")
-            terminal.until(lambda now: any(line.startswith("5/7") or "> 名前の長い関数" in line
-                                           for line in now), "the name")
-            terminal.resize(39, 24)
-            terminal.until(lambda now: any("名" in line for line in now), "a part of the name")
+        db = v4_writer.Database("プログラム", ["work (sec)"])
+        main = db.entry()
+        for name in names:
+            main.call(db.function(name)).charge(1.0)
+        terminal = self.start(viewer.written(self, db))
+        lines = terminal.until_seen("名前の長い関数", "プログラム", "xxxx")
+        self.assertTrue(all(line.startswith("    1.000  20.0%    1.000  20.0%")
+                            for line in lines[6:11]), lines[6:11])
+        self.assertTrue(any(r"évil\x1b[2Jname" in line for line in lines))
+        terminal.answer("/", "長い")
+        terminal.until(lambda now: any(line.startswith("5/7") or "> 名前の長い関数" in line
+                                       for line in now), "the name")
+        terminal.resize(39, 24)
+        terminal.until(lambda now: any("名" in line for line in now), "a part of the name")
 
     def test_deep_rows_can_be_read(self):
-        with tempfile.TemporaryDirectory() as folder:
-            db = v4_writer.Database("deep", ["work (sec)"])
-            at = db.entry()
-            for level in range(200):
-                at = at.call(db.function(f"level_{level}"))
-            at.charge(1.0)
-            v4_writer.write_database(db, folder)
-            terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder]))
-            terminal.until_seen("main thread")
-            terminal.press("H")
-            terminal.until(lambda lines: any(re.search(r"% +level_199$", line.rstrip())
-                                             for line in lines[3:18]), "the innermost row")
-            terminal.press_until("g", "<whole program>")
+        db = v4_writer.Database("deep", ["work (sec)"])
+        at = db.entry()
+        for level in range(200):
+            at = at.call(db.function(f"level_{level}"))
+        at.charge(1.0)
+        terminal = self.start(viewer.written(self, db))
+        terminal.press("H")
+        terminal.until(lambda lines: any(re.search(r"% +level_199$", line.rstrip())
+                                         for line in lines[3:18]), "the innermost row")
+        terminal.press_until("g", "<whole program>")
 
     def test_terminals_that_cannot_do_it(self):
         for term, expected in (("dumb", "cannot place text"), ("no-such-terminal", "is not known")):
@@ -552,7 +504,7 @@ class Terminals(InTerminal):
     def test_it_ends_when_the_terminal_goes_away(self):
         terminal = self.start()
         pid = int(terminal.pid_file.read_text())
-        terminal.tmux("kill-server")
+        terminal.__exit__()
         end = 3000
         while os.path.exists(f"/proc/{pid}") and end:
             # Gone, or left as a zombie if init does not wait for orphans.
@@ -571,45 +523,34 @@ class CommandLine(InTerminal):
         terminal = self.start("--physical", self.db)
         terminal.until_seen("[physical]", "_start")
 
-    def test_what_cannot_be_sorted_by(self):
-        terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", "--sort", "nonsense", self.db]))
-        terminal.until_seen("no metric 'nonsense'", "ended 2")
-
     def test_a_database_without_the_other_projection(self):
-        with tempfile.TemporaryDirectory() as folder:
-            v4_writer.write_database(story.describe(), folder)
-            terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder]))
-            terminal.until_seen("[logical]")
-            terminal.press_until("p", "this database has no physical projection")
-            terminal.press("j")
-            self.at(terminal, "2/3", "main thread")
-            terminal.press_until("q", "ended 0")
+        terminal = self.start(viewer.written(self, story.describe()))
+        terminal.until_seen("[logical]")
+        terminal.press_until("p", "this database has no physical projection")
+        terminal.press("j")
+        self.at(terminal, "2/3", "main thread")
+        terminal.press_until("q", "ended 0")
 
     def test_damage_that_the_view_does_not_need(self):
-        with tempfile.TemporaryDirectory() as folder:
-            story.write(folder)
-            with open(os.path.join(folder, "cct.db"), "wb") as file:
-                file.write(b"overwritten")
-            terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder], width=120))
-            terminal.until_seen("cct.db: too short for a file of an HPCToolkit database", "?:help")
-            terminal.press("4")  # what profile.db says
-            terminal.until_seen("2 threads", "xz-worker")
-            terminal.press_until("q q", "cct.db: too short", "ended 1")
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        story.write(folder)
+        pathlib.Path(folder, "cct.db").write_bytes(b"overwritten")
+        terminal = self.start(folder, width=120)
+        terminal.until_seen("cct.db: too short for a file of an HPCToolkit database")
+        terminal.press("4")  # what profile.db says
+        terminal.until_seen("2 threads", "xz-worker")
+        terminal.press_until("q q", "cct.db: too short", "ended 1")
 
     def test_a_damaged_database(self):
-        with tempfile.TemporaryDirectory() as folder:
-            db = story.describe()
-            v4_writer.write_database(db, folder)
-            path = os.path.join(folder, "meta.db")
-            with open(path, "rb") as file:
-                data = bytearray(file.read())
-            section = int.from_bytes(data[0x48:0x50], "little")
-            entry = int.from_bytes(data[section:section + 8], "little")
-            data[entry + 8:entry + 16] = (1 << 40).to_bytes(8, "little")  # its children
-            with open(path, "wb") as file:
-                file.write(data)
-            terminal = self.enterContext(Terminal([viewer.VIEWER, "--closed", folder]))
-            terminal.until_seen("?:help", "meta.db: corrupt: contexts lie outside of their section")
-            terminal.press("j", "+", "G")  # it is said once
-            self.at(terminal, "3/3", "application thread")
-            terminal.press_until("q", "corrupt: contexts lie outside", "ended 1")
+        folder = viewer.written(self, story.describe())
+        path = pathlib.Path(folder, "meta.db")
+        data = bytearray(path.read_bytes())
+        section = int.from_bytes(data[0x48:0x50], "little")
+        entry = int.from_bytes(data[section:section + 8], "little")
+        data[entry + 8:entry + 16] = (1 << 40).to_bytes(8, "little")  # its children
+        path.write_bytes(data)
+        terminal = self.start(folder)
+        terminal.until_seen("meta.db: corrupt: contexts lie outside of their section")
+        terminal.press("j", "+", "G")  # it is said once
+        self.at(terminal, "3/3", "application thread")
+        terminal.press_until("q", "corrupt: contexts lie outside", "ended 1")

@@ -12,9 +12,11 @@ from v4_reader import Item, check, open_file
 
 WORK, OVERHEAD, WAITING, IDLE, NOBODY, RUNTIME, READY, OFF_CPU, DROPPED = range(1, 10)
 WORKER, AS_OVERHEAD, AS_WAITING = 16, 32, 64
-HEADER, THREAD, RECORD, PLACE = "<8s4I5Q", "<2I2Q", "<2IQ", "<6I"
+HEADER, THREAD, RECORD, PLACE = "<8s4I6Q", "<2I2Q", "<2IQ", "<6I"
+WAKE_LIST, WAKE_UP = "<5Q", "<4I"
 
 Record = collections.namedtuple("Record", "time state flags amount place")
+WakeUp = collections.namedtuple("WakeUp", "time began released profile")
 Place = collections.namedtuple("Place", "logical physical n working waiters kind")
 
 
@@ -40,11 +42,22 @@ def read_records(data, at, count, line):
     return records
 
 
+def read_wake_ups(data, at, count, line):
+    """Those of a thread: ascending, each released in its wait, by a thread of the list."""
+    wake_ups, before = [], -1
+    for time, began, released, profile in array(data, WAKE_UP, at, count, "wake-ups"):
+        check(before <= time and began <= released <= time, "times of a wake-up")
+        check(profile in line.threads, "a wake-up by no thread")
+        before = time
+        wake_ups.append(WakeUp(time * line.unit, began * line.unit, released * line.unit, profile))
+    return wake_ups
+
+
 def read_timeline(folder):
     with open(os.path.join(folder, "timeline.db"), "rb") as file:
         data = file.read()
     (magic, version, event, shift, n_threads, n_places, threads, places, begin,
-     unit) = struct.unpack_from(HEADER, data)
+     unit, wake_lists) = struct.unpack_from(HEADER, data)
     check(magic == b"HPCTLINE" and version == 1, "header of timeline.db")
     check(unit > 0, "unit")
     line = Item(event=event, shift=shift, begin=begin, unit=unit, threads={})
@@ -57,6 +70,10 @@ def read_timeline(folder):
         check(step > 0 and step & (step - 1) == 0, "step", step)
         before = profile
         line.threads[profile] = Item(profile=profile, step=step, records=read_records(data, at, count, line))
+    lists = array(data, WAKE_LIST, wake_lists, n_threads, "lists of wake-ups")
+    for thread, (at, count, *thread.windows) in zip(line.threads.values(), lists):
+        check(thread.windows[0] > 0, "step of wake-ups")
+        thread.wake_ups = read_wake_ups(data, at, count, line)
     used = {record.place for thread in line.threads.values() for record in thread.records}
     check(used == set(line.places), "places that no record has")
     return line

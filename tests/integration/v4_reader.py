@@ -107,13 +107,16 @@ class Context:
             return (self.kind, self.file.path, self.line)
         return (self.kind, self.module.path, self.offset)
 
-    def path(self):
-        """Labels from the entry down to here."""
-        labels, context = [], self
+    def above(self):
+        """Contexts from the entry down to here."""
+        found, context = [], self
         while context.id != 0:
-            labels.append(context.label())
+            found.append(context)
             context = context.parent
-        return tuple(reversed(labels))
+        return found[::-1]
+
+    def path(self):
+        return tuple(context.label() for context in self.above())
 
 
 class Meta:

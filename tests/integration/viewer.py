@@ -1,9 +1,12 @@
 """Running hpcviewer in tests, and making databases for it."""
+import csv
+import io
 import json
 import os
 import pathlib
 import random
 import subprocess
+import tempfile
 
 import v4_writer
 from v4_writer import CALL, INSTRUCTION, Context, Database, Entry
@@ -31,6 +34,18 @@ def printed(*arguments, **more):
 
 def printed_json(*arguments, **more):
     return json.loads(printed(arguments[0], "--format", "json", *arguments[1:], **more))
+
+
+def records(view, *arguments, **more):
+    """The rows of CSV."""
+    return list(csv.DictReader(io.StringIO(printed(view, "--format", "csv", *arguments, **more), newline="")))
+
+
+def written(test, db, layout=None):
+    """A folder of the test with this database."""
+    folder = test.enterContext(tempfile.TemporaryDirectory())
+    v4_writer.write_database(db, folder, layout)
+    return folder
 
 
 def parallelization(summary):

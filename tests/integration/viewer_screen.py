@@ -58,6 +58,14 @@ def first_level(lines):
     return [row.name for row in shown.children] if shown else []
 
 
+def start(test, *arguments, **more):
+    """The viewer in a terminal of the usual size, or of `more`, with closed rows. It has drawn its first screen."""
+    terminal = test.enterContext(Terminal([viewer.VIEWER, "--closed", *arguments], **more))
+    if more.get("height", 24) >= 8:
+        terminal.until_seen("?:help")
+    return terminal
+
+
 class Viewer(Terminal):
     """The viewer on a screen so large that all rows fit."""
 

@@ -106,6 +106,13 @@ static void print_marks(const struct measurement_thread *thread)
                thread->marks.at[i].kind, thread->marks.at[i].name);
     if (thread->lost_marks)
         printf("marks %u lost %" PRIu64 "\n", thread->index, thread->lost_marks);
+    for (size_t i = 0; i < thread->wake_ups.n; i++) {
+        const struct measurement_wake_up *wake_up = &thread->wake_ups.at[i];
+        printf("wake-up %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %u\n", thread->index, wake_up->time, wake_up->began,
+               wake_up->released, wake_up->thread);
+    }
+    if (thread->lost_wake_ups)
+        printf("wake-ups %u lost %" PRIu64 "\n", thread->index, thread->lost_wake_ups);
 }
 
 static void dump(const char *path, bool paths)

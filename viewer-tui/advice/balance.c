@@ -239,11 +239,8 @@ static struct balance balance_of_threads(const struct balanced *of)
 /* The sum of values of the threads of a process in run.json. */
 static double sum_of_process(const json_t *process, const double *by_profile, uint32_t n_profiles)
 {
-    size_t i;
-    json_t *thread;
     double sum = 0;
-    json_array_foreach(json_object_get(process, "threads"), i, thread)
-    {
+    json_each (thread, json_object_get(process, "threads")) {
         double profile = run_number(thread, "profile");
         sum += profile > 0 && profile < n_profiles ? by_profile[(uint32_t)profile] : 0;
     }
@@ -252,8 +249,6 @@ static double sum_of_process(const json_t *process, const double *by_profile, ui
 
 static struct rank_balance balance_of_ranks(const struct balanced *of)
 {
-    size_t i;
-    json_t *process;
     part_list list = {0};
     struct rank_balance ranks = {0};
     struct view *view = of->view;
@@ -261,8 +256,7 @@ static struct rank_balance balance_of_ranks(const struct balanced *of)
     struct value_refs refs = {0};
     view_value_refs(view, 0, INCLUSIVE, &refs);
     double *work = time_by_profile(view, &refs, of->time);
-    json_array_foreach(json_object_get(of->run, "processes"), i, process)
-    {
+    json_each (process, json_object_get(of->run, "processes")) {
         long rank = (long)run_rank(process);
         if (work && rank >= 0)
             vec_push(&list, ((struct part){rank, sum_of_process(process, work, n_profiles), process}));

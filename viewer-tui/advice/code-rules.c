@@ -110,13 +110,9 @@ void say_no_names(const struct facts *facts, const struct subject *subject, stru
 /* A module in run.json; NULL if it is not there. */
 static const json_t *module_of_run(const json_t *run, const char *path)
 {
-    size_t i;
-    json_t *module;
-    json_array_foreach(json_object_get(run, "modules"), i, module)
-    {
+    json_each (module, json_object_get(run, "modules"))
         if (path && strcmp(run_text(module, "path"), path) == 0)
             return module;
-    }
     return NULL;
 }
 

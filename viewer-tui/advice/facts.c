@@ -262,14 +262,10 @@ static const struct runtime_facts runtimes[] = {
 /* The first runtime of the run that has workers. */
 static const struct runtime_facts *runtime_of(const json_t *run)
 {
-    size_t i;
-    json_t *agent;
-    json_array_foreach(json_object_get(run, "agents"), i, agent)
-    {
+    json_each (agent, json_object_get(run, "agents"))
         for (size_t r = 0; r < sizeof runtimes / sizeof *runtimes; r++)
             if (strcmp(run_text(agent, "name"), runtimes[r].agent) == 0)
                 return &runtimes[r];
-    }
     return NULL;
 }
 

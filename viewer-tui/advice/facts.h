@@ -56,8 +56,8 @@ struct facts {
     double off_cpu_increment;
     /* Of a top-down view; else empty. */
     struct time_places cpu_places, off_cpu_places, waiting_places;
-    struct hotspot_list hotspots; /* of the CPU time */
-    struct hotspot_list held_in;  /* holders of locks, by what others wait for them */
+    hotspot_list hotspots; /* of the CPU time */
+    hotspot_list held_in;  /* holders of locks, by what others wait for them */
     struct lock_facts lock;
     struct time_places lock_waits; /* the waiting of which `lock` tells; empty without `held_in` */
     struct balance balance;

@@ -66,9 +66,9 @@ static int compare(const void *left, const void *right)
     return (a->at.line > b->at.line) - (a->at.line < b->at.line);
 }
 
-struct hotspot_list hotspots_of(const struct database *db, const struct time_places *places, bool by_loop)
+hotspot_list hotspots_of(const struct database *db, const struct time_places *places, bool by_loop)
 {
-    struct hotspot_list list = {0};
+    hotspot_list list = {0};
     struct idmap numbers = {0}, callee_numbers = {0};
     VEC(struct callee_cost) callees = {0};
     for (size_t i = 0; i < places->list.n; i++) {
@@ -98,17 +98,16 @@ struct hotspot_list hotspots_of(const struct database *db, const struct time_pla
     vec_free(&callees);
     idmap_free(&numbers);
     idmap_free(&callee_numbers);
-    if (list.n)
-        qsort(list.at, list.n, sizeof *list.at, compare);
+    vec_sort(&list, compare);
     return list;
 }
 
 /* ---- Of a row ---- */
 
 /* The callers; one that calls from several lines is several rows. */
-static struct hotspot_list callers_of(struct view *view, uint32_t row, size_t metric)
+static hotspot_list callers_of(struct view *view, uint32_t row, size_t metric)
 {
-    struct hotspot_list list = {0};
+    hotspot_list list = {0};
     view_expand(view, row);
     for (uint32_t i = 0; i < view_row(view, row)->n_children; i++) {
         uint32_t child = view_child(view, row, i);
@@ -123,14 +122,13 @@ static struct hotspot_list callers_of(struct view *view, uint32_t row, size_t me
         if (caller.cost > 0)
             vec_push(&list, caller);
     }
-    if (list.n)
-        qsort(list.at, list.n, sizeof *list.at, compare);
+    vec_sort(&list, compare);
     return list;
 }
 
-struct hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool by_loop)
+hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool by_loop)
 {
-    struct hotspot_list none = {0};
+    hotspot_list none = {0};
     assert(row < view->rows.n && metric < view->metrics->n);
     uint8_t kind = view_row(view, row)->kind;
     if (view->class == &bottomup_class)
@@ -139,14 +137,14 @@ struct hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric,
     if (view->class == &flat_class && kind != KIND_ROOT && kind != KIND_MODULE && kind != KIND_FILE)
         return none;
     struct time_places places = time_places_find(view, row, (struct time_metric){metric, NO_METRIC});
-    struct hotspot_list list = hotspots_of(view->db, &places, by_loop);
+    hotspot_list list = hotspots_of(view->db, &places, by_loop);
     time_places_free(&places);
     return list;
 }
 
 struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
 {
-    struct hotspot_list all = hotspots_all(view, row, metric, true);
+    hotspot_list all = hotspots_all(view, row, metric, true);
     struct hotspots chosen = {0};
     for (; chosen.n < MOST_HOTSPOTS && chosen.n < all.n; chosen.n++)
         chosen.at[chosen.n] = all.at[chosen.n];

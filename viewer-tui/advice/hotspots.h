@@ -20,10 +20,7 @@ struct hotspot {
     double cost, callee_cost;
 };
 
-struct hotspot_list {
-    struct hotspot *at; /* the largest costs first, without zeros */
-    size_t n, cap;
-};
+typedef VEC(struct hotspot) hotspot_list; /* the largest costs first, without zeros */
 
 struct hotspots {
     struct hotspot at[MOST_HOTSPOTS];
@@ -40,7 +37,7 @@ static inline enum cost_part hotspots_part(const struct view *view)
 
 /* Groups the places by loops and procedures, or by procedures alone, which are then at their declarations. The caller
  * frees with vec_free. */
-struct hotspot_list hotspots_of(const struct database *db, const struct time_places *places, bool by_loop);
+hotspot_list hotspots_of(const struct database *db, const struct time_places *places, bool by_loop);
 
 /* Whether a place is one of those of which a hotspot, grouped by loops, has the cost. */
 bool hotspot_has(const struct hotspot *hotspot, const struct time_place *place);
@@ -50,7 +47,7 @@ struct hotspot hotspot_of_place(const struct database *db, const struct time_pla
 
 /* The hotspots of a row: in the bottom-up view its callers. Procedures and smaller scopes of the flat view have
  * none. */
-struct hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool by_loop);
+hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool by_loop);
 struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric);
 
 /* Adds "the loop at pipe.cc:24 of score", "cell, triangle.c:5", or "unknown code". */

@@ -17,11 +17,8 @@
 /* Adds a thread of run.json. */
 static void add_thread(struct main_process *main, const json_t *thread)
 {
-    size_t i;
-    json_t *event;
     double wall_samples = 0, waited = 0, nobody = 0;
-    json_array_foreach(json_object_get(thread, "events"), i, event)
-    {
+    json_each (event, json_object_get(thread, "events")) {
         const char *name = run_text(event, "event");
         const json_t *fates = json_object_get(event, "fates");
         if (strcmp(name, "REALTIME") == 0)
@@ -102,8 +99,7 @@ static size_t most_alive(const struct main_process *main, bool with_helpers)
         vec_push(&changes, ((struct change){thread->begin, 1}));
         vec_push(&changes, ((struct change){thread->begin + thread->wall, -1}));
     }
-    if (changes.n)
-        qsort(changes.at, changes.n, sizeof *changes.at, compare);
+    vec_sort(&changes, compare);
     for (size_t i = 0; i + 1 < changes.n; i++) {
         alive += (size_t)changes.at[i].by;
         seconds_with[alive <= n ? alive : n] += changes.at[i + 1].at - changes.at[i].at;
@@ -123,13 +119,9 @@ static size_t most_alive(const struct main_process *main, bool with_helpers)
 /* The CPU seconds of a process in run.json. */
 static double process_cpu(const json_t *process)
 {
-    size_t i;
-    json_t *thread;
     double cpu = 0;
-    json_array_foreach(json_object_get(process, "threads"), i, thread)
-    {
+    json_each (thread, json_object_get(process, "threads"))
         cpu += run_number(thread, "cpu");
-    }
     return cpu;
 }
 
@@ -139,11 +131,8 @@ static double process_cpu(const json_t *process)
 /* The process with the most CPU time, and what all have. */
 static struct main_process find_process(const json_t *run)
 {
-    size_t i;
-    json_t *process;
     struct main_process main = {.executable = "", .command = ""};
-    json_array_foreach(json_object_get(run, "processes"), i, process)
-    {
+    json_each (process, json_object_get(run, "processes")) {
         double cpu = process_cpu(process);
         main.cpu_of_run += cpu;
         if (main.process && cpu <= main.cpu)
@@ -151,18 +140,14 @@ static struct main_process find_process(const json_t *run)
         main.process = process;
         main.cpu = cpu;
     }
-    json_array_foreach(json_object_get(run, "processes"), i, process)
-    {
+    json_each (process, json_object_get(run, "processes"))
         main.n_others += process != main.process && process_cpu(process) >= MATTERS * main.cpu;
-    }
     main.is_only_one = main.n_others == 0;
     return main;
 }
 
 struct main_process main_process_of(const json_t *run)
 {
-    size_t i;
-    json_t *thread;
     struct main_process main = find_process(run);
     if (main.process) {
         main.executable = path_name(run_text(main.process, "executable"));
@@ -171,10 +156,8 @@ struct main_process main_process_of(const json_t *run)
         main.cpus = run_number(main.process, "cpus");
         main.throttled = fmin(run_number(main.process, "throttled"), main.wall); /* the kernel adds up CPUs */
         main.quota = run_number(main.process, "quota");
-        json_array_foreach(json_object_get(main.process, "threads"), i, thread)
-        {
+        json_each (thread, json_object_get(main.process, "threads"))
             add_thread(&main, thread);
-        }
         find_helpers(&main);
         main.most_alive = most_alive(&main, true);
         main.most_working = most_alive(&main, false);

@@ -259,13 +259,12 @@ static void add_numbers(const struct facts *facts, const struct parallelization 
 {
     const struct judgement *judgement = &of->judgement;
     struct text kinds = {0};
-    char effort[NUMBER_WITH_UNIT_SIZE];
-    number_with_unit(judgement->effort, of->unit, effort);
     overhead_kinds_describe(&of->kinds, judgement->effort, false, &kinds);
     add_share(text, "Idleness is ", &judgement->idleness, judgement->idleness_known, "");
     add_share(text, ", overhead ", &judgement->overhead, judgement->overhead_known, text_string(&kinds));
     vec_free(&kinds);
-    text_printf(text, " of %s effort of %s.", facts->row == 0 ? "the" : "its", effort);
+    text_printf(text, " of %s effort of %s.", facts->row == 0 ? "the" : "its",
+                number_with_unit(judgement->effort, of->unit).text);
     if (facts->row != 0)
         text_printf(text, " That effort is %s of the whole run's.", as_percent(judgement->effort_of_run).text);
 }

@@ -24,11 +24,9 @@
 static void add_span_place(const struct facts *facts, const struct work_span *of, const struct subject *subject,
                            struct text *text)
 {
-    char percent[NUMBER_SIZE];
     struct what_if costs;
     double most = INFINITY;
-    number_percent(subject->place.cost, of->span, percent);
-    text_printf(text, " %s%% of %s is in %s", percent,
+    text_printf(text, " %s%% of %s is in %s", number_percent(subject->place.cost, of->span).text,
                 of->why_lower_bound ? "the longest known chain" : "the span", subject->where);
     if (what_if_costs(facts->view, of, NULL, subject->place.procedure, &costs))
         most = what_if_predict(&costs, INFINITY).parallelism.most;
@@ -61,14 +59,12 @@ static void add_parallelism(const struct work_span *of, struct text *text)
 {
     const char *most = of->why_lower_bound ? "at most " : "";
     struct parallelism interval = work_span_parallelism(of, false);
-    char work[NUMBER_WITH_UNIT_SIZE], span[NUMBER_WITH_UNIT_SIZE];
-    number_with_unit(of->work, "s", work);
-    number_with_unit(of->span, "s", span);
     text_printf(text, "Parallelism is %s%.1f", most, of->work / of->span);
     if (interval.most - interval.least >= WORTH_SAYING * of->work / of->span)
         text_printf(text, " (%.1f to %.1f)", interval.least, interval.most);
-    text_printf(text, ": work %s, span %s%s; %s%.1f if every spawn is stolen.", work,
-                of->why_lower_bound ? "at least " : "", span, most, of->work / of->burdened_span);
+    text_printf(text, ": work %s, span %s%s; %s%.1f if every spawn is stolen.", number_with_unit(of->work, "s").text,
+                of->why_lower_bound ? "at least " : "", number_with_unit(of->span, "s").text, most,
+                of->work / of->burdened_span);
     if (!of->why_lower_bound)
         return;
     text_add(text, " The span is a lower bound: ");
@@ -81,7 +77,7 @@ bool has_work_span(const struct facts *facts, struct subject *subject)
     const struct work_span *of = &facts->work_span;
     if (!facts->has_work_span)
         return false;
-    struct hotspot_list hotspots = hotspots_all(facts->view, 0, of->span_metric, false);
+    hotspot_list hotspots = hotspots_all(facts->view, 0, of->span_metric, false);
     if (hotspots.n && hotspots.at[0].cost >= LEAST_SHARE_OF_SPAN * of->span)
         subject->place = hotspots.at[0];
     vec_free(&hotspots);

@@ -47,27 +47,6 @@ struct phase_search {
 
 /* ---- procedures ---- */
 
-/* The innermost procedure of the user's own around a node; else the innermost one with a name. */
-static uint32_t procedure_around(struct database *db, uint32_t node)
-{
-    const struct nodes *nodes = db->nodes;
-    uint32_t found = NOTHING;
-    for (node = nodes->procedure[node]; is_procedure_kind(nodes->kind[node]); node = nodes_caller(nodes, node)) {
-        struct procedure procedure = database_procedure(db, nodes->place[node]);
-        uint32_t around = node;
-        while (nodes->kind[around] == KIND_INLINED)
-            around = nodes_caller(nodes, around);
-        uint32_t module = procedure.module;
-        if (module == NOTHING && is_procedure_kind(nodes->kind[around]))
-            module = database_procedure(db, nodes->place[around]).module;
-        if (code_owner_of_procedure(db, nodes->place[node], module) == CODE_OWN)
-            return nodes->place[node];
-        if (found == NOTHING && procedure.name)
-            found = nodes->place[node];
-    }
-    return found;
-}
-
 static void find_procedures(struct phase_search *search)
 {
     struct database *db = search->db;
@@ -79,7 +58,7 @@ static void find_procedures(struct phase_search *search)
     for (uint64_t place = 0; place < search->timeline->header.n_places; place++) {
         uint64_t position = values_position(&db->values, search->timeline->places[place].logical, near);
         bool is_there = position != NO_POSITION && search->timeline->places[place].logical;
-        search->procedures[place] = is_there ? procedure_around(db, node_of[position]) : NOTHING;
+        search->procedures[place] = is_there ? code_own_procedure(db, node_of[position]) : NOTHING;
         near = is_there ? position : near;
     }
     free(node_of);

@@ -208,8 +208,7 @@ struct time_places time_places_find(struct view *view, uint32_t row, struct time
     idmap_free(&collection.numbers);
     free(collection.names);
     vec_free(&collection.open);
-    if (places.list.n)
-        qsort(places.list.at, places.list.n, sizeof *places.list.at, compare);
+    vec_sort(&places.list, compare);
     return places;
 }
 
@@ -228,8 +227,7 @@ void time_places_join(struct time_places *places, struct time_places *others)
     }
     places->total += others->total;
     vec_free(&others->list);
-    if (places->list.n)
-        qsort(places->list.at, places->list.n, sizeof *places->list.at, compare);
+    vec_sort(&places->list, compare);
 }
 
 void time_places_free(struct time_places *places)

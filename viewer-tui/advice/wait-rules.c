@@ -111,28 +111,15 @@ bool is_blocked(const struct facts *facts, struct subject *subject)
     return true;
 }
 
-/* The seconds that the threads of all processes lived. */
-static double seconds_of_threads(const json_t *run)
-{
-    size_t p, t;
-    json_t *process, *thread;
-    double seconds = 0;
-    json_array_foreach(json_object_get(run, "processes"), p, process)
-    {
-        json_array_foreach(json_object_get(process, "threads"), t, thread)
-        {
-            seconds += run_number(thread, "wall");
-        }
-    }
-    return seconds;
-}
-
 /* "31 of 33 threads wait", "A thread waits 60 % of the time", or "4 of 5 threads in 5 processes wait". */
 void say_blocked(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct time_place *place = subject->of;
     size_t processes = json_array_size(json_object_get(facts->run, "processes"));
-    double wall = facts->process.wall, alive = seconds_of_threads(facts->run) / wall;
+    double wall = facts->process.wall, alive = 0; /* threads, in the mean */
+    json_each (process, json_object_get(facts->run, "processes"))
+        json_each (thread, json_object_get(process, "threads"))
+            alive += run_number(thread, "wall") / wall;
     double waiting = fmin(subject->share.value / wall, alive);
     if (waiting < 1.5)
         text_printf(text, "A thread waits %s of the time", as_percent(fmin(waiting, 1)).text);

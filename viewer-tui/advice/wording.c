@@ -8,9 +8,9 @@
 #define MOST_FACTOR 100
 
 /* "22", "3.7", "0.26", "0.5": two digits, and no zero after the point of what is below 1. */
-static struct words with_unit(double number, const char *unit)
+static struct number_text with_unit(double number, const char *unit)
 {
-    struct words words;
+    struct number_text words;
     snprintf(words.text, sizeof words.text, "%.1e", number);
     double kept = strtod(words.text, NULL);
     int exponent = kept > 0 ? (int)floor(log10(kept) + 1e-9) : 0;
@@ -20,16 +20,16 @@ static struct words with_unit(double number, const char *unit)
     return words;
 }
 
-struct words as_number(double number)
+struct number_text as_number(double number)
 {
     return with_unit(number, "");
 }
 
 /* Shares are exact to a thousandth at best. */
-static struct words percentage(double share, const char *unit)
+static struct number_text percentage(double share, const char *unit)
 {
     double percent = 100 * share;
-    struct words words = with_unit(percent > 0 ? percent : 0, unit);
+    struct number_text words = with_unit(percent > 0 ? percent : 0, unit);
     if (percent > 0 && percent < 0.1)
         snprintf(words.text, sizeof words.text, "<0.1%s", unit);
     else if (percent >= 99.5 || !(percent > 0))
@@ -37,21 +37,21 @@ static struct words percentage(double share, const char *unit)
     return words;
 }
 
-struct words as_percent(double share)
+struct number_text as_percent(double share)
 {
     return percentage(share, " %");
 }
 
-struct words as_seconds(double seconds)
+struct number_text as_seconds(double seconds)
 {
     if (seconds < 0.0000995)
         return with_unit(1e6 * seconds, " us");
     return seconds < 0.0995 ? with_unit(1e3 * seconds, " ms") : with_unit(seconds, " s");
 }
 
-struct words as_factor(double factor)
+struct number_text as_factor(double factor)
 {
-    struct words words = with_unit(fmin(factor, MOST_FACTOR), "x");
+    struct number_text words = with_unit(fmin(factor, MOST_FACTOR), "x");
     if (factor > MOST_FACTOR)
         snprintf(words.text, sizeof words.text, "more than %dx", MOST_FACTOR);
     return words;

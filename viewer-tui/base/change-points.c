@@ -113,17 +113,12 @@ static double cost(const struct series *series, size_t from, size_t to)
     return series->squares[to] - series->squares[from] - explained / (double)(to - from);
 }
 
-static double penalty(const struct series *series)
-{
-    double d = (double)series->n_seen, x = log((double)series->n / FALSE_CUT);
-    return d + 2 * sqrt(d * x) + 2 * x;
-}
-
 /* The ends of the best stretches, in *ends, which the caller frees; their number. */
 static size_t partition(const struct series *series, size_t **ends)
 {
     size_t n = series->n, n_ends = 0, *begin = mem_alloc((n + 1) * sizeof *begin);
-    double *best = mem_alloc((n + 1) * sizeof *best), of_each = penalty(series);
+    double *best = mem_alloc((n + 1) * sizeof *best);
+    double d = (double)series->n_seen, x = log((double)n / FALSE_CUT), of_each = d + 2 * sqrt(d * x) + 2 * x;
     for (size_t to = 1; to <= n; to++) {
         best[to] = INFINITY;
         for (size_t from = 0; from + series->least <= to; from++) {

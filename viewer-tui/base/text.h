@@ -41,6 +41,9 @@ void text_say(struct text *text, bool ascii, const char *format, ...) __attribut
 /* Adds printable text with the special characters of XML and HTML escaped. */
 void text_add_xml(struct text *text, const char *more);
 
+/* The same for the special characters of Markdown. */
+void text_add_markdown(struct text *text, const char *more);
+
 /* Adds source code and replaces tabs by spaces up to the next multiple of 8 bytes, counted from the
  * beginning of `text`. */
 void text_add_expanded(struct text *text, const char *code);

@@ -51,12 +51,9 @@ struct hotspot_pair {
     double *costs;               /* by run; owned */
 };
 
-struct hotspot_pairs {
-    struct hotspot_pair *at;
-    size_t n, cap;
-};
+typedef VEC(struct hotspot_pair) hotspot_pair_list;
 
-static void add_pair(struct hotspot_pairs *pairs, const struct merged_runs *merged, size_t run,
+static void add_pair(hotspot_pair_list *pairs, const struct merged_runs *merged, size_t run,
                      const struct hotspot *hotspot)
 {
     const struct database *db = merged->runs.at[run].db;
@@ -106,7 +103,7 @@ static void take_in(struct hotspot_pair *into, struct hotspot_pair *from, size_t
 }
 
 /* Joins hotspots of the same name that have the same file, then the two that remain if each side has one. */
-static void join(struct hotspot_pairs *pairs, size_t n_runs)
+static void join(hotspot_pair_list *pairs, size_t n_runs)
 {
     size_t kept = 0;
     for (size_t i = 0; i < pairs->n;) {
@@ -150,18 +147,17 @@ static void find_hotspots(const struct compared_event *compared, struct change *
     const struct merged_runs *merged = compared->merged;
     const uint32_t *rows = merged_rows(compared->view, compared->row);
     size_t n_runs = merged->runs.n, quantity = merged->metrics.at[change->metric].compared.quantity;
-    struct hotspot_pairs pairs = {0};
+    hotspot_pair_list pairs = {0};
     for (size_t run = 0; run < n_runs; run++) {
         size_t metric = merged_source(merged, quantity, run);
         if (rows[run] == NOTHING || metric == SIZE_MAX)
             continue;
-        struct hotspot_list all = hotspots_all(merged_view_of(compared->view, run), rows[run], metric, false);
+        hotspot_list all = hotspots_all(merged_view_of(compared->view, run), rows[run], metric, false);
         for (size_t i = 0; i < all.n; i++)
             add_pair(&pairs, merged, run, &all.at[i]);
         vec_free(&all);
     }
-    if (pairs.n)
-        qsort(pairs.at, pairs.n, sizeof *pairs.at, by_procedure);
+    vec_sort(&pairs, by_procedure);
     join(&pairs, n_runs);
     for (size_t i = 0; i < pairs.n; i++) {
         const struct hotspot_pair *pair = &pairs.at[i];
@@ -216,11 +212,11 @@ static struct change change_of(const struct compared_event *compared,
     return change;
 }
 
-struct changes_list changes_of(struct view *view, uint32_t row)
+changes_list changes_of(struct view *view, uint32_t row)
 {
     const struct merged_runs *merged = merged_runs_of(view);
     const struct metrics *left = &merged->runs.at[0].db->metrics;
-    struct changes_list list = {0};
+    changes_list list = {0};
     struct efficiency event;
     size_t from = 0;
     while (efficiency_next(left, &from, &event)) {
@@ -263,16 +259,14 @@ const char *change_verdict_name(enum change_verdict verdict)
 static void add_size(const struct changes_printer *printer, const struct change *change,
                      const struct costs_of_both *costs, struct text *text)
 {
-    char number[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE], uncertainty[NUMBER_SIZE];
     double whole = view_whole(printer->view, change->metric + MERGED_DIFFERENCE);
-    number_with_unit(fabs(costs->difference), printer->view->metrics->at[change->metric].unit, number);
-    number_percent(fabs(costs->difference), whole, percent);
-    number_percent(costs->uncertainty, whole, uncertainty);
-    text_add(text, number);
-    if (*percent && merged_is_of_repeats(merged_runs_of(printer->view)) && *uncertainty)
-        text_printf(text, " (%s%% %s %s%%)", percent, printer->lines->ascii ? "+-" : "±", uncertainty);
-    else if (*percent)
-        text_printf(text, " (%s%%)", percent);
+    struct number_text percent = number_percent(fabs(costs->difference), whole);
+    struct number_text uncertainty = number_percent(costs->uncertainty, whole);
+    text_add(text, number_with_unit(fabs(costs->difference), printer->view->metrics->at[change->metric].unit).text);
+    if (*percent.text && merged_is_of_repeats(merged_runs_of(printer->view)) && *uncertainty.text)
+        text_printf(text, " (%s%% %s %s%%)", percent.text, printer->lines->ascii ? "+-" : "±", uncertainty.text);
+    else if (*percent.text)
+        text_printf(text, " (%s%%)", percent.text);
 }
 
 /* Adds the text as a paragraph unless it is empty, and frees it. */
@@ -287,10 +281,9 @@ static void take_text(const struct changes_printer *printer, struct text *text)
 static void describe_effort(const struct changes_printer *printer, const struct change *effort)
 {
     struct text text = {0};
-    char values[SIDES][NUMBER_WITH_UNIT_SIZE];
-    for (int side = 0; side < SIDES; side++)
-        number_with_unit(effort->costs.sides[side], printer->view->metrics->at[effort->metric].unit, values[side]);
-    text_printf(&text, "Effort is %s in %s and %s in %s: ", values[1], text_string(&printer->names[1]), values[0],
+    const char *unit = printer->view->metrics->at[effort->metric].unit;
+    text_printf(&text, "Effort is %s in %s and %s in %s: ", number_with_unit(effort->costs.sides[1], unit).text,
+                text_string(&printer->names[1]), number_with_unit(effort->costs.sides[0], unit).text,
                 text_string(&printer->names[0]));
     if (effort->verdict == CHANGE_HARDLY) {
         text_add(&text, printer->is_scaling ? "as expected." : "hardly changed.");
@@ -383,7 +376,7 @@ static void describe_event(const struct changes_printer *printer, const struct c
     }
 }
 
-void changes_describe(const struct changes_list *list, const struct view *view, uint32_t row,
+void changes_describe(const changes_list *list, const struct view *view, uint32_t row,
                       struct advice_lines *lines)
 {
     const struct merged_runs *merged = merged_runs_of(view);

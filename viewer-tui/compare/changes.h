@@ -54,19 +54,16 @@ struct changes {
     struct change parts[EFFICIENCY_PARTS];
 };
 
-struct changes_list {
-    struct changes *at;
-    size_t n, cap;
-};
+typedef VEC(struct changes) changes_list;
 
 /* Finds the changes in a row of a comparison's view. The caller frees the list with vec_free. */
-struct changes_list changes_of(struct view *view, uint32_t row);
+changes_list changes_of(struct view *view, uint32_t row);
 
 /* "worse", "better", "hardly changed"; NULL if not measured in both. */
 const char *change_verdict_name(enum change_verdict verdict);
 
 /* Adds the advice on a row of the comparison's view, or why there is none. */
-void changes_describe(const struct changes_list *list, const struct view *view, uint32_t row,
+void changes_describe(const changes_list *list, const struct view *view, uint32_t row,
                       struct advice_lines *lines);
 
 #endif

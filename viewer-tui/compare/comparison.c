@@ -199,7 +199,7 @@ struct merged_runs *comparison_new(const struct merged_run *runs, size_t n, cons
     struct merged_runs *merged = merged_runs_new(runs, n);
     merged->comparing = options;
     merged->first_shown = merged_group_first(merged, 1);
-    struct metric_pairs pairs = metric_pairs_of(merged);
+    metric_pair_list pairs = metric_pairs_of(merged);
     double factor = comparison_factor(merged);
     for (size_t i = 0; i < pairs.n; i++) {
         add_quantity(merged, &pairs.at[i]);

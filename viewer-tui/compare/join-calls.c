@@ -15,13 +15,10 @@ struct call {
     bool has_site, is_unknown;
 };
 
-struct calls {
-    struct call *at;
-    size_t n, cap;
-};
+typedef VEC(struct call) call_list;
 
 /* Lists the calls among the children of a row; NOTHING has none. */
-static void list_calls(struct calls *calls, const struct view *view, size_t run, uint32_t parent)
+static void list_calls(call_list *calls, const struct view *view, size_t run, uint32_t parent)
 {
     if (parent == NOTHING)
         return;
@@ -42,7 +39,7 @@ static void list_calls(struct calls *calls, const struct view *view, size_t run,
     }
 }
 
-static void free_calls(struct calls *calls)
+static void free_calls(call_list *calls)
 {
     for (size_t i = 0; i < calls->n; i++)
         free(calls->at[i].name);
@@ -81,10 +78,10 @@ static bool are_one(const struct call *calls, size_t n)
 /* ---- loops ---- */
 
 /* Expands a loop and the loops in it, and says whether there is a call of one of these procedures. */
-static bool has_call_of(const struct calls *unknown, struct view *view, uint32_t loop)
+static bool has_call_of(const call_list *unknown, struct view *view, uint32_t loop)
 {
     bool is_found = false;
-    struct calls calls = {0};
+    call_list calls = {0};
     view_expand(view, loop);
     list_calls(&calls, view, 0, loop);
     for (size_t i = 0; i < calls.n; i++)
@@ -97,7 +94,7 @@ static bool has_call_of(const struct calls *unknown, struct view *view, uint32_t
     return is_found;
 }
 
-static void dissolve_loops(const struct calls *unknown, struct view *view, uint32_t row)
+static void dissolve_loops(const call_list *unknown, struct view *view, uint32_t row)
 {
     for (uint32_t i = 0; i < view_row(view, row)->n_children;) {
         uint32_t child = view_row(view, row)->first_child + i;
@@ -114,14 +111,13 @@ static void dissolve_loops(const struct calls *unknown, struct view *view, uint3
 /* Replaces loops by their contents if the call from an unknown site may be in them. Bottom-up views have no loops. */
 static void look_through_loops(struct view *const *views, size_t n_runs, const uint32_t *rows)
 {
-    struct calls all = {0}, unknown = {0};
+    call_list all = {0}, unknown = {0};
     for (size_t run = 0; run < n_runs; run++)
         list_calls(&all, views[run], run, rows[run]);
     for (size_t i = 0; i < all.n; i++)
         if (all.at[i].is_unknown)
             vec_push(&unknown, all.at[i]);
-    if (unknown.n)
-        qsort(unknown.at, unknown.n, sizeof *unknown.at, compare);
+    vec_sort(&unknown, compare);
     for (size_t run = 0; run < n_runs && unknown.n; run++)
         if (rows[run] != NOTHING)
             dissolve_loops(&unknown, views[run], rows[run]);
@@ -132,7 +128,7 @@ static void look_through_loops(struct view *const *views, size_t n_runs, const u
 /* ---- groups ---- */
 
 /* Joins the children of a row by groups, and notes the row of each group. */
-static void join_groups(struct view *view, uint32_t parent, const uint32_t *groups, struct joined_calls *joined,
+static void join_groups(struct view *view, uint32_t parent, const uint32_t *groups, joined_calls *joined,
                         size_t run, size_t n_runs)
 {
     uint32_t row = view_row(view, parent)->first_child, n = view_row(view, parent)->n_children;
@@ -146,9 +142,9 @@ static void join_groups(struct view *view, uint32_t parent, const uint32_t *grou
     view_join(view, parent, groups);
 }
 
-struct joined_calls join_calls(struct view *const *views, size_t n_runs, const uint32_t *rows)
+joined_calls join_calls(struct view *const *views, size_t n_runs, const uint32_t *rows)
 {
-    struct joined_calls joined = {0};
+    joined_calls joined = {0};
     size_t n_rows = 0;
     for (size_t run = 0; run < n_runs; run++)
         n_rows += rows[run] != NOTHING;
@@ -156,7 +152,7 @@ struct joined_calls join_calls(struct view *const *views, size_t n_runs, const u
         return joined;
     look_through_loops(views, n_runs, rows);
     uint32_t **groups = mem_alloc(n_runs * sizeof *groups), n_groups = 0;
-    struct calls calls = {0};
+    call_list calls = {0};
     for (size_t run = 0; run < n_runs; run++) {
         uint32_t n = rows[run] == NOTHING ? 0 : view_row(views[run], rows[run])->n_children;
         groups[run] = mem_alloc((n + 1) * sizeof **groups); /* by child */
@@ -164,8 +160,7 @@ struct joined_calls join_calls(struct view *const *views, size_t n_runs, const u
             groups[run][i] = NOTHING;
         list_calls(&calls, views[run], run, rows[run]);
     }
-    if (calls.n)
-        qsort(calls.at, calls.n, sizeof *calls.at, compare);
+    vec_sort(&calls, compare);
     for (size_t first = 0, n; first < calls.n; first += n) {
         n = 1;
         while (first + n < calls.n && by_procedure(&calls.at[first], &calls.at[first + n]) == 0)

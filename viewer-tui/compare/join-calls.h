@@ -23,13 +23,10 @@
 #include "viewer-tui/tree/view.h"
 
 /* By call, then run: the row that the joined calls of the procedure have become, or NOTHING. */
-struct joined_calls {
-    uint32_t *at;
-    size_t n, cap;
-};
+typedef VEC(uint32_t) joined_calls;
 
 /* Joins such calls among the children of rows[run], which were expanded last; a row may be NOTHING. The caller frees
  * the result with vec_free. */
-struct joined_calls join_calls(struct view *const *views, size_t n_runs, const uint32_t *rows);
+joined_calls join_calls(struct view *const *views, size_t n_runs, const uint32_t *rows);
 
 #endif

@@ -102,7 +102,7 @@ static void find_metric(struct limited *limited, struct view *bottomup, const ch
 static void add_procedures(struct session *session, enum projection projection, bool ascii, struct text *out)
 {
     struct view *topdown = session_view(session, projection, TOP_DOWN);
-    struct changes_list list = topdown ? changes_of(topdown, 0) : (struct changes_list){0};
+    changes_list list = topdown ? changes_of(topdown, 0) : (changes_list){0};
     const char *before = ": more in ";
     for (size_t i = 0; i < list.n && i < 1; i++)
         for (int part = WORK; part < EFFORT; part++) {
@@ -111,10 +111,9 @@ static void add_procedures(struct session *session, enum projection projection, 
                 const struct changed_hotspot *hotspot = &more->at[h];
                 text_add(out, before);
                 hotspot_describe(hotspot->db, &hotspot->hotspot, ascii, out);
-                char number[NUMBER_WITH_UNIT_SIZE];
                 const struct metric *metric = &topdown->metrics->at[list.at[i].parts[part].metric];
-                number_with_unit(hotspot->costs.difference, metric->unit, number);
-                text_printf(out, " (+%s %s)", number, efficiency_part_name((enum efficiency_part)part));
+                text_printf(out, " (+%s %s)", number_with_unit(hotspot->costs.difference, metric->unit).text,
+                            efficiency_part_name((enum efficiency_part)part));
                 before = "; ";
             }
         }
@@ -160,10 +159,8 @@ enum limit_verdict limit_check(struct session *session, enum projection projecti
                                  : beyond > -uncertain ? LIMIT_UNDECIDED
                                                        : LIMIT_KEPT;
     static const char *const words[] = {"kept", "undecided, more runs would tell", "exceeded"};
-    char numbers[SIDES][NUMBER_WITH_UNIT_SIZE];
-    number_with_unit(left, limited.unit, numbers[0]);
-    number_with_unit(right, limited.unit, numbers[1]);
-    text_printf(out, "%s, %s -> %s", words[verdict], numbers[0], numbers[1]);
+    text_printf(out, "%s, %s -> %s", words[verdict], number_with_unit(left, limited.unit).text,
+                number_with_unit(right, limited.unit).text);
     double percent = 100 / left, change = right - left;
     if (left > 0)
         text_printf(out, ", %+.1f%% (%+.1f to %+.1f)", percent * change, fmax(percent * (change - half), -100),

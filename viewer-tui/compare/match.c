@@ -269,7 +269,7 @@ static void go_through(struct row_keys *before, struct row_keys *keys, const str
 
 /* The keys of a run's children. */
 static struct row_keys keys_of(const struct match *match, size_t run, uint32_t parent,
-                               const struct joined_calls *joined)
+                               const joined_calls *joined)
 {
     struct row_keys keys = {0};
     const struct row *row = view_row(match->views[run], parent);
@@ -284,7 +284,7 @@ static struct row_keys keys_of(const struct match *match, size_t run, uint32_t p
 
 /* Puts the rows of a run into the scopes that they match, and makes scopes of the others. Takes the keys. */
 static void take_run(const struct match *match, size_t run, struct row_keys *keys, struct row_keys *scopes,
-                     struct matched_rows *matched)
+                     matched_rows *matched)
 {
     size_t n_runs = match->merged->runs.n;
     for (size_t i = 0; i < keys->all.n; i++) {
@@ -309,7 +309,7 @@ static void take_run(const struct match *match, size_t run, struct row_keys *key
 static void join_same(const struct match *match, size_t run, uint32_t parent)
 {
     struct view *view = match->views[run];
-    struct row_keys keys = keys_of(match, run, parent, &(struct joined_calls){0});
+    struct row_keys keys = keys_of(match, run, parent, &(joined_calls){0});
     uint32_t *groups = mem_alloc((keys.all.n + 1) * sizeof *groups), first = view_row(view, parent)->first_child;
     bool has_same = false;
     list_left(&keys, BY_PATH);
@@ -327,15 +327,15 @@ static void join_same(const struct match *match, size_t run, uint32_t parent)
     free_keys(&keys);
 }
 
-struct matched_rows match_children(struct match *match, const uint32_t *rows)
+matched_rows match_children(struct match *match, const uint32_t *rows)
 {
     size_t n_runs = match->merged->runs.n, n_passes = match->merged->comparing ? sizeof passes / sizeof *passes : 1;
-    struct matched_rows matched = {0};
+    matched_rows matched = {0};
     struct row_keys scopes = {0};
     for (size_t run = 0; run < n_runs && !match->merged->comparing; run++)
         if (rows[run] != NOTHING)
             join_same(match, run, rows[run]);
-    struct joined_calls joined = join_calls(match->views, n_runs, rows);
+    joined_calls joined = join_calls(match->views, n_runs, rows);
     for (size_t run = 0; run < n_runs; run++) {
         if (rows[run] == NOTHING)
             continue;

@@ -34,14 +34,11 @@ struct match *match_new(const struct merged_runs *merged, struct view *const *vi
 void match_free(struct match *match);
 
 /* By scope, then run: a row, or NOTHING. */
-struct matched_rows {
-    uint32_t *at;
-    size_t n, cap;
-};
+typedef VEC(uint32_t) matched_rows;
 
 /* Matches the children of rows[run], which were expanded last; a row may be NOTHING, without children. First joins
  * calls of one procedure from sites that a run does not know (join-calls.h). Every child is in one scope: those of the
  * first run in their order, then the rest of the next one. The caller frees with vec_free. */
-struct matched_rows match_children(struct match *match, const uint32_t *rows);
+matched_rows match_children(struct match *match, const uint32_t *rows);
 
 #endif

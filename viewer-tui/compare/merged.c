@@ -121,7 +121,7 @@ static enum outcome merged_expand(struct view *view, uint32_t number)
             release_runs(state, number);
             return STOPPED;
         }
-    struct matched_rows matched = match_children(state->match, rows);
+    matched_rows matched = match_children(state->match, rows);
     for (size_t i = 0; i < matched.n; i += n_runs)
         add_row(view, number, matched.at + i);
     vec_free(&matched);

@@ -122,7 +122,7 @@ static size_t like_effort(const struct metrics *metrics, const struct identities
 }
 
 /* Adds the pairs of a side's metrics, unless they are in the list already. */
-static void add_pairs(struct metric_pairs *pairs, const struct metrics *metrics, int side,
+static void add_pairs(metric_pair_list *pairs, const struct metrics *metrics, int side,
                       const struct identities all[SIDES])
 {
     const struct identities *own = &all[side], *others = &all[1 - side];
@@ -140,9 +140,9 @@ static void add_pairs(struct metric_pairs *pairs, const struct metrics *metrics,
     }
 }
 
-struct metric_pairs metric_pairs_of(const struct merged_runs *merged)
+metric_pair_list metric_pairs_of(const struct merged_runs *merged)
 {
-    struct metric_pairs pairs = {0};
+    metric_pair_list pairs = {0};
     struct identities all[SIDES];
     for (int side = 0; side < SIDES; side++) {
         const struct merged_run *run = merged_first_run(merged, (size_t)side);

@@ -17,14 +17,11 @@ struct metric_pair {
     size_t sides[SIDES];
 };
 
-struct metric_pairs {
-    struct metric_pair *at;
-    size_t n, cap;
-};
+typedef VEC(struct metric_pair) metric_pair_list;
 
 /* Of the first runs of groups 0 (left) and 1. In order of the left side, then the additions of the right one. A
  * metric may be in several pairs: work that is an effort, too. The caller frees with vec_free. */
-struct metric_pairs metric_pairs_of(const struct merged_runs *merged);
+metric_pair_list metric_pairs_of(const struct merged_runs *merged);
 
 /* The period of the samples of a metric; 0 if unknown, or it has none. */
 double metric_period(const struct metric *metric, const json_t *run);

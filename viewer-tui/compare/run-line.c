@@ -95,15 +95,14 @@ static struct run_times mean_times(const struct session *session, size_t group)
     return mean;
 }
 
-/* The times of the runs that the session compares. Sets `names` to what follows the command. */
+/* The times of the only run, or of the runs that the session compares; of a set of runs with several numbers of workers
+ * those of the fewest and of the most. Sets `names` to what follows the command. */
 static struct compared_times times_of(const struct session *session, struct text *names)
 {
     const struct session_run *first = &session->runs.at[0], *last = &session->runs.at[session->runs.n - 1];
-    if (!session_is_merged(session))
-        return (struct compared_times){{first->times}, 1};
     struct run_times of_first = mean_times(session, first->group), of_last = mean_times(session, last->group);
-    if (session_is_comparison(session))
-        return (struct compared_times){{of_first, of_last}, SIDES};
+    if (!last->workers)
+        return (struct compared_times){{of_first, of_last}, first->group == last->group ? 1 : SIDES};
     text_printf(names, " [%u worker%s] and [%u]", last->workers, last->workers == 1 ? "" : "s", first->workers);
     return (struct compared_times){{of_last, of_first}, SIDES};
 }

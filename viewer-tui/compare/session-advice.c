@@ -1,15 +1,38 @@
 #include "viewer-tui/compare/session-advice.h"
 
 #include "viewer-tui/advice/finding-phase.h"
+#include "viewer-tui/compare/changes.h"
 #include "viewer-tui/compare/session-restriction.h"
+
+#include <stdlib.h>
 
 struct advice session_advice(struct session *session, struct view *view, uint32_t row)
 {
     struct advice advice = advice_on(view, row, session->run);
-    bool is_whole = row == 0 && !session->runs.at[0].has_range && !session->threads && view->class == &topdown_class;
+    bool is_whole = row == 0 && session->runs.at[0].ranges.n == 0 && !session->threads && view->class == &topdown_class;
     const struct timeline *timeline = is_whole ? session_timeline(session) : NULL;
     const struct phases *phases = timeline ? session_phases(session) : NULL;
     if (phases)
         findings_name_phases(&advice, phases, timeline);
     return advice;
+}
+
+bool session_describe_advice(struct session *session, struct view *view, uint32_t row, struct advice_lines *lines,
+                             const char **title)
+{
+    const struct merged_runs *merged = merged_runs_of(view);
+    bool is_any = false;
+    *title = merged ? "what changed" : "advice";
+    if (merged && merged->comparing) {
+        changes_list changes = changes_of(view, row);
+        is_any = changes.n > 0;
+        changes_describe(&changes, view, row, lines);
+        vec_free(&changes);
+    } else if (!merged) {
+        struct advice advice = session_advice(session, view, row);
+        is_any = advice.findings.list.n > 0;
+        advice_describe(&advice, lines);
+        advice_free(&advice);
+    }
+    return is_any;
 }

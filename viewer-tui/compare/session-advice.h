@@ -2,11 +2,17 @@
 #ifndef VIEWER_SESSION_ADVICE_H
 #define VIEWER_SESSION_ADVICE_H
 
+#include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/advice/advice.h"
 #include "viewer-tui/compare/session.h"
 
 /* Advice on a row of a view of a session of one run. If that is the whole run, and its database has a time line,
  * findings name the phases in which they are concentrated. The view must outlive it; the caller frees. */
 struct advice session_advice(struct session *session, struct view *view, uint32_t row);
+
+/* Describes that advice, or of a comparison what changed in the row; nothing of the losses of a set. Whether there is any;
+ * *title: of such a page. */
+bool session_describe_advice(struct session *session, struct view *view, uint32_t row, struct advice_lines *lines,
+                             const char **title);
 
 #endif

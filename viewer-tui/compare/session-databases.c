@@ -108,11 +108,11 @@ static enum outcome restrict_database(struct session *session, const struct sess
 {
     struct time_slice *slice = NULL;
     struct metrics before = db->metrics;
-    bool changes_metrics = run->has_range || db->slice;
+    bool changes_metrics = run->ranges.n > 0 || db->slice;
     bool are_settled =
         !changes_metrics || (metrics_read(&db->metrics, &db->meta) && settle_metrics(session, run->run, db));
-    if (are_settled && run->has_range)
-        slice = time_slice_new(db, run->timeline, run->range, is_physical, run->runs_read.at[0]);
+    if (are_settled && run->ranges.n > 0)
+        slice = time_slice_new(db, run->timeline, &run->ranges, is_physical, run->runs_read.at[0]);
     enum outcome outcome = are_settled ? database_restrict(db, session->threads, slice) : FAILED;
     if (changes_metrics)
         metrics_free(outcome == DONE ? &before : &db->metrics);
@@ -136,7 +136,8 @@ static enum outcome follow_restriction(struct session *session, const struct ses
         opened->folds = session->folds;
         opened->restriction = run->restriction;
     }
-    if (opened->folds.inlined || opened->folds.recursion)
+    if (opened->folds.inlined || opened->folds.recursion ||
+        (opened->folds.kernel && database_has_kernel(opened->db)))
         fold_nodes(opened->db, opened->folds);
     return outcome;
 }

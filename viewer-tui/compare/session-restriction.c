@@ -4,6 +4,7 @@
 #include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/compare/session-titles.h"
 #include "viewer-tui/threads/run-slice.h"
+#include "viewer-tui/timeline/named-times.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,22 +12,20 @@
 /* What can be restricted. */
 struct restriction {
     struct thread_set *threads;
-    struct time_range range;
-    bool has_range;
+    time_ranges ranges;
     char *range_name;
     json_t *run;
 };
 
 static struct restriction restriction_of(const struct session *session, const struct session_run *run)
 {
-    return (struct restriction){session->threads, run->range, run->has_range, run->range_name, run->run};
+    return (struct restriction){session->threads, run->ranges, run->range_name, run->run};
 }
 
 static void put(struct session *session, struct session_run *run, const struct restriction *restriction)
 {
     session->threads = restriction->threads;
-    run->range = restriction->range;
-    run->has_range = restriction->has_range;
+    run->ranges = restriction->ranges;
     run->range_name = restriction->range_name;
     run->run = restriction->run;
     if (!session_is_merged(session))
@@ -63,11 +62,8 @@ enum outcome session_restrict(struct session *session, enum projection projectio
     return outcome;
 }
 
-/* The threads of a projection that `choose` finds. */
-static struct thread_set *choose_threads(struct session *session, enum projection projection,
-                                         struct thread_set *(*choose)(const struct threads *threads, const json_t *run,
-                                                                      const char *wanted, char **cause),
-                                         const char *wanted, char **cause)
+struct thread_set *session_choose_threads(struct session *session, enum projection projection, thread_chooser *choose,
+                                          const char *wanted, char **cause)
 {
     const struct database *db = session_database(session, projection);
     if (!db)
@@ -77,18 +73,6 @@ static struct thread_set *choose_threads(struct session *session, enum projectio
     struct thread_set *set = choose(&threads, session->run, wanted, cause);
     threads_free(&threads);
     return set;
-}
-
-struct thread_set *session_matching_threads(struct session *session, enum projection projection,
-                                            const char *expression, char **cause)
-{
-    return choose_threads(session, projection, thread_set_matching, expression, cause);
-}
-
-struct thread_set *session_threads_of_program(struct session *session, enum projection projection,
-                                              const char *program, char **cause)
-{
-    return choose_threads(session, projection, thread_set_of_program, program, cause);
 }
 
 static const struct timeline *timeline_of(struct session_run *run)
@@ -134,70 +118,126 @@ static char *name_of_range(struct time_range range)
                       round((double)range.to / step) * step * 1e-9);
 }
 
-static enum outcome set_range(struct session *session, struct session_run *run, enum projection projection,
-                              const struct time_range *range, const char *name)
+/* Takes ownership of the ranges, of which none are the whole run, and of their name. */
+static enum outcome set_ranges(struct session *session, struct session_run *run, enum projection projection,
+                               time_ranges ranges, char *name)
 {
     const struct timeline *timeline = timeline_of(run);
-    if (range && (!timeline || !run->runs_read.at[0])) {
+    enum outcome outcome = FAILED;
+    struct restriction before = restriction_of(session, run), restriction = before;
+    restriction.ranges = ranges;
+    restriction.range_name = name;
+    if (ranges.n && (!timeline || !run->runs_read.at[0])) {
         lacks_timeline(run);
-        return FAILED;
+    } else {
+        restriction.run = ranges.n ? run_slice(run->runs_read.at[0], timeline, &ranges) : run->runs_read.at[0];
+        if (ranges.n)
+            vec_push(&run->runs_read, restriction.run);
+        outcome = change_restriction(session, run, projection, &restriction);
     }
-    struct restriction restriction = restriction_of(session, run);
-    char *before = restriction.range_name;
-    restriction.has_range = range != NULL;
-    restriction.range = range ? *range : (struct time_range){0};
-    restriction.range_name = !range ? NULL : name ? mem_strdup(name) : name_of_range(*range);
-    restriction.run = range ? run_slice(run->runs_read.at[0], timeline, *range) : run->runs_read.at[0];
-    if (range)
-        vec_push(&run->runs_read, restriction.run);
-    enum outcome outcome = change_restriction(session, run, projection, &restriction);
-    free(outcome == DONE ? before : restriction.range_name);
+    struct restriction *unused = outcome == DONE ? &before : &restriction;
+    vec_free(&unused->ranges);
+    free(unused->range_name);
     return outcome;
 }
 
 enum outcome session_set_range(struct session *session, enum projection projection, const struct time_range *range,
                                const char *name)
 {
-    return set_range(session, &session->runs.at[0], projection, range, name);
+    time_ranges ranges = {0};
+    if (range)
+        vec_push(&ranges, *range);
+    char *of_range = !range ? NULL : name ? mem_strdup(name) : name_of_range(*range);
+    return set_ranges(session, &session->runs.at[0], projection, ranges, of_range);
 }
 
-/* Restricts a run to one of its phases. */
-static bool take_phase(struct session *session, struct session_run *run, enum projection projection, unsigned number,
-                       char **cause)
+/* ---- what the user asked for ---- */
+
+/* One of the phases of a run, and its name, which the caller frees. False, with the reason, if there is none. */
+static bool phase_asked(struct session *session, struct session_run *run, struct time_range *range, char **name,
+                        char **cause)
 {
     const struct phases *phases = phases_of(session, run);
+    unsigned number = run->asked_range.phase;
     if (phases && number > phases->n)
         *cause = mem_printf("there %s %zu phase%s, no phase %u", phases->n == 1 ? "is" : "are", phases->n,
                             phases->n == 1 ? "" : "s", number);
     if (!phases || number > phases->n)
         return false;
-    struct time_range range = phases->at[number - 1].range;
-    char *of_range = name_of_range(range), *name = mem_printf("%s, phase %u of %zu", of_range, number, phases->n);
-    enum outcome outcome = set_range(session, run, projection, &range, name);
+    *range = phases->at[number - 1].range;
+    char *of_range = name_of_range(*range);
+    *name = mem_printf("%s, phase %u of %zu", of_range, number, phases->n);
     free(of_range);
-    free(name);
-    return outcome == DONE;
+    return true;
 }
 
-/* Restricts a run to the piece of time that the user asked for, if any. */
-static bool take_range(struct session *session, struct session_run *run, enum projection projection, char **cause)
+/* The part of the range in which what the user named ran, with its name. */
+static bool during_asked(struct session *session, struct session_run *run, struct time_range range,
+                         time_ranges *ranges, char **name, char **cause)
+{
+    const char *during = run->asked_range.during;
+    const struct timeline *timeline = timeline_of(run);
+    struct database *db = session_run_database(session, run, LOGICAL);
+    if (!db || !timeline)
+        return false;
+    struct threads threads;
+    threads_read_whole(&threads, db, run->runs_read.at[0]);
+    thread_regions regions = thread_regions_of(&threads, timeline);
+    struct place_scopes scopes = place_scopes_of(db, timeline, false);
+    *ranges = named_times_find(&regions, timeline, &scopes, during, cause);
+    time_ranges_cut(ranges, range);
+    if (ranges->n == 0 && !*cause)
+        *cause = mem_printf("'%s' did not run in that time", during);
+    double seconds = 0;
+    for (size_t i = 0; i < ranges->n; i++)
+        seconds += (double)(ranges->at[i].to - ranges->at[i].from) * 1e-9;
+    char *within = *name;
+    char *pieces = ranges->n == 1 ? mem_strdup("") : mem_printf(" in %zu pieces", ranges->n);
+    *name = mem_printf("%s%s'%s', %.4g s%s", within ? within : "", within ? ": " : "", during, seconds, pieces);
+    free(pieces);
+    free(within);
+    place_scopes_free(&scopes);
+    vec_free(&regions);
+    threads_free(&threads);
+    return ranges->n > 0;
+}
+
+/* Restricts a run to the pieces of time that the user asked for, if any. */
+static bool take_ranges(struct session *session, struct session_run *run, enum projection projection, char **cause)
 {
     const struct asked_range *asked = &run->asked_range;
-    struct time_range range = {0};
-    if (asked->phase)
-        return take_phase(session, run, projection, asked->phase, cause);
-    if (!asked->from.is_given && !asked->to.is_given)
+    if (!asked_range_is_given(asked))
         return true;
     const struct timeline *timeline = timeline_of(run);
-    if (timeline && (*cause = asked_range_in(asked, timeline, &range)))
+    struct time_range range = {0, timeline ? timeline->end : 0};
+    time_ranges ranges = {0};
+    char *name = NULL;
+    bool has_range = asked->from.is_given || asked->to.is_given, is_right = true;
+    if (!timeline) {
+        lacks_timeline(run);
         return false;
-    return set_range(session, run, projection, &range, NULL) == DONE;
+    }
+    if (asked->phase)
+        is_right = phase_asked(session, run, &range, &name, cause);
+    else if (has_range)
+        is_right = !(*cause = asked_range_in(asked, timeline, &range));
+    if (is_right && has_range)
+        name = name_of_range(range);
+    if (is_right && *asked->during)
+        is_right = during_asked(session, run, range, &ranges, &name, cause);
+    else
+        vec_push(&ranges, range);
+    if (is_right)
+        return set_ranges(session, run, projection, ranges, name) == DONE;
+    vec_free(&ranges);
+    free(name);
+    return false;
 }
 
 bool session_take_ranges(struct session *session, enum projection projection, char **cause)
 {
     for (size_t i = 0; i < session->runs.n; i++)
-        if (!take_range(session, &session->runs.at[i], projection, cause))
+        if (!take_ranges(session, &session->runs.at[i], projection, cause))
             return false;
     return true;
 }

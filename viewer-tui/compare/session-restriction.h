@@ -1,5 +1,5 @@
-/* What the values of a session are sums over: some of the threads, and of each run a piece of its time, which may be
- * one of its phases. The databases follow when they are next asked for (session-databases.h). */
+/* What the values of a session are sums over: some of the threads, and of each run pieces of its time: between two
+ * times, one of its phases, or when a region ran. The databases follow when they are next asked for (session-databases.h). */
 #ifndef VIEWER_SESSION_RESTRICTION_H
 #define VIEWER_SESSION_RESTRICTION_H
 
@@ -28,14 +28,9 @@ enum outcome session_set_range(struct session *session, enum projection projecti
  * projection cannot be read. */
 bool session_take_ranges(struct session *session, enum projection projection, char **cause);
 
-/* The threads that a regular expression matches (thread-set.h), for session_restrict. NULL if there
- * are none or it is invalid, with the reason in *cause (which the caller frees); NULL without one
- * if the projection cannot be read. */
-struct thread_set *session_matching_threads(struct session *session, enum projection projection,
-                                            const char *expression, char **cause);
-
-/* The threads of the processes that ran the program of that name or path; as above. */
-struct thread_set *session_threads_of_program(struct session *session, enum projection projection,
-                                              const char *program, char **cause);
+/* The threads of a projection that the chooser finds (thread-set.h), for session_restrict. NULL with the reason in *cause
+ * (which the caller frees), or without one if the projection cannot be read. */
+struct thread_set *session_choose_threads(struct session *session, enum projection projection, thread_chooser *choose,
+                                          const char *wanted, char **cause);
 
 #endif

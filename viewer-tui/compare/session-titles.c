@@ -27,7 +27,8 @@ const char *session_folding_words(const struct session *session)
     return words[session->folds.inlined][session_recursion_is_collapsed(session)];
 }
 
-const char *session_run_title(const struct session_run *run, const struct database *db)
+/* The same of one run. */
+static const char *run_title(const struct session_run *run, const struct database *db)
 {
     const char *title = run->title ? run->title : run_text(run->run, "title");
     return *title ? title : database_title(db);
@@ -35,7 +36,7 @@ const char *session_run_title(const struct session_run *run, const struct databa
 
 const char *session_title(const struct session *session, const struct database *db)
 {
-    return session->title ? session->title : session_run_title(&session->runs.at[0], db);
+    return session->title ? session->title : run_title(&session->runs.at[0], db);
 }
 
 static void describe_restriction(const struct session *session, const struct session_run *run, const char *before,
@@ -45,7 +46,7 @@ static void describe_restriction(const struct session *session, const struct ses
         text_add(out, before);
         thread_set_describe(session->threads, ascii, out);
     }
-    if (run->has_range)
+    if (run->ranges.n)
         text_printf(out, "%stime: %s", before, run->range_name);
 }
 
@@ -59,10 +60,10 @@ void session_name_restriction(const struct session *session, struct session_run 
 {
     free(run->title);
     run->title = NULL;
-    if (!session->threads && !run->has_range)
+    if (!session->threads && run->ranges.n == 0)
         return;
     struct text title = {0};
-    text_add(&title, session_run_title(run, db));
+    text_add(&title, run_title(run, db));
     describe_restriction(session, run, "  ", false, &title);
     run->title = title.at;
 }
@@ -73,7 +74,7 @@ char *session_compared_title(const struct session *session, const struct merged_
     struct text title = {0};
     for (int side = 0; side < SIDES; side++) {
         size_t first = merged_group_first(merged, (size_t)side), n = merged_group_size(merged, (size_t)side);
-        titles[side] = session_run_title(&session->runs.at[first], merged->runs.at[first].db);
+        titles[side] = run_title(&session->runs.at[first], merged->runs.at[first].db);
         if (side == 0 || strcmp(titles[0], titles[1]) != 0)
             text_printf(&title, "%s ", titles[side]);
         text_printf(&title, "[%s", comparison_name(merged, side));

@@ -11,9 +11,6 @@ const char *projection_name(enum projection projection);
  * that of the view, or NULL. */
 const char *session_title(const struct session *session, const struct database *db);
 
-/* The same of one run. */
-const char *session_run_title(const struct session_run *run, const struct database *db);
-
 /* Makes the title of a run whose restriction has changed. */
 void session_name_restriction(const struct session *session, struct session_run *run, const struct database *db);
 

@@ -12,16 +12,6 @@
 static const struct view_class *const classes[VIEWS] = {
     [TOP_DOWN] = &topdown_class, [BOTTOM_UP] = &bottomup_class, [FLAT] = &flat_class};
 
-/* Notes that the sides have no metric in common. */
-static void report_no_metrics(const struct session *session, const struct merged_runs *merged)
-{
-    struct text others = {0};
-    comparison_only_in_one(merged, &others);
-    problem_found(session->runs.at[merged_group_first(merged, 1)].folder, "has no metric in common with %s.%s",
-                  session->runs.at[0].folder, text_string(&others));
-    vec_free(&others);
-}
-
 /* Opens the databases of all runs, as one; false if one of them cannot be read or they have no metric in common. */
 static bool merge_runs(struct session *session, enum projection projection)
 {
@@ -42,7 +32,11 @@ static bool merge_runs(struct session *session, enum projection projection)
     if (n_open == n)
         merged = session->merge(runs, n, session->comparing);
     if (merged && metrics_n_shown(&merged->metrics) == 0) {
-        report_no_metrics(session, merged);
+        struct text others = {0};
+        comparison_only_in_one(merged, &others);
+        problem_found(session->runs.at[merged_group_first(merged, 1)].folder, "has no metric in common with %s.%s",
+                      session->runs.at[0].folder, text_string(&others));
+        vec_free(&others);
         session->outcome = FAILED;
         merged_runs_free(merged);
         merged = NULL;

@@ -70,6 +70,7 @@ static void close_run(struct session_run *run)
     vec_free(&run->runs_read);
     timeline_close(run->timeline);
     free(run->phases);
+    vec_free(&run->ranges);
     free(run->range_name);
     free(run->title);
     free(run->folder);

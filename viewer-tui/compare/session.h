@@ -27,7 +27,7 @@ enum view_id { TOP_DOWN, BOTTOM_UP, FLAT, VIEWS };
 
 struct session_run {
     char *folder;
-    json_t *run;            /* NULL without run.json; of `range` (run-slice.h) */
+    json_t *run;            /* NULL without run.json; of `ranges` (run-slice.h) */
     VEC(json_t *) runs_read; /* run.json, and what was made of it for ranges; databases refer to them */
     struct run_times times; /* of `run` */
     size_t group;           /* side of a comparison; of a set by number of workers, the most first */
@@ -35,10 +35,9 @@ struct session_run {
     struct timeline *timeline;      /* NULL until it is asked for, and without one */
     struct phases *phases;          /* of the whole run; NULL until they are asked for */
     struct asked_range asked_range; /* as the command line has it; all 0: none */
-    struct time_range range;        /* the piece of time that all values are sums over, if has_range */
-    bool has_range;
-    char *range_name;     /* what titles say of it: "1.2 s to 3.4 s, phase 2 of 4"; NULL: no range */
-    unsigned restriction; /* number of changes of session->threads and `range` */
+    time_ranges ranges;   /* the pieces of time that all values are sums over; none: the whole run */
+    char *range_name;     /* what titles say of them: "1.2 s to 3.4 s, phase 2 of 4"; NULL: no range */
+    unsigned restriction; /* number of changes of session->threads and `ranges` */
     char *title;          /* with a set of threads or a range; else NULL: that of the database */
     struct opened {
         struct database *db;      /* NULL until it is asked for */

@@ -41,20 +41,16 @@ static bool define(struct session *session, const char *metric, const char *stat
 
 void statistic_columns_define(struct session *session)
 {
-    size_t i, k, n = 0;
-    json_t *metric, *statistic;
+    size_t n = 0;
     const json_t *statistics = json_object_get(session->run, "statistics");
-    json_array_foreach(json_object_get(session->run, "metrics"), i, metric)
-    {
+    json_each (metric, json_object_get(session->run, "metrics")) {
         const char *name = run_text(metric, "name");
         const struct metric_kind *kind = metric_kind_of(name);
         bool is_measured = strcmp(run_text(metric, "state"), "not measurable") != 0;
         /* No kinds of overhead, and no names that a formula cannot quote. */
         bool has_columns = *name && !(kind && kind->is_internal) && is_measured && !strpbrk(name, ":\"=$@[]");
-        json_array_foreach(statistics, k, statistic)
-        {
+        json_each (statistic, statistics)
             if (json_is_string(statistic) && has_columns && n < MOST_COLUMNS)
                 n += define(session, name, json_string_value(statistic));
-        }
     }
 }

@@ -1,5 +1,6 @@
 #include "viewer-tui/db/database.h"
 
+#include "lib/measurement-format.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/db/cct-file.h"
@@ -106,17 +107,6 @@ size_t database_entry_name_length(const char *entry_name)
     return of ? (size_t)(of - entry_name) : strlen(entry_name);
 }
 
-/* The index of the program of that name, which is added if it is new. */
-static uint32_t program_index(struct database_programs *programs, const char *name)
-{
-    uint32_t i = 0;
-    while (i < programs->n && strcmp(programs->names[i], name) != 0)
-        i++;
-    if (i == programs->n)
-        programs->names[programs->n++] = name;
-    return i;
-}
-
 static void find_programs(struct database *db)
 {
     struct database_programs *programs = &db->programs;
@@ -128,8 +118,13 @@ static void find_programs(struct database *db)
         if (!database_entry(db, i, &entry, &name))
             continue;
         size_t length = database_entry_name_length(name);
-        programs->of_entry[i] = program_index(
-            programs, name[length] ? name + length + strlen(V4_ENTRY_OF) : database_title(db));
+        const char *program = name[length] ? name + length + strlen(V4_ENTRY_OF) : database_title(db);
+        uint32_t number = 0;
+        while (number < programs->n && strcmp(programs->names[number], program) != 0)
+            number++;
+        if (number == programs->n)
+            programs->names[programs->n++] = program;
+        programs->of_entry[i] = number;
     }
 }
 
@@ -184,8 +179,7 @@ void database_set_no_call_site(struct database *db, const json_t *ids)
         if (id > 0 && id < NOTHING)
             vec_push(&db->no_call_site, (uint32_t)id);
     }
-    if (db->no_call_site.n)
-        qsort(db->no_call_site.at, db->no_call_site.n, sizeof *db->no_call_site.at, by_id);
+    vec_sort(&db->no_call_site, by_id);
 }
 
 bool database_lacks_call_site(const struct database *db, uint32_t context_id)
@@ -317,14 +311,6 @@ static struct v4_file file_at(const struct database *db, uint32_t index)
     return file;
 }
 
-/* Copies have their whole path below src/, in the database's folder or the one above. */
-static const char *without_copy_folder(const char *path)
-{
-    if (strncmp(path, "../", 3) == 0)
-        path += 3;
-    return strncmp(path, "src/", 4) == 0 ? path + 3 : path;
-}
-
 static bool is_file(const struct database *db, uint32_t index)
 {
     return index < db->files.n;
@@ -335,13 +321,31 @@ const struct point *database_file_point(const struct database *db, uint32_t inde
     return index == NOTHING || is_file(db, index) ? NULL : &db->points.at[index - db->files.n];
 }
 
+bool database_is_kernel(const struct database *db, uint32_t module)
+{
+    const char *path = database_module_path(db, module);
+    return path && strcmp(path, KERNEL_MODULE) == 0;
+}
+
+bool database_has_kernel(const struct database *db)
+{
+    for (uint32_t module = 0; module < db->modules.n; module++)
+        if (database_is_kernel(db, module))
+            return true;
+    return false;
+}
+
 const char *database_file_path(const struct database *db, uint32_t index)
 {
     if (!is_file(db, index))
         return NULL;
     struct v4_file file = file_at(db, index);
     const char *path = string_at(db, file.path);
-    return file.flags & V4_FILE_COPIED ? without_copy_folder(path) : path;
+    if (!(file.flags & V4_FILE_COPIED))
+        return path;
+    /* Copies have their whole path below src/, in the database's folder or the one above. */
+    path += strncmp(path, "../", 3) == 0 ? 3 : 0;
+    return strncmp(path, "src/", 4) == 0 ? path + 3 : path;
 }
 
 /* Whether a path stays inside the folder of a database, or, from that of the physical projection,

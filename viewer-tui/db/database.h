@@ -103,6 +103,10 @@ const char *database_procedure_name(const struct database *db, uint32_t id, char
 /* The path of the binary, NULL for NOTHING. */
 const char *database_module_path(const struct database *db, uint32_t index);
 
+/* Whether a module is the kernel, and whether there is such a module. */
+bool database_is_kernel(const struct database *db, uint32_t module);
+bool database_has_kernel(const struct database *db);
+
 /* The path of the source file on the machine where the code was measured or compiled; NULL for
  * NOTHING and for a point. */
 const char *database_file_path(const struct database *db, uint32_t index);

@@ -68,26 +68,17 @@ static void add_thread_event(struct fates *fates, const json_t *sampled, struct 
 void fates_read(struct fates *fates, const json_t *run)
 {
     struct clock clocks[MOST_CLOCKS] = {0};
-    size_t e, p, t;
-    json_t *described, *process, *thread;
     *fates = (struct fates){0};
-    json_array_foreach(json_object_get(run, "events"), e, described)
-    {
+    json_each (described, json_object_get(run, "events")) {
         struct event_fates *event = event_named(fates, run_text(described, "name"));
         event->unit = run_text(described, "unit");
         event->period = run_number(described, "period");
         event->wanted_rate = run_number(described, "rate");
     }
-    json_array_foreach(json_object_get(run, "processes"), p, process)
-    {
-        json_array_foreach(json_object_get(process, "threads"), t, thread)
-        {
-            json_array_foreach(json_object_get(thread, "events"), e, described)
-            {
+    json_each (process, json_object_get(run, "processes"))
+        json_each (thread, json_object_get(process, "threads"))
+            json_each (described, json_object_get(thread, "events"))
                 add_thread_event(fates, described, clocks, MOST_CLOCKS);
-            }
-        }
-    }
     for (size_t i = 0; i < fates->events.n && i < MOST_CLOCKS; i++)
         if (clocks[i].seconds > 0)
             fates->events.at[i].rate = clocks[i].samples / clocks[i].seconds;

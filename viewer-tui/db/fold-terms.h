@@ -6,18 +6,18 @@
 #include "viewer-tui/db/nodes.h"
 
 struct fold_choice {
-    bool inlined, recursion;
+    bool inlined, recursion, kernel;
 };
 
 static inline bool fold_choice_is_same(struct fold_choice a, struct fold_choice b)
 {
-    return a.inlined == b.inlined && a.recursion == b.recursion;
+    return a.inlined == b.inlined && a.recursion == b.recursion && a.kernel == b.kernel;
 }
 
 /* What a node of the file adds to the costs of a folded node. */
 enum term_role {
     TERM_WHOLE, /* its costs are added */
-    TERM_OWN,   /* its exclusive costs are added: a recursive call, or inlined code */
+    TERM_OWN,   /* its exclusive costs are added: a recursive call, inlined code, or the kernel */
     TERM_LEFT   /* its inclusive costs are subtracted: a call that leads out of the node */
 };
 

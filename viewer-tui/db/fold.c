@@ -44,6 +44,15 @@ static bool is_inside_inlined(const struct folding *folding, uint32_t node)
     return is_lexical_kind(file->kind[node]) && folding->is_folded[file->parent[node]];
 }
 
+/* Whether a node is a procedure of the kernel that another procedure has called. */
+static bool is_kernel_call(const struct folding *folding, uint32_t node)
+{
+    const struct nodes *file = folding->file;
+    return folding->choice.kernel && file->kind[node] == KIND_PROCEDURE &&
+           file->kind[nodes_caller(file, node)] != KIND_ROOT &&
+           database_is_kernel(folding->db, database_procedure(folding->db, file->place[node]).module);
+}
+
 /* Distinguishes nodes of one kind and place below one parent: they must not be merged. */
 static uint32_t ordinal(struct folding *folding, uint32_t node)
 {
@@ -99,9 +108,9 @@ static enum scope_kind kind_of(const struct folding *folding, uint32_t folded)
     return folding->file->kind[folding->nodes.at[folded].from];
 }
 
-/* Adds an inlined procedure's own costs to the line that it is folded into, and to the innermost loop and the procedure
- * around that line. They include those of the inlined procedure's loops. */
-static void add_inlined(struct folding *folding, uint32_t from)
+/* Adds the own costs of an inlined procedure, or of one of the kernel, to the line that it is folded into, and to the
+ * innermost loop and the procedure around that line. They include those of the procedure's loops. */
+static void add_own_costs(struct folding *folding, uint32_t from)
 {
     bool is_in_loop = false;
     for (uint32_t node = folding->node_of[from];; node = folding->nodes.at[node].parent) {
@@ -143,11 +152,11 @@ static void add_from(struct folding *folding, uint32_t node)
 {
     const struct nodes *file = folding->file;
     uint32_t recursive;
-    folding->is_folded[node] = is_inside_inlined(folding, node);
+    folding->is_folded[node] = is_inside_inlined(folding, node) || is_kernel_call(folding, node);
     if (folding->is_folded[node] || file->kind[node] == KIND_INSTRUCTION) {
         folding->node_of[node] = folding->node_of[file->parent[node]];
-        if (file->kind[node] == KIND_INLINED)
-            add_inlined(folding, node);
+        if (is_procedure_kind(file->kind[node]))
+            add_own_costs(folding, node);
     } else if ((recursive = recursive_node(folding, node)) != NOTHING) {
         folding->node_of[node] = recursive;
         add_term(folding, recursive, node, TERM_OWN);

@@ -1,4 +1,5 @@
-/* Folds the calling context tree: inlined code into the procedures that contain it, and recursion.
+/* Folds the calling context tree: inlined code into the procedures that contain it, the kernel into what calls it, and
+ * recursion.
  *
  * Inlined code: the tree then looks as if the code of each inlined procedure stood in the line at which it is inlined.
  *
@@ -6,6 +7,9 @@
  *   innermost loop and of the procedure around it.
  * - What inlined code calls is called from that line.
  * - Inlined code outside of any procedure stays.
+ *
+ * The kernel: in the same way, its procedures are folded into the line of the program that called it, or that it
+ * interrupted. Below no procedure of the program, into the kernel's outermost one.
  *
  * Recursion: the rule of hpcprof --collapse-recursion (hpcprof/tree/recursive-calls.h). A call of a procedure that is
  * on the call path already leads back to its node there:

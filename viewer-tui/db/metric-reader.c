@@ -108,22 +108,17 @@ static bool read_metric(struct metric *metric, struct section_reader *reader, ui
     return true;
 }
 
-static bool header_is_sound(const struct section_reader *reader)
-{
-    const struct v4_metrics *header = &reader->header;
-    return header->metric_size >= sizeof(struct v4_metric) &&
-           header->scope_instance_size >= sizeof(struct v4_scope_instance) &&
-           header->summary_size >= sizeof(struct v4_summary) && header->n_metrics <= MOST_IDS &&
-           v4_array(reader->meta, header->metrics, header->n_metrics, header->metric_size, 8);
-}
-
 bool metrics_read(struct metrics *metrics, const struct v4_map *meta)
 {
     *metrics = (struct metrics){0};
     struct section_reader reader = {.meta = meta};
     uint64_t section = meta->sections[V4_META_METRICS].at;
-    bool sound =
-        v4_read(meta, section, &reader.header, sizeof reader.header) && header_is_sound(&reader);
+    const struct v4_metrics *header = &reader.header;
+    bool sound = v4_read(meta, section, &reader.header, sizeof reader.header) &&
+                 header->metric_size >= sizeof(struct v4_metric) &&
+                 header->scope_instance_size >= sizeof(struct v4_scope_instance) &&
+                 header->summary_size >= sizeof(struct v4_summary) && header->n_metrics <= MOST_IDS &&
+                 v4_array(meta, header->metrics, header->n_metrics, header->metric_size, 8);
     if (sound)
         metrics->at = mem_alloc((reader.header.n_metrics + 1) * sizeof *metrics->at);
     while (sound && metrics->n < reader.header.n_metrics) {

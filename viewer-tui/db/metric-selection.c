@@ -73,10 +73,8 @@ static void choose_together(struct choice *choice, const struct metrics *metrics
 /* Adds the metrics of run.json that the database lacks. */
 static void add_unmeasured(struct database *db, const json_t *metrics)
 {
-    size_t i, n_before = db->metrics.n;
-    json_t *metric;
-    json_array_foreach(metrics, i, metric)
-    {
+    size_t n_before = db->metrics.n;
+    json_each (metric, metrics) {
         if (db->metrics.n == n_before + MOST_BY_DEFAULT)
             return;
         const char *name = run_text(metric, "name"), *why = run_text(metric, "why");
@@ -90,10 +88,7 @@ static void add_unmeasured(struct database *db, const json_t *metrics)
 /* Takes units and states from run.json. */
 static void take_described(struct database *db, const json_t *metrics)
 {
-    size_t i;
-    json_t *described;
-    json_array_foreach(metrics, i, described)
-    {
+    json_each (described, metrics) {
         size_t m = metrics_find(&db->metrics, run_text(described, "name"));
         if (m == db->metrics.n)
             continue;
@@ -112,10 +107,7 @@ static void take_described(struct database *db, const json_t *metrics)
 static void choose_described(const struct database *db, const json_t *metrics,
                              struct choice *choice)
 {
-    size_t i;
-    json_t *described;
-    json_array_foreach(metrics, i, described)
-    {
+    json_each (described, metrics) {
         size_t m = metrics_find(&db->metrics, run_text(described, "name"));
         if (can_be_shown(&db->metrics, m) && has_room(choice))
             choose_together(choice, &db->metrics, m);

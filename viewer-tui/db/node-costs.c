@@ -106,7 +106,8 @@ void node_costs_unfold(struct node_costs *costs)
 
 /* ---- values of profile.db, or sums over some threads ---- */
 
-bool node_cost_is_stored(const struct database *db, const struct metric *metric, enum metric_scope scope)
+/* Whether the database has the values of a scope: in the summary, and of sums over some threads in all threads. */
+static bool is_stored(const struct database *db, const struct metric *metric, enum metric_scope scope)
 {
     size_t slot = metrics_slot(&db->metrics, (size_t)(metric - db->metrics.at));
     if (db->costs->sums)
@@ -129,20 +130,15 @@ static double stored_cost(const struct database *db, uint32_t node, size_t metri
 
 /* ---- what the database lacks ---- */
 
-/* The scope from which the costs of a node alone are computed. `point` comes last: HPCToolkit omits instructions and
- * their costs from databases, so that points add up to too little. */
-static enum metric_scope basis_of(const struct database *db, const struct metric *metric)
-{
-    if (node_cost_is_stored(db, metric, METRIC_EXECUTION))
-        return METRIC_EXECUTION;
-    return node_cost_is_stored(db, metric, METRIC_FUNCTION) ? METRIC_FUNCTION : METRIC_POINT;
-}
-
-/* Those of the basis minus those of the nodes below that they include. */
+/* The costs of a stored scope, the basis, minus those of the nodes below that it includes. `point` comes last: HPCToolkit
+ * omits instructions and their costs from databases, so that points add up to too little. */
 double *node_own_costs(const struct database *db, size_t metric)
 {
     const struct nodes *nodes = db->costs->nodes;
-    enum metric_scope basis = basis_of(db, &db->metrics.at[metric]);
+    const struct metric *of = &db->metrics.at[metric];
+    enum metric_scope basis = is_stored(db, of, METRIC_EXECUTION)  ? METRIC_EXECUTION
+                              : is_stored(db, of, METRIC_FUNCTION) ? METRIC_FUNCTION
+                                                                   : METRIC_POINT;
     double *own = mem_alloc(nodes->n * sizeof *own), *whole = mem_alloc(nodes->n * sizeof *whole);
     for (uint32_t c = 0; c < nodes->n; c++)
         own[c] = whole[c] = stored_cost(db, c, metric, basis);
@@ -189,7 +185,7 @@ static double cost_in_file(const struct database *db, uint32_t node, size_t metr
     enum metric_scope scope = node_cost_scope(nodes, node, part);
     bool has_sum = node != 0 || part != INCLUSIVE || nodes->position[0] != NOTHING;
     double sum = 0;
-    if (node_cost_is_stored(db, &db->metrics.at[metric], scope) && has_sum)
+    if (is_stored(db, &db->metrics.at[metric], scope) && has_sum)
         return stored_cost(db, node, metric, scope);
     for (uint32_t entry = 1; !has_sum && entry < nodes->n; entry = nodes->end[entry])
         sum += cost_in_file(db, entry, metric, INCLUSIVE);

@@ -45,9 +45,6 @@ void node_costs_get(const struct database *db, uint32_t node, struct cost *costs
 /* Whether a node has exclusive costs in any stored metric. */
 bool node_has_own_cost(const struct database *db, uint32_t node);
 
-/* Whether the database has the values of a scope: in the summary, and of sums over some threads in all threads. */
-bool node_cost_is_stored(const struct database *db, const struct metric *metric, enum metric_scope scope);
-
 /* The costs of each node of the file's tree alone, in a measured metric of the file. The caller frees. */
 double *node_own_costs(const struct database *db, size_t metric);
 

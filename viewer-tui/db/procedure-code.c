@@ -50,10 +50,7 @@ static void read_bytes(struct code_part *part, const char *digits)
 
 static void read_parts(struct procedure_code *code, const json_t *procedure)
 {
-    size_t i;
-    json_t *item;
-    json_array_foreach(json_object_get(procedure, "parts"), i, item)
-    {
+    json_each (item, json_object_get(procedure, "parts")) {
         struct code_part part = {.begin = integer(item, 0)};
         read_bytes(&part, json_string_value(json_array_get(item, 1)));
         vec_push(&code->parts, part);
@@ -62,10 +59,7 @@ static void read_parts(struct procedure_code *code, const json_t *procedure)
 
 static void read_statements(struct procedure_code *code, const json_t *procedure)
 {
-    size_t i;
-    json_t *item;
-    json_array_foreach(json_object_get(procedure, "statements"), i, item)
-    {
+    json_each (item, json_object_get(procedure, "statements")) {
         const struct code_statement statement = {
             .begin = integer(item, 0),
             .end = integer(item, 0) + integer(item, 1),
@@ -78,10 +72,7 @@ static void read_statements(struct procedure_code *code, const json_t *procedure
 
 static void read_costs(struct procedure_code *code, const json_t *procedure)
 {
-    size_t i;
-    json_t *item;
-    json_array_foreach(json_object_get(procedure, "costs"), i, item)
-    {
+    json_each (item, json_object_get(procedure, "costs")) {
         const struct instruction_cost cost = {
             .address = integer(item, 0),
             .metric = string_at(code->document, "metrics", json_array_get(item, 1)),
@@ -90,19 +81,6 @@ static void read_costs(struct procedure_code *code, const json_t *procedure)
         if (cost.metric)
             vec_push(&code->costs, cost);
     }
-}
-
-static const json_t *find_procedure(const json_t *document, const char *module, uint64_t entry)
-{
-    size_t i;
-    json_t *procedure;
-    json_array_foreach(json_object_get(document, "procedures"), i, procedure)
-    {
-        json_int_t begins = json_integer_value(json_object_get(procedure, "entry"));
-        if ((uint64_t)begins == entry && strcmp(run_text(procedure, "module"), module) == 0)
-            return procedure;
-    }
-    return NULL;
 }
 
 /* A gzip file can be a thousand times smaller than its content. */
@@ -129,7 +107,12 @@ bool procedure_code_read(struct procedure_code *code, const char *folder, const 
 {
     *code = (struct procedure_code){.document = read_document(folder)};
     const char *format = run_text(code->document, "format");
-    const json_t *procedure = find_procedure(code->document, module, entry);
+    const json_t *procedure = NULL;
+    json_each (kept, json_object_get(code->document, "procedures")) {
+        json_int_t begins = json_integer_value(json_object_get(kept, "entry"));
+        if (!procedure && (uint64_t)begins == entry && strcmp(run_text(kept, "module"), module) == 0)
+            procedure = kept;
+    }
     if (strcmp(format, DATABASE_INSTRUCTIONS_FORMAT) != 0)
         *why = "the database has no " DATABASE_INSTRUCTIONS_FILE
                " that this hpcviewer can read; make it again with this hpcprof";

@@ -76,7 +76,7 @@ static inline void add_to_place(void *sums, const struct timeline *timeline, con
                                 uint64_t amount, bool is_counted)
 {
     struct record_sums *all = sums;
-    uint32_t flags = record->amount & (TRACE_WORKER | TRACE_AS_OVERHEAD | TRACE_AS_WAITING);
+    uint32_t flags = record->amount & (TRACE_WORKER | TRACE_AS_OVERHEAD | TRACE_AS_WAITING | TRACE_IN_KERNEL);
     uint32_t place = record->place < timeline->header.n_places ? record->place : 0, at = all->first[place];
     enum trace_state state = timeline_state(timeline, record);
     while (at && (all->list.at[at - 1].state != state || all->list.at[at - 1].flags != flags))
@@ -154,6 +154,7 @@ struct payments record_payments(const struct timeline *timeline, const struct re
         return paid;
     paid.of[time_of(sum)] = amount;
     paid.of[PAYS_WALL] = runs ? amount / working : 0;
+    paid.of[PAYS_KERNEL] = sum->flags & TRACE_IN_KERNEL ? amount : 0;
     paid.of[PAYS_OFF_CPU] = sum->state == TRACE_OFF_CPU ? amount : 0;
     paid.of[PAYS_LOCK_BLAME] = amount * place->waiters;
     if (sum->flags & TRACE_WORKER && place->n > working) {

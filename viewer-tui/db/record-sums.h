@@ -5,13 +5,8 @@
 #ifndef VIEWER_RECORD_SUMS_H
 #define VIEWER_RECORD_SUMS_H
 
-#include "lib/alloc.h"
+#include "viewer-tui/db/time-ranges.h"
 #include "viewer-tui/db/timeline.h"
-
-/* Nanoseconds since the time line's begin: what is after `from`, up to `to`. From 0 on, it is all up to `to`. */
-struct time_range {
-    uint64_t from, to;
-};
 
 /* What records with one place, state and flags have together. */
 struct record_sum {
@@ -57,6 +52,7 @@ enum record_metric {
     PAYS_LOCK_BLAME,
     PAYS_OFF_CPU,
     PAYS_READY,
+    PAYS_KERNEL,
     RECORD_METRICS
 };
 

@@ -44,9 +44,7 @@ struct run_times run_times_of(const json_t *run)
     struct strtab ids = {0}, hosts = {0};
     process_list list = {0};
     size_t i;
-    json_t *image;
-    json_array_foreach(json_object_get(run, "processes"), i, image)
-    {
+    json_each (image, json_object_get(run, "processes")) {
         add_image(&list, &ids, image);
         strtab_id(&hosts, run_text(image, "host"));
         times.cpu += run_number(image, "cpu");

@@ -48,38 +48,21 @@ bool run_has_former_names(const json_t *run)
     return run && run_number(run, "version") < 2;
 }
 
-static void rename_metrics(const json_t *run)
-{
-    size_t i;
-    json_t *metric;
-    json_array_foreach(json_object_get(run, "metrics"), i, metric)
-    {
-        char *name = metric_renamed(run_text(metric, "name"));
-        if (name)
-            json_object_set_new(metric, "name", json_string(name));
-        free(name);
-    }
-}
-
 json_t *run_read(const char *folder)
 {
     char *path = mem_printf("%s/%s", folder, DATABASE_RUN_FILE), *cause;
     json_t *root = read_file(path, &cause);
     if (cause)
         problem_found(path, "%s", cause);
-    if (run_has_former_names(root))
-        rename_metrics(root);
+    json_each (metric, run_has_former_names(root) ? json_object_get(root, "metrics") : NULL) {
+        char *name = metric_renamed(run_text(metric, "name"));
+        if (name)
+            json_object_set_new(metric, "name", json_string(name));
+        free(name);
+    }
     free(cause);
     free(path);
     return root;
-}
-
-static bool has_file(const char *folder, const char *name)
-{
-    char *path = mem_printf("%s/%s", folder, name);
-    bool has = *name && !strchr(name, '/') && access(path, F_OK) == 0;
-    free(path);
-    return has;
 }
 
 bool run_is_of(const char *folder, const char *measurements)
@@ -87,13 +70,17 @@ bool run_is_of(const char *folder, const char *measurements)
     char *path = mem_printf("%s/%s", folder, DATABASE_RUN_FILE), *cause;
     json_t *run = read_file(path, &cause);
     const json_t *processes = json_object_get(run, "processes");
-    size_t n = json_array_size(processes), i = 0;
-    while (i < n && has_file(measurements, run_text(json_array_get(processes, i), "file")))
-        i++;
+    bool are_there = json_array_size(processes) > 0;
+    json_each (process, are_there ? processes : NULL) {
+        const char *name = run_text(process, "file");
+        char *file = mem_printf("%s/%s", measurements, name);
+        are_there &= *name && !strchr(name, '/') && access(file, F_OK) == 0;
+        free(file);
+    }
     json_decref(run);
     free(cause);
     free(path);
-    return n > 0 && i == n;
+    return are_there;
 }
 
 const char *run_text(const json_t *object, const char *key)
@@ -110,25 +97,17 @@ double run_number(const json_t *object, const char *key)
 /* The member of an array with this name, or NULL. */
 static const json_t *member_named(const json_t *array, const char *name)
 {
-    size_t i;
-    json_t *member;
-    json_array_foreach(array, i, member)
-    {
+    json_each (member, array)
         if (strcmp(run_text(member, "name"), name) == 0)
             return member;
-    }
     return NULL;
 }
 
 unsigned run_most_cpus(const json_t *run)
 {
     double most = 0;
-    size_t i;
-    json_t *process;
-    json_array_foreach(json_object_get(run, "processes"), i, process)
-    {
+    json_each (process, json_object_get(run, "processes"))
         most = fmax(most, run_number(process, "cpus"));
-    }
     return most > 0 && most < 1e6 ? (unsigned)most : 0;
 }
 
@@ -146,12 +125,8 @@ double run_period(const json_t *run, const char *metric)
 /* Adds the samples of an event in all threads of a process. */
 static void add_fate(const json_t *process, const char *event, double *count, double *amount)
 {
-    size_t t, e;
-    json_t *thread, *sampled;
-    json_array_foreach(json_object_get(process, "threads"), t, thread)
-    {
-        json_array_foreach(json_object_get(thread, "events"), e, sampled)
-        {
+    json_each (thread, json_object_get(process, "threads")) {
+        json_each (sampled, json_object_get(thread, "events")) {
             if (strcmp(run_text(sampled, "event"), event) != 0)
                 continue;
             const json_t *fired = json_object_get(json_object_get(sampled, "fates"), "fired");
@@ -163,27 +138,20 @@ static void add_fate(const json_t *process, const char *event, double *count, do
 
 double run_increment(const json_t *run, const char *metric)
 {
-    size_t i;
-    json_t *process;
     double count = 0, amount = 0, period = run_period(run, metric);
     const char *event = run_text(run_metric(run, metric), "event");
     double of_records = run_number(member_named(json_object_get(run, "events"), event), "increment");
     if (of_records > 0)
         return of_records;
-    json_array_foreach(json_object_get(run, "processes"), i, process)
-    {
+    json_each (process, json_object_get(run, "processes"))
         add_fate(process, event, &count, &amount);
-    }
     return count > 0 && amount / count > period ? amount / count : period;
 }
 
 double run_most_workers(const json_t *run)
 {
-    size_t i;
-    json_t *process;
     double workers = 0, threads = 1;
-    json_array_foreach(json_object_get(run, "processes"), i, process)
-    {
+    json_each (process, json_object_get(run, "processes")) {
         double here = run_number(process, "workers");
         size_t n_threads = json_array_size(json_object_get(process, "threads"));
         workers = here > workers ? here : workers;
@@ -194,13 +162,9 @@ double run_most_workers(const json_t *run)
 
 double run_workers(const json_t *run)
 {
-    size_t i;
-    json_t *process;
     double workers = 0;
-    json_array_foreach(json_object_get(run, "processes"), i, process)
-    {
+    json_each (process, json_object_get(run, "processes"))
         workers += run_number(process, "workers");
-    }
     return workers;
 }
 
@@ -211,23 +175,16 @@ const char *run_program_of(const json_t *process)
     return *program ? program : path_base(run_text(process, "executable"));
 }
 
-static bool is_listed(const program_names *names, const char *name)
-{
-    size_t i = 0;
-    while (i < names->n && strcmp(names->at[i], name) != 0)
-        i++;
-    return i < names->n;
-}
-
 program_names run_programs(const json_t *run)
 {
     program_names names = {0};
-    size_t i;
-    json_t *process;
-    json_array_foreach(json_object_get(run, "processes"), i, process)
-    {
-        if (!is_listed(&names, run_program_of(process)))
-            vec_push(&names, run_program_of(process));
+    json_each (process, json_object_get(run, "processes")) {
+        const char *name = run_program_of(process);
+        size_t i = 0;
+        while (i < names.n && strcmp(names.at[i], name) != 0)
+            i++;
+        if (i == names.n)
+            vec_push(&names, name);
     }
     return names;
 }
@@ -236,8 +193,8 @@ bool run_hosts_differ(const json_t *run)
 {
     const json_t *processes = json_object_get(run, "processes");
     const char *first = run_text(json_array_get(processes, 0), "host");
-    for (size_t i = 1; i < json_array_size(processes); i++)
-        if (strcmp(run_text(json_array_get(processes, i), "host"), first) != 0)
+    json_each (process, processes)
+        if (strcmp(run_text(process, "host"), first) != 0)
             return true;
     return false;
 }

@@ -8,6 +8,14 @@
 
 #include <jansson.h>
 
+/* Goes through the elements of an array: json_each (process, json_object_get(run, "processes")) ...; nothing for NULL.
+ * The inner loop runs once for an element. The outer one ends where there is no further element, or the inner one was left
+ * by `break`. */
+#define json_each(element, array)                                                                  \
+    for (size_t element##_at = 0, element##_goes_on = 1; element##_goes_on; element##_at++)        \
+        for (json_t *element = (element##_goes_on = 0, json_array_get(array, element##_at)); element; \
+             element = NULL, element##_goes_on = 1)
+
 /* NULL if there is no such file, or, with the problem noted, if it is damaged. Metrics have the names
  * of today. The caller releases it with json_decref (NULL allowed). */
 json_t *run_read(const char *folder);

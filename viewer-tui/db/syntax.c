@@ -142,18 +142,13 @@ static bool is_in_word(char c)
     return isalnum((unsigned char)c) || c == '_' || (c & 0x80);
 }
 
-/* 0x1f, 1.5e3, 1'000 */
-static bool is_in_number(const char *at)
-{
-    return is_in_word(*at) || *at == '.' || (*at == '\'' && isalnum((unsigned char)at[1]));
-}
-
 static void take_word(struct scanner *scanner, const struct syntax *syntax)
 {
-    bool is_number = isdigit((unsigned char)*scanner->at);
-    size_t length = 0;
-    while (is_number ? is_in_number(scanner->at + length) : is_in_word(scanner->at[length]))
-        length++;
+    const char *at = scanner->at;
+    bool is_number = isdigit((unsigned char)*at); /* 0x1f, 1.5e3, 1'000 */
+    while (is_in_word(*at) || (is_number && (*at == '.' || (*at == '\'' && isalnum((unsigned char)at[1])))))
+        at++;
+    size_t length = (size_t)(at - scanner->at);
     bool is_keyword =
         scanner->kinds && is_listed(syntax->keywords, scanner->at, length, syntax->ignores_case);
     take(scanner, length, is_number ? SYNTAX_NUMBER : is_keyword ? SYNTAX_KEYWORD : SYNTAX_CODE);

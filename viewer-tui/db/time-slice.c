@@ -10,6 +10,7 @@ static const char *const quantities[RECORD_METRICS] = {
     [PAYS_WORK] = METRIC_WORK,           [PAYS_OVERHEAD] = METRIC_OVERHEAD,     [PAYS_WAITING] = METRIC_WAITING,
     [PAYS_WALL] = METRIC_WALL,           [PAYS_IDLENESS] = METRIC_IDLENESS,     [PAYS_INCOMPLETE] = METRIC_INCOMPLETE,
     [PAYS_LOCK_BLAME] = METRIC_LOCK_BLAME, [PAYS_OFF_CPU] = METRIC_OFF_CPU, [PAYS_READY] = METRIC_READY,
+    [PAYS_KERNEL] = METRIC_KERNEL,
 };
 
 /* Metrics of events that are no time are named by the event: "PAGE-FAULTS", "PAGE-FAULTS overhead". */
@@ -50,14 +51,14 @@ static size_t slot_named(const struct metrics *metrics, const char *name)
     return NO_SLOT;
 }
 
-struct time_slice *time_slice_new(const struct database *db, const struct timeline *timeline, struct time_range range,
+struct time_slice *time_slice_new(const struct database *db, const struct timeline *timeline, const time_ranges *ranges,
                                   bool is_physical, const json_t *run)
 {
     size_t i;
     json_t *described;
     struct time_slice *slice = mem_alloc(sizeof *slice);
     *slice = (struct time_slice){.timeline = timeline,
-                                 .range = range,
+                                 .ranges = time_ranges_copy(ranges),
                                  .is_physical = is_physical,
                                  .n_profiles = database_n_profiles(db)};
     slice->profiles = mem_alloc((slice->n_profiles + 1) * sizeof *slice->profiles);
@@ -90,21 +91,33 @@ void time_slice_free(struct time_slice *slice)
     free(slice->number_of);
     record_sums_free(&slice->sums);
     vec_free(&slice->kinds);
+    vec_free(&slice->ranges);
     free(slice);
 }
 
-bool time_slice_has(const struct time_slice *slice, uint32_t profile)
+static bool has_records(const struct timeline *timeline, const struct timeline_thread *thread, struct time_range range)
 {
-    const struct timeline *timeline = slice->timeline;
-    struct time_range range = slice->range;
-    const struct timeline_thread *thread = timeline_thread(timeline, profile);
-    if (!thread || range.from >= range.to)
-        return false;
     uint64_t at = timeline_find(timeline, thread, range.from ? range.from + 1 : 0);
     if (at == thread->n_records)
         return false;
     struct timeline_piece piece = timeline_piece(timeline, thread, at);
     return piece.end <= range.to || piece.begin < range.to;
+}
+
+bool time_slice_has(const struct time_slice *slice, uint32_t profile)
+{
+    const struct timeline_thread *thread = timeline_thread(slice->timeline, profile);
+    for (size_t i = 0; thread && i < slice->ranges.n; i++)
+        if (has_records(slice->timeline, thread, slice->ranges.at[i]))
+            return true;
+    return false;
+}
+
+void time_slice_add(const struct time_slice *slice, uint32_t profile, struct record_sums *sums)
+{
+    const struct timeline_thread *thread = timeline_thread(slice->timeline, profile);
+    for (size_t i = 0; thread && i < slice->ranges.n; i++)
+        record_sums_add(sums, slice->timeline, thread, slice->ranges.at[i]);
 }
 
 size_t time_slice_payments(const struct time_slice *slice, const struct record_sum *sum,

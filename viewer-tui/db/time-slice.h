@@ -1,4 +1,4 @@
-/* The piece of time to which a database is restricted: which of its metrics records pay, and how much in each
+/* The pieces of time to which a database is restricted: which of its metrics records pay, and how much in each
  * context. */
 #ifndef VIEWER_TIME_SLICE_H
 #define VIEWER_TIME_SLICE_H
@@ -8,7 +8,7 @@
 
 struct time_slice {
     const struct timeline *timeline; /* must outlive it */
-    struct time_range range;
+    time_ranges ranges;
     bool is_physical;
     size_t slots[RECORD_METRICS]; /* of the metrics that are paid (metrics_slot); NO_SLOT: the database has none */
     VEC(size_t) kinds;            /* by struct timeline_place's `kind`: slots of kinds of overhead */
@@ -26,13 +26,16 @@ struct time_slice {
  * values are known for the whole run only. Kinds of overhead are PAYS_OVERHEAD. */
 enum record_metric record_metric_of(const json_t *described, const char *event);
 
-/* `run` is that of the whole run. The database's metrics must have been chosen. */
-struct time_slice *time_slice_new(const struct database *db, const struct timeline *timeline, struct time_range range,
+/* Copies the ranges. `run` is that of the whole run. The database's metrics must have been chosen. */
+struct time_slice *time_slice_new(const struct database *db, const struct timeline *timeline, const time_ranges *ranges,
                                   bool is_physical, const json_t *run);
 void time_slice_free(struct time_slice *slice); /* NULL allowed */
 
 /* Whether the thread of a profile has records in that time. */
 bool time_slice_has(const struct time_slice *slice, uint32_t profile);
+
+/* Adds these records. */
+void time_slice_add(const struct time_slice *slice, uint32_t profile, struct record_sums *sums);
 
 /* What a sum pays: an amount, in the metric's unit, for a slot. */
 struct slot_payment {

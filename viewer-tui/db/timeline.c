@@ -35,7 +35,11 @@ static const char *check_header(struct timeline *timeline)
     timeline->threads =
         v4_array(&timeline->map, header->threads, header->n_threads, sizeof *timeline->threads, 8);
     timeline->places = v4_array(&timeline->map, header->places, header->n_places, sizeof *timeline->places, 8);
-    return timeline->threads && timeline->places ? NULL : "corrupt: its lists lie outside of the file";
+    bool has_wake_lists = header->threads >= sizeof *header && header->places >= sizeof *header;
+    if (has_wake_lists)
+        timeline->wake_lists =
+            v4_array(&timeline->map, header->wake_lists, header->n_threads, sizeof *timeline->wake_lists, 8);
+    return timeline->threads && timeline->places && (timeline->wake_lists || !has_wake_lists) ? NULL : "corrupt: its lists lie outside of the file";
 }
 
 /* The threads have no more records together than fit into the file, so a pass over all takes no longer than that. */
@@ -58,6 +62,20 @@ static const char *check_threads(struct timeline *timeline)
         timeline->end = last > timeline->end ? last : timeline->end;
     }
     return timeline->n_records && timeline->header.n_places == 0 ? "corrupt: records, but no places" : NULL;
+}
+
+/* No wake-ups are better than some that are wrong. */
+static const char *check_wake_ups(struct timeline *timeline)
+{
+    uint64_t left = timeline->map.size / sizeof(struct timeline_wake_up);
+    for (uint32_t i = 0; timeline->wake_lists && i < timeline->header.n_threads; i++) {
+        const struct timeline_wake_list *list = &timeline->wake_lists[i];
+        if (list->n_wake_ups > left ||
+            !v4_array(&timeline->map, list->wake_ups, list->n_wake_ups, sizeof(struct timeline_wake_up), 8))
+            return "corrupt: wake-ups lie outside of the file";
+        left -= list->n_wake_ups;
+    }
+    return NULL;
 }
 
 /* Without records at its end, as of a run by CPU time that slept then, the run is longer than they are. */
@@ -94,6 +112,8 @@ struct timeline *timeline_open(const char *folder, const json_t *run)
     const char *cause = unreadable ? unreadable : check_header(timeline);
     if (!cause)
         cause = check_threads(timeline);
+    if (!cause)
+        cause = check_wake_ups(timeline);
     if (cause && !is_missing)
         problem_found(map->path, "%s", cause);
     bool is_sound = !cause;
@@ -125,6 +145,13 @@ const struct timeline_thread *timeline_thread(const struct timeline *timeline, u
 const struct timeline_record *timeline_records(const struct timeline *timeline, const struct timeline_thread *thread)
 {
     return (const struct timeline_record *)(const void *)(timeline->map.bytes + thread->records);
+}
+
+const struct timeline_wake_up *timeline_wake_ups(const struct timeline *timeline, uint32_t thread, uint64_t *n)
+{
+    const struct timeline_wake_list *list = timeline->wake_lists ? &timeline->wake_lists[thread] : NULL;
+    *n = list ? list->n_wake_ups : 0;
+    return list ? (const struct timeline_wake_up *)(const void *)(timeline->map.bytes + list->wake_ups) : NULL;
 }
 
 uint64_t timeline_find(const struct timeline *timeline, const struct timeline_thread *thread, uint64_t time)

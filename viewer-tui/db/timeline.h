@@ -16,6 +16,7 @@ struct timeline {
     struct timeline_header header;
     const struct timeline_thread *threads; /* header.n_threads of them, ascending by profile */
     const struct timeline_place *places;   /* header.n_places of them */
+    const struct timeline_wake_list *wake_lists; /* parallel to threads; NULL: an earlier hpcprof has made the file */
     const char *event; /* in run.json, of which the records are; "" if unknown */
     bool is_time;      /* amounts are time, so that a record is about an interval */
     uint64_t end;      /* of the last record, or of the last process if that is later */
@@ -44,6 +45,9 @@ const struct timeline_thread *timeline_thread(const struct timeline *timeline, u
 
 /* The records of a thread, ascending by time. */
 const struct timeline_record *timeline_records(const struct timeline *timeline, const struct timeline_thread *thread);
+
+/* The wake-ups of threads[thread], ascending by time; *n is their number. */
+const struct timeline_wake_up *timeline_wake_ups(const struct timeline *timeline, uint32_t thread, uint64_t *n);
 
 /* The first record of the thread that ends at `time` or later; its number of records if none does. */
 uint64_t timeline_find(const struct timeline *timeline, const struct timeline_thread *thread, uint64_t time);

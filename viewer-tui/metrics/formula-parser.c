@@ -92,20 +92,20 @@ static size_t name_length(const char *name)
     return length;
 }
 
-/* The metric with this name, or NO_METRIC. */
-static size_t find_metric(const struct parser *parser, const char *name, size_t length)
+static bool is_name(const char *known, const char *name, size_t length)
 {
-    for (size_t m = 0; m < parser->n_metrics; m++)
-        if (strlen(parser->metrics[m].name) == length &&
-            strncmp(parser->metrics[m].name, name, length) == 0)
-            return m;
-    return NO_METRIC;
+    return strlen(known) == length && strncmp(known, name, length) == 0;
 }
 
-static void complain_of_name(struct parser *parser, const char *name, size_t length)
+/* The metric with this name, or NO_METRIC; that is an error if the name must be one. */
+static size_t find_metric(struct parser *parser, const char *name, size_t length, bool must_be)
 {
-    fail(parser, (size_t)(name - parser->text), "no metric '%.*s'",
-         (int)(length < 100 ? length : 100), name);
+    for (size_t m = 0; m < parser->n_metrics; m++)
+        if (is_name(parser->metrics[m].name, name, length))
+            return m;
+    if (must_be)
+        fail(parser, (size_t)(name - parser->text), "no metric '%.*s'", (int)(length < 100 ? length : 100), name);
+    return NO_METRIC;
 }
 
 static size_t numbered_metric(struct parser *parser, const char *digits, size_t length)
@@ -142,7 +142,7 @@ static size_t without_part(const char *name, size_t length, enum formula_part *p
 static size_t plain_metric(struct parser *parser, enum formula_part *part)
 {
     const char *name = parser->text + parser->at;
-    size_t length = name_length(name), metric = find_metric(parser, name, length);
+    size_t length = name_length(name), metric = find_metric(parser, name, length, false);
     parser->at += length;
     if (metric != NO_METRIC)
         return metric;
@@ -150,10 +150,7 @@ static size_t plain_metric(struct parser *parser, enum formula_part *part)
         length = without_part(name, length, part);
     if (strspn(name, "0123456789") >= length)
         return numbered_metric(parser, name, length);
-    metric = find_metric(parser, name, length);
-    if (metric == NO_METRIC)
-        complain_of_name(parser, name, length);
-    return metric;
+    return find_metric(parser, name, length, true);
 }
 
 /* Parses a quoted metric name, possibly with its part after the quotes. */
@@ -169,10 +166,7 @@ static size_t quoted_metric(struct parser *parser, enum formula_part *part)
     for (int ending = PART_INCLUSIVE; ending <= PART_EXCLUSIVE; ending++)
         if (*part == PART_OF_RESULT && take(parser, endings[ending]))
             *part = (enum formula_part)ending;
-    size_t metric = find_metric(parser, name, length);
-    if (metric == NO_METRIC)
-        complain_of_name(parser, name, length);
-    return metric;
+    return find_metric(parser, name, length, true);
 }
 
 static void parse_metric(struct parser *parser)
@@ -241,13 +235,7 @@ static const struct {
                   {"thread_max", THREAD_MAX},
                   {"thread_stddev", THREAD_DEVIATION}};
 
-static enum formula_statistic statistic_named(const char *name, size_t length)
-{
-    for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++)
-        if (strlen(statistics[i].name) == length && strncmp(statistics[i].name, name, length) == 0)
-            return statistics[i].which;
-    return NO_STATISTIC;
-}
+#define N_STATISTICS (sizeof statistics / sizeof *statistics)
 
 /* Parses "($work)" after the name of a statistic: a metric, not a formula. */
 static void parse_statistic(struct parser *parser, enum formula_statistic which, size_t name_at)
@@ -274,20 +262,20 @@ static void parse_statistic(struct parser *parser, enum formula_statistic which,
 static void parse_function(struct parser *parser)
 {
     const char *name = parser->text + parser->at;
-    size_t length = name_length(name), start = parser->at, f = 0;
-    while (f < N_FUNCTIONS &&
-           (strlen(functions[f].name) != length || strncmp(functions[f].name, name, length) != 0))
+    size_t length = name_length(name), start = parser->at, f = 0, s = 0;
+    while (f < N_FUNCTIONS && !is_name(functions[f].name, name, length))
         f++;
+    while (s < N_STATISTICS && !is_name(statistics[s].name, name, length))
+        s++;
     parser->at += length;
-    enum formula_statistic statistic = statistic_named(name, length);
-    if (statistic != NO_STATISTIC)
-        parse_statistic(parser, statistic, start);
+    if (s < N_STATISTICS)
+        parse_statistic(parser, statistics[s].which, start);
     else if (f == N_FUNCTIONS)
         fail(parser, start, "no function '%.*s'; a metric's name begins with $ or @",
              (int)(length < 60 ? length : 60), name);
     else if (!take(parser, "("))
         fail(parser, parser->at, "'(' is missing");
-    if (!parser->has_failed && statistic == NO_STATISTIC)
+    if (!parser->has_failed && s == N_STATISTICS)
         parse_arguments(parser, &functions[f]);
 }
 

@@ -64,14 +64,12 @@ static void end_line(struct listing *listing)
 static void add_title(struct listing *listing, const struct view *view, uint32_t procedure,
                       double program)
 {
-    char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE];
     char *name = label_copy(view, procedure);
-    number_with_unit(listing->total, listing->metric->unit, value);
-    number_percent(listing->total, program, percent);
+    struct number_text percent = number_percent(listing->total, program);
     text_say(&listing->line, listing->target->ascii, "%s of %s, its own instructions: %s", listing->metric->name,
-             name, value);
-    if (*percent)
-        text_printf(&listing->line, ", %s%% of the program", percent);
+             name, number_with_unit(listing->total, listing->metric->unit).text);
+    if (*percent.text)
+        text_printf(&listing->line, ", %s%% of the program", percent.text);
     end_line(listing);
     end_line(listing);
     free(name);
@@ -79,7 +77,7 @@ static void add_title(struct listing *listing, const struct view *view, uint32_t
 
 static void add_heads(struct listing *listing)
 {
-    char head[NUMBER_WITH_UNIT_SIZE];
+    char head[64];
     snprintf(head, sizeof head, "%s%s%s", listing->metric->name, *listing->scale.unit ? ", " : "",
              listing->scale.unit);
     text_add(&listing->line, "  ");
@@ -114,18 +112,6 @@ static bool is_on_line(const struct code_statement *statement, const char *path,
            strcmp(statement->file, path) == 0;
 }
 
-static void add_cost(struct listing *listing, double cost)
-{
-    char value[NUMBER_SIZE] = "", percent[NUMBER_SIZE + 1] = "";
-    if (cost > 0) {
-        number_format(cost, &listing->scale, value);
-        number_percent(cost, listing->total, percent);
-        strcat(percent, "%");
-    }
-    text_add_right(&listing->line, value, VALUE_WIDTH);
-    text_add_right(&listing->line, percent, PERCENT_WIDTH);
-}
-
 static void add_instruction(struct listing *listing, uint64_t address, size_t length,
                             const char *instruction)
 {
@@ -144,7 +130,10 @@ static void add_instruction(struct listing *listing, uint64_t address, size_t le
         listing->target->first_line = listing->n_lines;
     }
     text_add(&listing->line, is_marked ? "> " : "  ");
-    add_cost(listing, cost);
+    struct number_text percent = number_percent(cost, listing->total);
+    strcat(percent.text, "%");
+    text_add_right(&listing->line, cost > 0 ? number_format(cost, &listing->scale).text : "", VALUE_WIDTH);
+    text_add_right(&listing->line, cost > 0 ? percent.text : "", PERCENT_WIDTH);
     text_printf(&listing->line, "%*" PRIx64 "  %s", ADDRESS_WIDTH, address, instruction);
     end_line(listing);
 }

@@ -1,5 +1,6 @@
 #include "viewer-tui/output/open-timeline.h"
 
+#include "lib/binary-search.h"
 #include "viewer-tui/base/shorten.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/session-databases.h"
@@ -18,8 +19,7 @@
 /* Most columns of a procedure's name in a path. */
 #define MOST_NAME_COLUMNS 40
 
-/* Why the database has no time line; of a damaged one that is the problem that was found. */
-static const char *why_none(const struct session *session)
+const char *timeline_why_none(const struct session *session)
 {
     char *path = mem_printf("%s/%s", session->runs.at[0].folder, TIMELINE_FILE);
     bool is_there = access(path, F_OK) == 0;
@@ -39,7 +39,7 @@ const char *open_timeline(struct open_timeline *open, struct session *session, e
         return "the database cannot be read";
     open->timeline = session_timeline(session);
     if (!open->timeline)
-        return why_none(session);
+        return timeline_why_none(session);
     open->hosts_differ = run_hosts_differ(run->runs_read.at[0]);
     open->scopes = place_scopes_of(db, open->timeline, projection == PHYSICAL);
     if (has_all_threads)
@@ -49,12 +49,14 @@ const char *open_timeline(struct open_timeline *open, struct session *session, e
     thread_set_keep(session->threads, &threads, &db->metrics);
     open->regions = thread_regions_of(&threads, open->timeline);
     open->chart = time_chart_of(open->timeline, &open->scopes, threads, columns);
-    if (run->has_range)
-        time_chart_show(&open->chart, run->range.from, run->range.to, columns);
+    if (run->ranges.n) {
+        struct time_range span = time_ranges_span(&run->ranges);
+        time_chart_show(&open->chart, span.from, span.to, columns);
+    }
     if (open->chart.rows.n > 0)
         return NULL;
     close_timeline(open);
-    return run->has_range ? "no thread has samples in this piece of time" : "these threads have no samples";
+    return run->ranges.n ? "no thread has samples in this piece of time" : "these threads have no samples";
 }
 
 void close_timeline(struct open_timeline *open)
@@ -231,6 +233,41 @@ uint32_t timeline_largest_node(const struct open_timeline *open, size_t thread, 
         }
     }
     return largest;
+}
+
+/* NULL: no thread is known to have ended it. */
+static const struct timeline_wake_up *wake_up_of_wait(const struct timeline *timeline, uint32_t thread, uint64_t time)
+{
+    uint64_t n, unit = timeline->header.unit;
+    const struct timeline_wake_up *all = timeline_wake_ups(timeline, thread, &n);
+    uint64_t at = partition_point(i, n, all[i].time * unit < time);
+    return at < n && all[at].began * unit <= time ? &all[at] : NULL;
+}
+
+void timeline_add_waker(const struct open_timeline *open, size_t thread, uint64_t time, uint64_t step, size_t columns,
+                        bool ascii, struct text *out)
+{
+    const struct thread_rows *rows = &open->chart.rows;
+    const struct timeline_wake_up *wake_up =
+        wake_up_of_wait(open->timeline, (uint32_t)(rows->records[thread] - open->timeline->threads), time);
+    size_t waker = wake_up ? time_chart_thread(&open->chart, wake_up->profile) : rows->n;
+    if (waker == rows->n)
+        return;
+    uint64_t released = wake_up->released * open->timeline->header.unit;
+    uint32_t node = timeline_largest_node(open, waker, released - (released > 0), released);
+    text_add(out, "woken by ");
+    thread_label(&rows->threads.list.at[rows->order[waker]], open->hosts_differ, ascii, out);
+    text_add(out, " at ");
+    timeline_add_time(released, step, out);
+    text_add(out, node ? ": " : "");
+    size_t used = text_columns(text_string(out));
+    if (node && used < columns) {
+        struct text path = {0};
+        timeline_add_path(open, node, columns - used, ascii, &path);
+        text_add(out, text_string(&path));
+        vec_free(&path);
+    }
+    text_cut(out, columns);
 }
 
 void timeline_add_path(const struct open_timeline *open, uint32_t node, size_t columns, bool ascii, struct text *out)

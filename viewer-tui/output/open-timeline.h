@@ -20,6 +20,9 @@ struct open_timeline {
  * the caller closes it if there is one. */
 const char *open_timeline(struct open_timeline *open, struct session *session, enum projection projection,
                           bool has_all_threads, unsigned columns);
+/* Why the session's database has no time line; problem_text() if it is damaged. */
+const char *timeline_why_none(const struct session *session);
+
 void close_timeline(struct open_timeline *open);
 
 /* Adds the name of a row: a thread's label, "rank 3: app 71 (4 threads)", "worker (4 threads)". */
@@ -41,6 +44,11 @@ void timeline_add_note(const struct open_timeline *open, struct text *out);
  * workers work; in sort". Returns the node of that; 0 if there is none. */
 uint32_t timeline_add_instant(const struct open_timeline *open, size_t thread, uint64_t time, bool ascii,
                               struct text *out);
+
+/* Adds who ended the wait that a thread is in at an instant, and what that one did then: "woken by worker 71/73 at
+ * 1.250 s: main > push  queue.c:12"; nothing if it is not known. `step` as above; the text has at most `columns`. */
+void timeline_add_waker(const struct open_timeline *open, size_t thread, uint64_t time, uint64_t step, size_t columns,
+                        bool ascii, struct text *out);
 
 /* The node of the record of a thread that has most of a piece of time; 0 if there is none. */
 uint32_t timeline_largest_node(const struct open_timeline *open, size_t thread, uint64_t from, uint64_t to);

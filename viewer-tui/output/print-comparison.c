@@ -1,5 +1,5 @@
 /* The summary of a comparison: both runs side by side, what changed (changes.h), and the procedures
- * whose own costs differ most. */
+ * whose own costs differ most; as text, as Markdown for the log of a build server, or as JSON. */
 #include "viewer-tui/output/print.h"
 
 #include "lib/diag.h"
@@ -7,6 +7,7 @@
 #include "viewer-tui/compare/session-titles.h"
 #include "viewer-tui/compare/session-views.h"
 #include "viewer-tui/table/columns.h"
+#include "viewer-tui/table/table.h"
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/view.h"
 
@@ -21,6 +22,12 @@
 #define COLUMN  14
 #define PERCENT 9
 
+/* A line of text: a number for each column, and what it is of. */
+struct comparison_line {
+    struct number_text columns[MERGED_COLUMNS], percent; /* of the difference */
+    char *what;                                          /* owned */
+};
+
 static const char *const change_names[DIRECTIONS] = {[MORE] = "grew", [LESS] = "shrank"};
 static const char *const direction_names[DIRECTIONS] = {[MORE] = "more", [LESS] = "less"};
 
@@ -34,7 +41,10 @@ struct comparison_printer {
     size_t metric;        /* the left column of the metric by which changed procedures are listed */
     uint32_t changed[DIRECTIONS][MOST_CHANGED]; /* the largest changes first */
     size_t n_changed[DIRECTIONS];
-    struct changes_list changes; /* of the whole program */
+    changes_list changes; /* of the whole program */
+    struct text titles[MERGED_COLUMNS];
+    VEC(struct table_column) columns;
+    VEC(struct comparison_line) lines; /* of the table in the making */
 };
 
 /* A number of each run. */
@@ -77,107 +87,136 @@ static void find_changed(struct comparison_printer *printer)
 
 /* ---- Text ---- */
 
-static void add_right(struct writer *writer, const char *text)
+static void make_columns(struct comparison_printer *printer)
 {
-    text_add_clean(&writer->right, text, writer->ascii);
-    text_cut(&writer->right, COLUMN - 1);
-    text_add_right(&writer->line, text_string(&writer->right), COLUMN);
-    text_clear(&writer->right);
+    for (int c = 0; c < MERGED_COLUMNS; c++) {
+        struct text *title = &printer->titles[c];
+        size_t place = offsetof(struct comparison_line, columns) + (size_t)c * sizeof(struct number_text);
+        text_add_clean(title, comparison_column(printer->comparison, (enum merged_column)c), printer->writer.ascii);
+        text_cut(title, COLUMN - 1);
+        vec_push(&printer->columns, (struct table_column){text_string(title), .kind = OF_CHARS, .place = place, .width = COLUMN});
+        place = offsetof(struct comparison_line, percent);
+        if (c == MERGED_DIFFERENCE)
+            vec_push(&printer->columns, (struct table_column){"", .kind = OF_CHARS, .place = place, .width = PERCENT});
+    }
+    vec_push(&printer->columns,
+             (struct table_column){"", .kind = OF_TEXT, .place = offsetof(struct comparison_line, what)});
 }
 
-static void print_facts(struct comparison_printer *printer)
+/* Writes the lines as a table, and gives them up. Text has column titles above the first table only. */
+static void write_lines(struct comparison_printer *printer, bool has_titles)
 {
-    struct writer *writer = &printer->writer;
+    struct data_table table = {printer->columns.at, printer->columns.n, printer->lines.at, sizeof *printer->lines.at,
+                               printer->lines.n, NULL};
+    if (has_titles || printer->writer.format == FORMAT_MARKDOWN)
+        table_write(&table, &printer->writer, NULL, table.n_rows);
+    else
+        table_write_lines(&table, &printer->writer, 0, table.n_rows, false);
+    while (printer->lines.n)
+        free(printer->lines.at[--printer->lines.n].what);
+}
+
+static void add_facts(struct comparison_printer *printer)
+{
     struct fact facts[N_FACTS];
     find_facts(printer->comparison, facts);
-    for (int column = 0; column < MERGED_COLUMNS; column++) {
-        add_right(writer, comparison_column(printer->comparison, (enum merged_column)column));
-        text_pad(&writer->line, ' ', column == MERGED_DIFFERENCE ? PERCENT : 0);
-    }
-    writer_end_line(writer);
     for (size_t i = 0; i < N_FACTS; i++) {
-        for (int side = 0; side < SIDES; side++) {
-            char text[NUMBER_SIZE];
-            number_grouped((uint64_t)facts[i].of[side], text);
-            add_right(writer, text);
-        }
-        writer_line(writer, "%*s%s", (MERGED_COLUMNS - SIDES) * COLUMN + PERCENT + 2, "",
-                    facts[i].name);
+        struct comparison_line line = {.what = mem_strdup(facts[i].name)};
+        for (int side = 0; side < SIDES; side++)
+            line.columns[side] = number_grouped((uint64_t)facts[i].of[side]);
+        vec_push(&printer->lines, line);
     }
 }
 
-/* The four numbers of a row, and the percentage of the difference. */
-static void add_costs(struct comparison_printer *printer, uint32_t row, size_t metric,
-                      enum cost_part part)
+/* Adds the numbers of a row; takes the text. */
+static void add_costs(struct comparison_printer *printer, uint32_t row, size_t metric, enum cost_part part,
+                      struct text *what)
 {
     const struct view *view = printer->view;
-    for (size_t m = metric; m < metric + MERGED_COLUMNS; m++) {
-        char text[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE] = "";
-        double value = view_cost(view, row, m, part);
-        columns_with_unit(view, m, value, text);
-        add_right(&printer->writer, text);
-        if (m != metric + MERGED_DIFFERENCE)
-            continue;
-        if (isfinite(value) && value != 0)
-            number_percent(value, view_whole(view, m), percent);
-        text_printf(&printer->writer.line, "%*s%s", PERCENT - 1, percent, *percent ? "%" : " ");
-    }
-    text_add(&printer->writer.line, "  ");
+    double difference = view_cost(view, row, metric + MERGED_DIFFERENCE, part);
+    struct comparison_line line = {.what = what->at};
+    for (size_t c = 0; c < MERGED_COLUMNS; c++)
+        line.columns[c] = columns_with_unit(view, metric + c, view_cost(view, row, metric + c, part));
+    if (isfinite(difference) && difference != 0)
+        line.percent = number_percent(difference, view_whole(view, metric + MERGED_DIFFERENCE));
+    if (*line.percent.text)
+        strcat(line.percent.text, "%");
+    vec_push(&printer->lines, line);
 }
 
-static void print_metrics(struct comparison_printer *printer)
+static void add_metrics(struct comparison_printer *printer)
 {
-    struct writer *writer = &printer->writer;
     const struct metrics *metrics = printer->view->metrics;
     metrics_each (m, metrics, metrics_shown) {
         if (!metric_is_compared(&metrics->at[m]) || metrics->at[m].compared.column != MERGED_LEFT)
             continue;
         char *name = comparison_metric_name(&metrics->at[m]);
         const char *why = metrics->at[m + MERGED_DIFFERENCE].why;
-        add_costs(printer, 0, m, INCLUSIVE);
-        writer_say(writer, "%s%s%s", name, why ? ": " : "", why ? why : "");
-        writer_end_line(writer);
+        struct text what = {0};
+        text_say(&what, printer->writer.ascii, "%s%s%s", name, why ? ": " : "", why ? why : "");
+        add_costs(printer, 0, m, INCLUSIVE, &what);
         free(name);
     }
 }
 
 static void print_changed(struct comparison_printer *printer, enum direction direction)
 {
-    struct writer *writer = &printer->writer;
+    bool ascii = printer->writer.ascii;
     char *metric = comparison_metric_name(&printer->view->metrics->at[printer->metric]);
-    if (printer->n_changed[direction]) {
-        writer_end_line(writer);
-        writer_say(writer, "Procedures whose own %s %s most", metric, change_names[direction]);
-        writer_end_line(writer);
-    }
+    struct text heading = {0};
+    text_say(&heading, ascii, "Procedures whose own %s %s most", metric, change_names[direction]);
+    if (printer->n_changed[direction])
+        writer_heading(&printer->writer, text_string(&heading));
     for (size_t i = 0; i < printer->n_changed[direction]; i++) {
         uint32_t row = printer->changed[direction][i];
-        add_costs(printer, row, printer->metric, EXCLUSIVE);
-        describe_name(printer->view, row, writer->ascii, &writer->line);
-        describe_location(printer->view, row, writer->ascii, &writer->right);
-        writer_line(writer, "%s%s", writer->right.n ? "  " : "", text_string(&writer->right));
-        text_clear(&writer->right);
+        struct text what = {0}, place = {0};
+        describe_name(printer->view, row, ascii, &what);
+        describe_location(printer->view, row, ascii, &place);
+        text_printf(&what, "%s%s", place.n ? "  " : "", text_string(&place));
+        add_costs(printer, row, printer->metric, EXCLUSIVE, &what);
+        vec_free(&place);
     }
+    if (printer->n_changed[direction])
+        write_lines(printer, false);
+    vec_free(&heading);
     free(metric);
+}
+
+/* In Markdown, what is no table is between two of these. */
+static void fence(struct comparison_printer *printer)
+{
+    if (printer->writer.format == FORMAT_MARKDOWN)
+        writer_line(&printer->writer, "```");
 }
 
 static void print_text(struct comparison_printer *printer)
 {
     struct writer *writer = &printer->writer;
+    make_columns(printer);
+    fence(printer);
     writer_run_line(writer, printer->session, NULL);
-    writer_line(writer, "comparison, %s projection%s\n", projection_name(printer->projection),
+    writer_line(writer, "comparison, %s projection%s", projection_name(printer->projection),
                 session_folding_words(printer->session));
-    print_facts(printer);
-    print_metrics(printer);
+    fence(printer);
     writer_end_line(writer);
+    add_facts(printer);
+    add_metrics(printer);
+    write_lines(printer, true);
+    writer_end_line(writer);
+    fence(printer);
     comparison_explain(printer->comparison, &writer->line);
     writer_end_line(writer);
     struct advice_lines lines = {.width = ADVICE_WIDTH, .ascii = writer->ascii};
     changes_describe(&printer->changes, printer->topdown, 0, &lines);
     advice_lines_print(&lines, writer->out);
     advice_lines_free(&lines);
+    fence(printer);
     for (int direction = MORE; direction < DIRECTIONS; direction++)
         print_changed(printer, (enum direction)direction);
+    for (int c = 0; c < MERGED_COLUMNS; c++)
+        vec_free(&printer->titles[c]);
+    vec_free(&printer->columns);
+    vec_free(&printer->lines);
 }
 
 /* ---- JSON ---- */
@@ -317,7 +356,7 @@ static bool choose_metric(struct comparison_printer *printer, const char *wanted
 int print_comparison(struct session *session, struct view *view, const struct print_options *options, FILE *out)
 {
     static void (*const printers[FORMATS])(struct comparison_printer *) = {
-        [FORMAT_TEXT] = print_text, [FORMAT_JSON] = print_json};
+        [FORMAT_TEXT] = print_text, [FORMAT_MARKDOWN] = print_text, [FORMAT_JSON] = print_json};
     struct comparison_printer printer = {.session = session,
                                          .comparison = comparison_of(view),
                                          .view = view,

@@ -38,11 +38,10 @@ static void add_remarks(struct summary *summary, size_t m)
         text_printf(&writer->line, ": %s", text_string(&writer->right));
     text_clear(&writer->right);
     double value = view_total(summary->view, m);
-    char low[NUMBER_WITH_UNIT_SIZE], high[NUMBER_WITH_UNIT_SIZE];
-    number_with_unit(fmax(value - metric->error, 0), metric->unit, low);
-    number_with_unit(value + metric->error, metric->unit, high);
-    if (metric->error > 0 && strcmp(low, high) != 0) /* unless both ends are the value as it is shown */
-        text_printf(&writer->line, " (%s to %s)", low, high);
+    struct number_text low = number_with_unit(fmax(value - metric->error, 0), metric->unit);
+    struct number_text high = number_with_unit(value + metric->error, metric->unit);
+    if (metric->error > 0 && strcmp(low.text, high.text) != 0) /* unless both ends are the value as it is shown */
+        text_printf(&writer->line, " (%s to %s)", low.text, high.text);
     if (metric->state == METRIC_MEASURED)
         return;
     writer_say(writer, "%s%s: %s", metric_is_measured(metric) ? "; " : "", columns_state_words(metric), metric->why);
@@ -54,14 +53,13 @@ static void print_total(struct summary *summary, size_t m, size_t name_width, bo
     const struct metric *metric = &summary->db->metrics.at[m];
     const struct metric_kind *kind = metric_kind_of(metric->name);
     double value = view_total(summary->view, m);
-    char total[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE] = "";
-    columns_with_unit(summary->view, m, value, total);
-    text_add_right(&writer->line, total, TOTAL_WIDTH);
+    struct number_text percent = {""};
+    text_add_right(&writer->line, columns_with_unit(summary->view, m, value).text, TOTAL_WIDTH);
     if (metric_is_of_effort(metric))
-        columns_percent(metric, value, summary_effort(summary, m), percent);
+        percent = columns_percent(metric, value, summary_effort(summary, m));
     if (has_percent) {
-        text_add_right(&writer->line, percent, PERCENT_WIDTH + 1);
-        text_add(&writer->line, *percent ? "%" : " ");
+        text_add_right(&writer->line, percent.text, PERCENT_WIDTH + 1);
+        text_add(&writer->line, *percent.text ? "%" : " ");
     }
     writer_say(writer, "  %s", metric->name);
     size_t used = text_columns(metric->name);

@@ -24,15 +24,11 @@ void print_regions_text(struct summary *summary)
     struct writer *writer = &summary->writer;
     const json_t *regions = json_object_get(summary->run, "regions");
     const char *at_most = summary->work_span.why_lower_bound ? "at most " : "";
-    size_t i;
-    json_t *region;
     if (json_array_size(regions) == 0)
         return;
     writer_heading(writer, "Regions that the program names");
     writer_line(writer, "%14s%12s%12s%12s%9s  %s", "parallelism", "work, ms", "span, ms",
                 "burdened", "times", "region");
-    json_array_foreach(regions, i, region)
-    {
+    json_each (region, regions)
         print_region(writer, region, at_most);
-    }
 }

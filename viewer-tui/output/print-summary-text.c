@@ -12,20 +12,11 @@
 #define UNSAMPLED_SHARE   0.01
 #define UNSAMPLED_SECONDS 0.01
 
-static void add_value(struct writer *writer, double value, const char *unit)
-{
-    char text[NUMBER_WITH_UNIT_SIZE];
-    number_with_unit(value, unit, text);
-    text_add(&writer->line, text);
-}
-
 /* "3 processes" */
 static void add_count(struct writer *writer, double count, const char *what)
 {
-    char text[NUMBER_SIZE];
-    number_grouped(count > 0 ? (uint64_t)count : 0, text);
     bool is_plural = count != 1;
-    text_printf(&writer->line, "%s %s%s%s", text, what,
+    text_printf(&writer->line, "%s %s%s%s", number_grouped(count > 0 ? (uint64_t)count : 0).text, what,
                 is_plural && what[strlen(what) - 1] == 's' ? "e" : "", is_plural ? "s" : "");
 }
 
@@ -49,10 +40,8 @@ static void print_title(struct summary *summary)
 static void print_event_head(struct writer *writer, const struct event_fates *event)
 {
     writer_say(writer, "  %s", event->event);
-    if (event->period > 0) {
-        text_add(&writer->line, ", a sample each ");
-        add_value(writer, event->period, event->unit);
-    }
+    if (event->period > 0)
+        text_printf(&writer->line, ", a sample each %s", number_with_unit(event->period, event->unit).text);
     if (event->wanted_rate > 0)
         text_printf(&writer->line, ", %.0f samples per second of CPU time", event->wanted_rate);
     if (event->rate > 0)
@@ -71,12 +60,10 @@ static void print_event_head(struct writer *writer, const struct event_fates *ev
 static void print_fate(struct writer *writer, const struct event_fates *event,
                        const struct fate_total *fate, double fired)
 {
-    char count[NUMBER_SIZE], amount[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE];
     const char *meaning = fate_meaning(fate->name);
-    number_grouped(fate->count, count);
-    number_with_unit(fate->amount, event->unit, amount);
-    number_percent(fate->amount, fired, percent);
-    text_printf(&writer->line, "%12s%12s%7s%s", count, amount, percent, percent[0] ? "%" : " ");
+    struct number_text percent = number_percent(fate->amount, fired);
+    text_printf(&writer->line, "%12s%12s%7s%s", number_grouped(fate->count).text,
+                number_with_unit(fate->amount, event->unit).text, percent.text, *percent.text ? "%" : " ");
     writer_say(writer, "  %s", fate->name);
     writer_line(writer, "%s%s", meaning ? ": " : "", meaning ? meaning : "");
 }
@@ -142,16 +129,12 @@ static void print_process(struct writer *writer, const json_t *process, bool hos
 static void print_unsampled(struct writer *writer, const json_t *process)
 {
     double unsampled = run_number(process, "unsampled_cpu"), cpu = run_number(process, "cpu");
-    char percent[NUMBER_SIZE];
     if (unsampled < UNSAMPLED_SECONDS || unsampled < UNSAMPLED_SHARE * cpu)
         return;
-    number_percent(unsampled, cpu, percent);
-    text_printf(&writer->line, "  process %.0f: ", run_number(process, "pid"));
-    add_value(writer, unsampled, "s");
     writer_line(writer,
-                " of CPU time (%s%%) without samples: in threads not made by pthread_create or "
+                "  process %.0f: %s of CPU time (%s%%) without samples: in threads not made by pthread_create or "
                 "thrd_create, or as threads began and ended",
-                percent);
+                run_number(process, "pid"), number_with_unit(unsampled, "s").text, number_percent(unsampled, cpu).text);
 }
 
 static void print_processes(struct summary *summary)
@@ -159,21 +142,15 @@ static void print_processes(struct summary *summary)
     const json_t *processes = json_object_get(summary->run, "processes");
     struct writer *writer = &summary->writer;
     bool hosts_differ = run_hosts_differ(summary->run);
-    size_t i;
-    json_t *process;
     if (json_array_size(processes) == 0)
         return;
     writer_heading(writer, "Processes");
     writer_line(writer, "%9s%9s%11s%11s%9s%11s%9s%9s  %s", "process", "threads", "wall, s",
                 "CPU, s", "start-up", "samples", "dropped", "partial", "command [end]");
-    json_array_foreach(processes, i, process)
-    {
+    json_each (process, processes)
         print_process(writer, process, hosts_differ);
-    }
-    json_array_foreach(processes, i, process)
-    {
+    json_each (process, processes)
         print_unsampled(writer, process);
-    }
     writer_line(writer, "  start-up: CPU seconds before sampling began; partial: call paths "
                         "whose beginning is lost");
 }
@@ -186,12 +163,11 @@ static void print_processes(struct summary *summary)
 /* "             3  static program: busybox, rescue; 1.520 s CPU time", why programs have no data */
 static void print_unmeasured(struct writer *writer, const json_t *reason)
 {
-    size_t i;
-    json_t *program;
+    const char *before = ": ";
     writer_say(writer, "%14.0f  %s", run_number(reason, "count"), run_text(reason, "reason"));
-    json_array_foreach(json_object_get(reason, "programs"), i, program)
-    {
-        writer_say(writer, "%s%s", i ? ", " : ": ", json_is_string(program) ? json_string_value(program) : "");
+    json_each (program, json_object_get(reason, "programs")) {
+        writer_say(writer, "%s%s", before, json_is_string(program) ? json_string_value(program) : "");
+        before = ", ";
     }
     if (run_number(reason, "cpu") >= TOLD_SECONDS)
         text_printf(&writer->line, "; %.3f s CPU time", run_number(reason, "cpu"));
@@ -225,13 +201,10 @@ static void print_module_counts(struct writer *writer, const json_t *modules)
     static const char *const words[][2] = {{"full", "with source lines"},
                                            {"symbols", "with names of procedures only"},
                                            {"none", "about which nothing is known"}};
-    json_t *module;
-    for (size_t w = 0, i; w < sizeof words / sizeof *words; w++) {
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
         double count = 0;
-        json_array_foreach(modules, i, module)
-        {
+        json_each (module, modules)
             count += strcmp(run_text(module, "structure"), words[w][0]) == 0;
-        }
         if (count > 0)
             writer_line(writer, "%14.0f  %s", count, words[w][1]);
     }
@@ -248,18 +221,14 @@ static void print_lists(struct summary *summary)
         {"agents", "Runtimes with an agent", print_element},
         {"refused_agents", "Agents that took no part: call paths are native", print_element},
         {"problems", "Problems", print_element}};
-    size_t i;
-    json_t *element;
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
         const json_t *list = json_object_get(summary->run, lists[l].key);
         if (json_array_size(list))
             writer_heading(&summary->writer, lists[l].heading);
         if (lists[l].print == print_module)
             print_module_counts(&summary->writer, list);
-        json_array_foreach(list, i, element)
-        {
+        json_each (element, list)
             lists[l].print(&summary->writer, element);
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 #include "viewer-tui/output/run-summary.h"
 
 #include "viewer-tui/compare/session-titles.h"
+#include "viewer-tui/db/run.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/table/columns.h"
 #include "viewer-tui/output/print.h"
@@ -38,24 +39,21 @@ double summary_sum(const json_t *counts)
 static void write_value(struct json_writer *json, const json_t *value)
 {
     const char *key;
-    json_t *element;
-    size_t i;
+    json_t *member;
     switch (value ? json_typeof(value) : JSON_NULL) {
     case JSON_OBJECT:
         json_write_object(json);
-        json_object_foreach((json_t *)value, key, element)
+        json_object_foreach((json_t *)value, key, member)
         {
             json_write_key(json, key);
-            write_value(json, element);
+            write_value(json, member);
         }
         json_write_object_end(json);
         break;
     case JSON_ARRAY:
         json_write_array(json);
-        json_array_foreach(value, i, element)
-        {
+        json_each (element, value)
             write_value(json, element);
-        }
         json_write_array_end(json);
         break;
     case JSON_STRING: json_write_string(json, json_string_value(value)); break;
@@ -133,18 +131,14 @@ static void print_summary_json(struct summary *summary)
     static const char *const copied[] = {"measurements", "events",  "agents",     "refused_agents",
                                          "regions",      "modules", "unmeasured", "problems"};
     struct json_writer *json = &summary->writer.json;
-    size_t i;
-    json_t *process;
     json_write_text(json, "title", summary->title);
     json_put_range(json, summary->session);
     json_put_array(json, "processes");
-    json_array_foreach(json_object_get(summary->run, "processes"), i, process)
-    {
+    json_each (process, json_object_get(summary->run, "processes"))
         write_process(json, process);
-    }
     json_write_array_end(json);
     json_put_array(json, "samples");
-    for (i = 0; i < summary->fates.events.n; i++)
+    for (size_t i = 0; i < summary->fates.events.n; i++)
         write_event(json, &summary->fates.events.at[i]);
     json_write_array_end(json);
     write_totals(json, summary);
@@ -152,7 +146,7 @@ static void print_summary_json(struct summary *summary)
     print_advice_json(json, &summary->advice, summary->db);
     json_put_metrics(json, "metric_states", &summary->db->metrics);
     json_put_integer(json, "threads", (int64_t)summary->n_threads);
-    for (i = 0; i < LENGTH(copied); i++)
+    for (size_t i = 0; i < LENGTH(copied); i++)
         copy_member(json, copied[i], summary->run);
 }
 

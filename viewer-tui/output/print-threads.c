@@ -261,7 +261,6 @@ static void write_procedure_text(struct procedure_table *table, const struct thr
 {
     const struct thread_costs *costs = &table->costs;
     struct writer *writer = &table->writer;
-    char number[NUMBER_SIZE];
     size_t n = costs->threads.list.n;
     writer_say(writer, "%s: ", text_string(&table->name));
     thread_table_add_title(threads, &writer->line);
@@ -273,10 +272,10 @@ static void write_procedure_text(struct procedure_table *table, const struct thr
     writer_end_line(writer);
     for (size_t i = n; i < table->lines.n; i++) {
         double value = table->lines.at[i].value;
-        columns_value(table->metric, value, &threads->scale, number);
+        struct number_text number = columns_value(table->metric, value, &threads->scale);
         if (i + 1 == table->lines.n && !isnan(value)) /* max/mean is a factor */
-            snprintf(number, sizeof number, "%.2f", value);
-        text_add_right(&writer->line, number, VALUE_WIDTH);
+            snprintf(number.text, sizeof number.text, "%.2f", value);
+        text_add_right(&writer->line, number.text, VALUE_WIDTH);
         writer_line(writer, "%*s  %s", PERCENT_WIDTH, "", table->lines.at[i].kind);
     }
 }

@@ -53,10 +53,9 @@ static bool has_total(const struct view *view, size_t metric)
 static void print_total(struct writer *writer, const struct view *view, size_t m, size_t width)
 {
     const struct metric *metric = &view->metrics->at[m];
-    char total[NUMBER_WITH_UNIT_SIZE];
-    columns_with_unit(view, m, view_total(view, m), total);
     writer_say(writer, "  %s", metric->name);
-    text_printf(&writer->line, "%*s%s", (int)(width - text_columns(metric->name) + 2), "", total);
+    text_printf(&writer->line, "%*s%s", (int)(width - text_columns(metric->name) + 2), "",
+                columns_with_unit(view, m, view_total(view, m)).text);
     if (metric_is_sum(metric)) {
         text_add(&writer->line, "  = ");
         efficiency_add_formula(view->metrics, m, &writer->line);
@@ -193,26 +192,21 @@ static void add_limited_metric(struct writer *writer, const struct tree *tree)
 static void print_left_out(struct writer *writer, const struct tree *tree,
                            const struct left_out *left_out)
 {
-    char count[NUMBER_SIZE];
     if (left_out->small || left_out->deep || left_out->closed)
         writer_end_line(writer);
     if (left_out->small) {
         bool is_one = left_out->small == 1;
-        number_grouped(left_out->small, count);
-        text_printf(&writer->line, "%s scope%s with less than %g%% of ", count, is_one ? "" : "s",
-                    tree->limits.share * 100);
+        text_printf(&writer->line, "%s scope%s with less than %g%% of ", number_grouped(left_out->small).text,
+                    is_one ? "" : "s", tree->limits.share * 100);
         add_limited_metric(writer, tree);
         writer_line(writer, " %s left out (--min-percent 0 shows all).", is_one ? "is" : "are");
     }
-    if (left_out->deep) {
-        number_grouped(left_out->deep, count);
-        writer_line(writer, "%s scope%s below level %u (--depth shows more).", count,
+    if (left_out->deep)
+        writer_line(writer, "%s scope%s below level %u (--depth shows more).", number_grouped(left_out->deep).text,
                     left_out->deep == 1 ? " goes on" : "s go on", tree->limits.depth);
-    }
     if (left_out->closed) {
         bool is_one = left_out->closed == 1;
-        number_grouped(left_out->closed, count);
-        writer_line(writer, "%s row%s %s closed: what is below %s is left out.", count,
+        writer_line(writer, "%s row%s %s closed: what is below %s is left out.", number_grouped(left_out->closed).text,
                     is_one ? "" : "s", is_one ? "is" : "are", is_one ? "it" : "them");
     }
 }

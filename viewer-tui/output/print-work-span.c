@@ -56,13 +56,10 @@ static struct predicted measured(const struct work_span *of)
 /* A duration, or a number if `unit` is NULL. */
 static void add_value(struct text *text, double value, const char *unit)
 {
-    char number[NUMBER_WITH_UNIT_SIZE];
-    if (!unit) {
+    if (unit)
+        text_add(text, number_with_unit(value, unit).text);
+    else
         text_printf(text, "%.2f", value);
-        return;
-    }
-    number_with_unit(value, unit, number);
-    text_add(text, number);
 }
 
 /* Whether both are shown as the same number. */

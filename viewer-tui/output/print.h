@@ -58,7 +58,7 @@ struct tree {
 /* Prints a page (printed-pages.h), and returns the exit status: 0; 1 if the database cannot be read; 2 if the options
  * do not fit it, which has been reported. It may sort the view. */
 typedef int page_printer(struct session *session, struct view *view, const struct print_options *options, FILE *out);
-page_printer print_view, print_threads, print_summary, print_timeline, print_phases;
+page_printer print_view, print_threads, print_summary, print_timeline, print_phases, print_critical_path;
 
 /* The summary of a comparison: both runs side by side, what changed, and the procedures whose own
  * costs differ most. Its view is bottom-up. */

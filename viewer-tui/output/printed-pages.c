@@ -14,13 +14,16 @@ const struct printed_page printed_pages[PRINTED] = {
     [PRINT_THREADS] = {"threads", print_threads, VIEWS, TABLES,
                        .alone = "threads of two runs cannot be matched: print them for each database, or see those of "
                                 "either run in the viewer (key 4)"},
-    [PRINT_SUMMARY] = {"summary", print_summary, TOP_DOWN, BIT(TEXT) | BIT(JSON),
+    [PRINT_SUMMARY] = {"summary", print_summary, TOP_DOWN, BIT(TEXT) | BIT(JSON) | BIT(MARKDOWN),
                        .whole = "the summary is about the whole run", .compare = print_comparison},
     [PRINT_TIMELINE] = {"timeline", print_timeline, VIEWS,
                         TABLES | BIT(SVG) | BIT(CHROME) | BIT(FIREFOX),
                         .alone = "time lines of two runs cannot be matched: print that of each database"},
     [PRINT_PHASES] = {"phases", print_phases, VIEWS, TABLES, .whole = "phases are those of the whole run",
                       .alone = "phases are those of one run: print them for each database"},
+    [PRINT_CRITICAL_PATH] = {"critical-path", print_critical_path, VIEWS, TABLES,
+                             .whole = "the critical path goes through all threads",
+                             .alone = "critical paths are those of one run: print that of each database"},
     [PRINT_SCALING] = {"scaling", NULL, VIEWS, TABLES | BIT(SVG), .is_of_set = true,
                        .whole = "scaling is about whole runs"},
     /* Losses may be negative, which stacks cannot show. */

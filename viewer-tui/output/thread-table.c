@@ -77,18 +77,17 @@ void thread_table_statistics(const struct thread_table *table,
 }
 
 /* The mean of counts is often not a whole number. */
-static void format_statistic(const struct thread_table *table, const struct thread_statistic *of,
-                             char number[NUMBER_SIZE])
+static struct number_text format_statistic(const struct thread_table *table, const struct thread_statistic *of)
 {
+    struct number_text number = number_format(of->value, &table->scale);
     bool is_count = table->scale.decimals == 0 && table->scale.divisor == 1;
     if (of->is_factor)
-        snprintf(number, NUMBER_SIZE, "%.2f", of->value);
+        snprintf(number.text, sizeof number.text, "%.2f", of->value);
     else if (metric_is_lower_bound(metric_of(table->costs)))
-        columns_value(metric_of(table->costs), of->value, &table->scale, number);
+        number = columns_value(metric_of(table->costs), of->value, &table->scale);
     else if (is_count && of->value < MOST_EXACT)
-        snprintf(number, NUMBER_SIZE, "%.4g", of->value);
-    else
-        number_format(of->value, &table->scale, number);
+        snprintf(number.text, sizeof number.text, "%.4g", of->value);
+    return number;
 }
 
 void thread_table_add_statistics(const struct thread_table *table, struct text *out)
@@ -101,11 +100,9 @@ void thread_table_add_statistics(const struct thread_table *table, struct text *
     }
     thread_table_statistics(table, statistics);
     for (int s = 0; s < THREAD_STATISTICS; s++) {
-        char number[NUMBER_SIZE];
         if (isnan(statistics[s].value) || (statistics[s].is_factor && statistics[s].value <= 0))
             continue;
-        format_statistic(table, &statistics[s], number);
-        text_printf(out, "%s %s%s", statistics[s].name, number,
+        text_printf(out, "%s %s%s", statistics[s].name, format_statistic(table, &statistics[s]).text,
                     statistics[s].is_factor ? "" : "  ");
     }
 }

@@ -231,8 +231,7 @@ struct scaling_table scaling_table_of(const run_value_list *runs)
         if (at == table.rows.n && runs->at[i].workers && !isnan(runs->at[i].wall))
             vec_push(&table.rows, row_of(runs, runs->at[i].workers));
     }
-    if (table.rows.n)
-        qsort(table.rows.at, table.rows.n, sizeof *table.rows.at, by_workers);
+    vec_sort(&table.rows, by_workers);
     bool has_one = table.rows.n && table.rows.at[0].workers == 1;
     struct scaling_row one = has_one ? table.rows.at[0] : (struct scaling_row){0};
     struct scaling_row serial = row_of(runs, 0);

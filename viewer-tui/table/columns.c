@@ -195,71 +195,57 @@ static bool has_value(const struct metric *metric, double value)
     return metric_is_measured(metric) && isfinite(value) && !says_nothing;
 }
 
-/* Adds the sign of a lower bound to a formatted number. A number that was rounded to 0 becomes ">
- * 0". */
-static void add_sign(const struct metric *metric, char *text, size_t size)
+/* The number with the sign of a lower bound. A number that was rounded to 0 becomes "> 0". */
+static struct number_text with_sign(const struct metric *metric, struct number_text number)
 {
-    char number[NUMBER_WITH_UNIT_SIZE];
+    struct number_text signed_number;
     if (!metric_bounds_contexts(metric))
-        return;
-    bool rounds_to_0 = *text == '<' || strtod(text, NULL) == 0;
-    snprintf(number, sizeof number, "%s", rounds_to_0 ? "0" : text);
-    snprintf(text, size, "%s%.*s", rounds_to_0 ? "> " : columns_sign(metric), (int)size - 5,
-             number);
+        return number;
+    bool rounds_to_0 = *number.text == '<' || strtod(number.text, NULL) == 0;
+    snprintf(signed_number.text, sizeof signed_number.text, "%s%.*s", rounds_to_0 ? "> " : columns_sign(metric),
+             (int)sizeof signed_number.text - 5, rounds_to_0 ? "0" : number.text);
+    return signed_number;
 }
 
-void columns_value(const struct metric *metric, double value, const struct number_scale *scale,
-                   char text[NUMBER_SIZE])
+struct number_text columns_value(const struct metric *metric, double value, const struct number_scale *scale)
 {
-    strcpy(text, "-");
-    if (!has_value(metric, value))
-        return;
-    number_format(value, scale, text);
-    add_sign(metric, text, NUMBER_SIZE);
+    return has_value(metric, value) ? with_sign(metric, number_format(value, scale)) : (struct number_text){"-"};
 }
 
-void columns_with_unit(const struct view *view, size_t metric, double value,
-                       char text[NUMBER_WITH_UNIT_SIZE])
+struct number_text columns_with_unit(const struct view *view, size_t metric, double value)
 {
     struct number_scale scale = columns_scale(view, metric);
-    char number[NUMBER_SIZE];
     struct metric of = view->metrics->at[metric];
     of.bounds_total &= value != view_total(view, metric);
-    columns_value(&of, value, &scale, number);
-    bool has_unit = scale.unit[0] && has_value(&of, value);
-    snprintf(text, NUMBER_WITH_UNIT_SIZE, "%s%s%s", number, has_unit ? " " : "",
-             has_unit ? scale.unit : "");
+    struct number_text number = columns_value(&of, value, &scale);
+    size_t length = strlen(number.text);
+    if (scale.unit[0] && has_value(&of, value))
+        snprintf(number.text + length, sizeof number.text - length, " %s", scale.unit);
+    return number;
 }
 
-void columns_alone(const struct metric *metric, double value, char text[NUMBER_WITH_UNIT_SIZE])
+struct number_text columns_alone(const struct metric *metric, double value)
 {
-    strcpy(text, "-");
-    if (!has_value(metric, value))
-        return;
-    number_with_unit(value, metric->unit, text);
-    add_sign(metric, text, NUMBER_WITH_UNIT_SIZE);
+    return has_value(metric, value) ? with_sign(metric, number_with_unit(value, metric->unit))
+                                    : (struct number_text){"-"};
 }
 
 void columns_add_cell(const struct metric *metric, double value, const struct number_scale *scale, double whole,
                       size_t width, struct text *out)
 {
-    char number[NUMBER_SIZE], percent[NUMBER_SIZE] = "";
-    columns_value(metric, value, scale, number);
+    struct number_text percent = {""};
     if (metric_is_measured(metric) && isfinite(value) && value != 0 && isfinite(whole))
-        number_percent(value, whole, percent);
-    text_add_right(out, number, width);
-    text_printf(out, "%*s%s", PERCENT_WIDTH - 1, percent, *percent ? "%" : " ");
+        percent = number_percent(value, whole);
+    text_add_right(out, columns_value(metric, value, scale).text, width);
+    text_printf(out, "%*s%s", PERCENT_WIDTH - 1, percent.text, *percent.text ? "%" : " ");
 }
 
-void columns_percent(const struct metric *metric, double value, double whole,
-                     char text[NUMBER_SIZE])
+struct number_text columns_percent(const struct metric *metric, double value, double whole)
 {
-    text[0] = '\0';
-    if (!has_value(metric, value) || !metric_is_additive(metric))
-        return;
-    number_percent(value, whole, text);
-    if (*text)
-        add_sign(metric, text, NUMBER_SIZE);
+    struct number_text percent = {""};
+    if (has_value(metric, value) && metric_is_additive(metric))
+        percent = number_percent(value, whole);
+    return *percent.text ? with_sign(metric, percent) : percent;
 }
 
 void columns_title(const struct metric *metric, const char *unit, struct title_cuts cuts, bool ascii, struct text *out)

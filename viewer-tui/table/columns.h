@@ -65,16 +65,14 @@ const char *columns_state_words(const struct metric *metric);
 
 /* A value in a column, with its sign; "-" if the metric was not measured, if the value is not
  * defined, and for the lower bound 0, which says nothing. */
-void columns_value(const struct metric *metric, double value, const struct number_scale *scale,
-                   char text[NUMBER_SIZE]);
+struct number_text columns_value(const struct metric *metric, double value, const struct number_scale *scale);
 
 /* A value in a list, in the scale of the view's columns, with sign and unit; or "-". That of the whole
  * program has the sign of its bound. */
-void columns_with_unit(const struct view *view, size_t metric, double value,
-                       char text[NUMBER_WITH_UNIT_SIZE]);
+struct number_text columns_with_unit(const struct view *view, size_t metric, double value);
 
 /* A value in a sentence, in the scale that suits it, with sign and unit; or "-". */
-void columns_alone(const struct metric *metric, double value, char text[NUMBER_WITH_UNIT_SIZE]);
+struct number_text columns_alone(const struct metric *metric, double value);
 
 /* Adds a value, right-aligned in `width` columns, and in the next PERCENT_WIDTH its percentage of `whole` (0 or NAN:
  * it has none). */
@@ -82,8 +80,7 @@ void columns_add_cell(const struct metric *metric, double value, const struct nu
                       size_t width, struct text *out);
 
 /* A value in percent of `whole`, with its sign: "≥ 12.3"; "" if there is none. */
-void columns_percent(const struct metric *metric, double value, double whole,
-                     char text[NUMBER_SIZE]);
+struct number_text columns_percent(const struct metric *metric, double value, double whole);
 
 /* What a title leaves out. */
 struct title_cuts {

@@ -62,9 +62,14 @@ static bool is_cost(const struct table_column *column)
     return column->kind == OF_COST || column->kind == OF_PERCENT;
 }
 
-static const char *text_of(const void *value)
+static const char *text_of(const struct table_column *column, const void *value)
 {
-    return *(const char *const *)value;
+    return column->kind == OF_CHARS ? value : *(const char *const *)value;
+}
+
+static bool is_text(const struct table_column *column)
+{
+    return column->kind == OF_TEXT || column->kind == OF_CHARS;
 }
 
 /* A count; below 0: unknown. */
@@ -122,17 +127,23 @@ static void write_heads(const struct data_table *table, struct writer *writer)
     column_titles_free(&titles);
 }
 
+/* The words of a cell without costs. */
+static void add_words(const struct table_column *column, const void *value, struct text *cell)
+{
+    if (is_text(column))
+        text_add(cell, text_of(column, value) ? text_of(column, value) : "-");
+    else if (column->kind == OF_DOUBLE && isfinite(*(const double *)value))
+        text_printf(cell, "%.*f", column->decimals, *(const double *)value);
+    else if (column->kind != OF_DOUBLE && integer_of(column, value) >= 0)
+        text_printf(cell, "%" PRId64, integer_of(column, value));
+    else
+        text_add(cell, "-");
+}
+
 static void add_cell(const struct table_column *column, const void *value, struct writer *writer)
 {
     struct text cell = {0};
-    if (column->kind == OF_TEXT)
-        text_add(&cell, text_of(value) ? text_of(value) : "-");
-    else if (column->kind == OF_DOUBLE && isfinite(*(const double *)value))
-        text_printf(&cell, "%.*f", column->decimals, *(const double *)value);
-    else if (column->kind != OF_DOUBLE && integer_of(column, value) >= 0)
-        text_printf(&cell, "%" PRId64, integer_of(column, value));
-    else
-        text_add(&cell, "-");
+    add_words(column, value, &cell);
     if (column->width)
         text_add_right(&writer->line, text_string(&cell), (size_t)column->width);
     else
@@ -158,6 +169,32 @@ void table_write_lines(const struct data_table *table, struct writer *writer, si
     }
 }
 
+/* ---- Markdown ---- */
+
+/* A pipe table, for a table without costs: titles, the line that makes it a table and aligns it, rows. */
+static void write_markdown(const struct data_table *table, struct writer *writer, size_t n)
+{
+    struct text cell = {0};
+    for (size_t line = 0; line < n + 2; line++) {
+        for (int part = OTHERS; part < PARTS_OF_LINE; part++)
+            for (size_t i = 0; i < table->n_columns; i++) {
+                const struct table_column *column = &table->columns[i];
+                if (!is_in(column, part))
+                    continue;
+                text_clear(&cell);
+                if (line == 0)
+                    text_add(&cell, column->title);
+                else if (line > 1)
+                    add_words(column, value_of(table, line - 2, column), &cell);
+                text_add(&writer->line, line == 1 ? part == LAST ? "|---" : "|--:" : "| ");
+                text_add_markdown(&writer->line, text_string(&cell));
+                text_add(&writer->line, line == 1 ? "" : " ");
+            }
+        writer_line(writer, "|");
+    }
+    vec_free(&cell);
+}
+
 /* ---- CSV ---- */
 
 static void write_field(const struct data_table *table, const struct table_column *column, const void *value,
@@ -165,8 +202,8 @@ static void write_field(const struct data_table *table, const struct table_colum
 {
     bool is_number = column->kind == OF_DOUBLE || is_cost(column);
     double number = is_number ? number_of(table, column, value) : NAN;
-    if (column->kind == OF_TEXT)
-        csv_text(writer, text_of(value));
+    if (is_text(column))
+        csv_text(writer, text_of(column, value));
     else if (is_number && isfinite(number))
         csv_number(writer, number);
     else if (!is_number && integer_of(column, value) >= 0)
@@ -199,7 +236,8 @@ static void write_value(const struct data_table *table, const struct table_colum
                         struct json_writer *json)
 {
     switch (column->kind) {
-    case OF_TEXT: json_write_string(json, text_of(value)); break;
+    case OF_TEXT:
+    case OF_CHARS: json_write_string(json, text_of(column, value)); break;
     case OF_UNSIGNED:
     case OF_INTEGER:
         if (integer_of(column, value) >= 0)
@@ -219,21 +257,14 @@ static bool is_in_group(const struct table_column *column, const char *group)
     return column->key && (group ? column->group && strcmp(column->group, group) == 0 : !column->group);
 }
 
-/* The end of the columns from `first` on that are one array; first + 1: no array. */
-static size_t end_of_array(const struct data_table *table, size_t first)
+/* Writes the member that begins at a column; columns with the same key are one array. Returns the next column. */
+static size_t write_member(const struct data_table *table, size_t row, size_t first, struct json_writer *json)
 {
     size_t end = first + 1;
     while (end < table->n_columns && table->columns[end].key &&
            strcmp(table->columns[end].key, table->columns[first].key) == 0 &&
            is_in_group(&table->columns[end], table->columns[first].group))
         end++;
-    return end;
-}
-
-/* Writes the member, or array, that begins at a column; returns the next column. */
-static size_t write_member(const struct data_table *table, size_t row, size_t first, struct json_writer *json)
-{
-    size_t end = end_of_array(table, first);
     json_write_key(json, table->columns[first].key);
     if (end > first + 1)
         json_write_array(json);
@@ -292,6 +323,8 @@ void table_write(const struct data_table *table, struct writer *writer, const ch
     if (writer->format == FORMAT_TEXT) {
         write_heads(table, writer);
         table_write_lines(table, writer, 0, n, true);
+    } else if (writer->format == FORMAT_MARKDOWN) {
+        write_markdown(table, writer, n);
     } else if (writer->format == FORMAT_CSV) {
         table_write_names(table, writer);
         table_write_records(table, writer);

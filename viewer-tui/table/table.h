@@ -22,6 +22,7 @@
 
 enum value_kind {
     OF_TEXT,     /* const char *, in columns of text safe for terminals (text_add_clean); NULL: unknown */
+    OF_CHARS,    /* the same, in the row itself */
     OF_UNSIGNED, /* unsigned */
     OF_INTEGER,  /* int64_t; below 0: unknown */
     OF_DOUBLE,   /* double; NAN: unknown */
@@ -73,8 +74,8 @@ struct data_table {
 /* Rows as lines of text. `has_shares`: costs have their percentages. */
 void table_write_lines(const struct data_table *table, struct writer *writer, size_t from, size_t to, bool has_shares);
 
-/* A page that is a table, below its head (writer_head): in text the first `n` rows; in CSV all; in JSON "metrics", if
- * it has costs, and an array `key` of the first `n`. */
+/* A page that is a table, below its head (writer_head): in text and Markdown the first `n` rows; in CSV all; in JSON
+ * "metrics", if it has costs, and an array `key` of the first `n`. */
 void table_write(const struct data_table *table, struct writer *writer, const char *key, size_t n);
 
 /* The two parts of CSV, for rows that are made one by one. */

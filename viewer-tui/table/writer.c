@@ -42,6 +42,10 @@ void json_put_range(struct json_writer *json, const struct session *session)
     json_put_number(json, "to", run_number(range, "to"));
     json_put_integer(json, "records", (int64_t)run_number(range, "records"));
     json_put_integer(json, "step", (int64_t)run_number(range, "step"));
+    if (json_object_get(range, "pieces")) {
+        json_put_integer(json, "pieces", (int64_t)run_number(range, "pieces"));
+        json_put_number(json, "length", run_number(range, "length"));
+    }
     json_write_object_end(json);
 }
 
@@ -86,7 +90,7 @@ void writer_run_line(struct writer *writer, const struct session *session,
 
 void writer_heading(struct writer *writer, const char *heading)
 {
-    writer_line(writer, "\n%s", heading);
+    writer_line(writer, writer->format == FORMAT_MARKDOWN ? "\n### %s\n" : "\n%s", heading);
 }
 
 void column_titles_add(struct column_titles *titles, const char *title, size_t width)
@@ -145,15 +149,6 @@ static void write_quoted(FILE *out, const char *text)
     }
 }
 
-/* Whether a spreadsheet takes a field for a formula, which could run a program or send other fields
- * to somebody. Tabs and line ends before it, which spreadsheets skip, have been escaped. */
-static bool is_formula(const char *text)
-{
-    char *rest;
-    bool begins_so = *text && strchr("=+-@", *text);
-    return begins_so && strcmp(text, "-") != 0 && (strtod(text, &rest), *rest != '\0');
-}
-
 void csv_text(struct writer *writer, const char *text)
 {
     begin_field(writer);
@@ -161,7 +156,11 @@ void csv_text(struct writer *writer, const char *text)
         return;
     const char *quote = strpbrk(text, ",\"") ? "\"" : "";
     fputs_unlocked(quote, writer->out);
-    if (is_formula(text))
+    /* A spreadsheet takes these for formulas, which could run a program or send other fields to somebody. Tabs and line
+     * ends before them, which spreadsheets skip, have been escaped. */
+    char *rest;
+    bool begins_formula = *text && strchr("=+-@", *text);
+    if (begins_formula && strcmp(text, "-") != 0 && (strtod(text, &rest), *rest != '\0'))
         putc_unlocked('\'', writer->out);
     write_quoted(writer->out, text);
     fputs_unlocked(quote, writer->out);

@@ -1,6 +1,6 @@
 /* What every printer writes with: text for people, or comma-separated values or JSON for programs.
  *
- * Tables (table.h) are written in any of the three; what is no table (running text, trees in JSON) is written by the
+ * Tables (table.h) are written in any of the three, or as Markdown; what is no table (running text, trees in JSON) is written by the
  * calls of its format.
  *
  * CSV is that of RFC 4180: records end with CR LF, and fields are quoted where they need it. Names
@@ -31,6 +31,7 @@ enum format {
     FORMAT_SVG, /* of a tree the flame graph, of a set the speedups, or the time line */
     FORMAT_CHROME, /* these show time lines only */
     FORMAT_FIREFOX,
+    FORMAT_MARKDOWN, /* of a comparison, for the log of a build server */
     FORMATS
 };
 

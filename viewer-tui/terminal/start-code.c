@@ -15,15 +15,6 @@
 /* Longer chains are no start code; Rust's, the longest known, has 19 rows. */
 #define MOST_ROWS 64
 
-/* Whether a row whose caller is start code belongs to the same library. */
-static bool continues_start_code(const struct view *view, uint32_t row, const char *name)
-{
-    const char *path = label_path(view, row, NULL), *module = label_module_path(view, row);
-    bool is_of_libc = module && strncmp(path_name(module), "libc.so", strlen("libc.so")) == 0;
-    bool is_of_rust = path && strncmp(path, "/rustc/", strlen("/rustc/")) == 0;
-    return is_of_libc || is_of_rust || strstr(name, "std::thread::") || strstr(name, "std::__invoke");
-}
-
 /* The child with nearly all of a row's cost, if it is a procedure; else NOTHING. */
 static uint32_t dominating_child(struct view *view, uint32_t row)
 {
@@ -54,11 +45,15 @@ bool start_chain_may_begin(const struct view *view, uint32_t row)
     return may_begin;
 }
 
-/* Whether a row is start code; `above_is` says whether the row above is. */
+/* Whether a row is start code; `above_is` says whether the row above is: then what belongs to the same library is, too. */
 static bool is_start_code(const struct view *view, uint32_t row, bool above_is)
 {
     char *name = label_copy(view, row);
-    bool is = name_is_of_start(name) || (above_is && continues_start_code(view, row, name));
+    const char *path = label_path(view, row, NULL), *module = label_module_path(view, row);
+    bool is_of_libc = module && strncmp(path_name(module), "libc.so", strlen("libc.so")) == 0;
+    bool is_of_rust = path && strncmp(path, "/rustc/", strlen("/rustc/")) == 0;
+    bool is_of_library = is_of_libc || is_of_rust || strstr(name, "std::thread::") || strstr(name, "std::__invoke");
+    bool is = name_is_of_start(name) || (above_is && is_of_library);
     free(name);
     return is;
 }

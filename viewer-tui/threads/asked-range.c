@@ -25,12 +25,23 @@ static bool phase_read(const char *text, unsigned *phase)
     return *phase > 0 && !*end;
 }
 
+bool asked_range_name(const char *name, struct asked_range *range)
+{
+    size_t length = strlen(name);
+    if (length == 0 || length >= sizeof range->during)
+        return false;
+    strcpy(range->during, name);
+    return true;
+}
+
 bool asked_range_read(const char *text, struct asked_range *range)
 {
-    static const char word[] = "phase";
+    static const char word[] = "phase", during[] = "during:";
     *range = (struct asked_range){0};
     if (strncmp(text, word, strlen(word)) == 0)
         return phase_read(text + strlen(word), &range->phase);
+    if (strncmp(text, during, strlen(during)) == 0)
+        return asked_range_name(text + strlen(during), range);
     const char *colon = strchr(text, ':');
     char *from = colon ? mem_strndup(text, (size_t)(colon - text)) : NULL;
     bool is_right = from && (*from || colon[1]) && (!*from || asked_time_read(from, &range->from)) &&

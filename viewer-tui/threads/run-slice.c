@@ -10,8 +10,8 @@
 
 struct slicer {
     const struct timeline *timeline;
-    struct time_range range;
-    double from, to; /* seconds */
+    const time_ranges *ranges;
+    double from, to; /* seconds: of the first and the last */
     bool is_wall_time; /* of the traced event */
     double amount, squares; /* of all records */
     uint64_t n_records;
@@ -63,7 +63,8 @@ static struct thread_times times_of(struct slicer *slicer, uint32_t profile)
     const struct timeline_thread *thread = timeline_thread(slicer->timeline, profile);
     if (!thread)
         return times;
-    state_sums_add(&sums, slicer->timeline, thread, slicer->range);
+    for (size_t i = 0; i < slicer->ranges->n; i++)
+        state_sums_add(&sums, slicer->timeline, thread, slicer->ranges->at[i]);
     for (int state = 0; state < TRACE_STATES; state++) {
         double amount = timeline_amount(slicer->timeline, (double)sums.amounts[state]);
         int fate = fate_of((enum trace_state)state);
@@ -84,7 +85,12 @@ static struct thread_times times_of(struct slicer *slicer, uint32_t profile)
 
 static double overlap(const struct slicer *slicer, double begin, double wall)
 {
-    return fmax(fmin(begin + wall, slicer->to) - fmax(begin, slicer->from), 0);
+    double sum = 0;
+    for (size_t i = 0; i < slicer->ranges->n; i++) {
+        double from = (double)slicer->ranges->at[i].from / NANOS, to = (double)slicer->ranges->at[i].to / NANOS;
+        sum += fmax(fmin(begin + wall, to) - fmax(begin, from), 0);
+    }
+    return sum;
 }
 
 static json_t *fates_of_times(const struct thread_times *times)
@@ -257,14 +263,27 @@ static json_t *slice_events(const struct slicer *slicer, const json_t *run)
     return events;
 }
 
-json_t *run_slice(const json_t *run, const struct timeline *timeline, struct time_range range)
+static json_t *range_of(const struct slicer *slicer)
+{
+    double length = overlap(slicer, slicer->from, slicer->to - slicer->from);
+    json_t *range = json_pack("{s: f, s: f, s: I, s: I}", "from", slicer->from, "to", slicer->to, "records",
+                              (json_int_t)slicer->n_records, "step", (json_int_t)slicer->step);
+    if (slicer->ranges->n > 1) {
+        json_object_set_new(range, "pieces", json_integer((json_int_t)slicer->ranges->n));
+        json_object_set_new(range, "length", json_real(length));
+    }
+    return range;
+}
+
+json_t *run_slice(const json_t *run, const struct timeline *timeline, const time_ranges *ranges)
 {
     size_t i;
+    struct time_range span = time_ranges_span(ranges);
     json_t *process, *processes = json_array(), *slice = json_copy((json_t *)run);
     struct slicer slicer = {.timeline = timeline,
-                            .range = range,
-                            .from = (double)range.from / NANOS,
-                            .to = (double)range.to / NANOS,
+                            .ranges = ranges,
+                            .from = (double)span.from / NANOS,
+                            .to = (double)span.to / NANOS,
                             .is_wall_time = timeline_has_waits(timeline)};
     json_array_foreach(json_object_get(run, "processes"), i, process)
     {
@@ -276,8 +295,6 @@ json_t *run_slice(const json_t *run, const struct timeline *timeline, struct tim
     json_object_set_new(slice, "metrics", slice_metrics(run, timeline->event));
     json_object_set_new(slice, "events", slice_events(&slicer, run));
     json_object_set_new(slice, "regions", json_array());
-    json_object_set_new(slice, "range",
-                        json_pack("{s: f, s: f, s: I, s: I}", "from", slicer.from, "to", slicer.to, "records",
-                                  (json_int_t)slicer.n_records, "step", (json_int_t)slicer.step));
+    json_object_set_new(slice, "range", range_of(&slicer));
     return slice;
 }

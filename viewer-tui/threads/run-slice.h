@@ -1,5 +1,5 @@
-/* What run.json would say of a piece of the time of its run, as far as the time line knows it: metrics, and processes
- * and threads with their times and samples. All that reads run.json is about the piece if it gets this. */
+/* What run.json would say of pieces of the time of its run, as far as the time line knows it: metrics, and processes
+ * and threads with their times and samples. All that reads run.json is about these if it gets this. */
 #ifndef VIEWER_RUN_SLICE_H
 #define VIEWER_RUN_SLICE_H
 
@@ -9,8 +9,8 @@
 
 /* The caller releases it with json_decref. What differs from run.json:
  *
- *   range        an object: the piece's "from" and "to" (seconds since the time line's begin), its number of "records",
- *                and "step", the samples for a record
+ *   range        an object: "from" and "to" (seconds since the time line's begin), the number of "records", and "step",
+ *                the samples for a record; of several pieces also their number, "pieces", and their "length" together
  *   metrics      those that have no records are "not measurable"
  *   events       of the traced one "increment": sum of the squares of its records divided by their sum. Shares are as
  *                precise as if all had this size
@@ -18,6 +18,6 @@
  *   regions      none
  *
  * Without wall-clock samples, the time without a CPU is assumed to be spread evenly over a thread's CPU time. */
-json_t *run_slice(const json_t *run, const struct timeline *timeline, struct time_range range);
+json_t *run_slice(const json_t *run, const struct timeline *timeline, const time_ranges *ranges);
 
 #endif

@@ -130,11 +130,9 @@ static bool begins(const char *name, const char *with)
 
 static void count_samples(struct thread *thread, const json_t *described)
 {
-    size_t i;
-    json_t *event, *tally;
+    json_t *tally;
     const char *name;
-    json_array_foreach(json_object_get(described, "events"), i, event)
-    {
+    json_each (event, json_object_get(described, "events")) {
         json_object_foreach(json_object_get(event, "fates"), name, tally)
         {
             double count = run_number(tally, "count");
@@ -260,15 +258,9 @@ static void read_threads(struct threads *threads, const struct database *db, con
     uint32_t n = database_n_profiles(db);
     for (uint32_t i = 1; i < n; i++)
         read_profile(&reader, i);
-    size_t p, t;
-    json_t *process, *thread;
-    json_array_foreach(json_object_get(run, "processes"), p, process)
-    {
-        json_array_foreach(json_object_get(process, "threads"), t, thread)
-        {
+    json_each (process, json_object_get(run, "processes"))
+        json_each (thread, json_object_get(process, "threads"))
             identify(threads, run, process, thread);
-        }
-    }
     derive_totals(threads, db);
     threads_add_up(threads, &db->metrics);
 }

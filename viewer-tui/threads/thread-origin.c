@@ -94,14 +94,6 @@ void thread_origin_write(const json_t *path, struct json_writer *json)
     json_write_array_end(json);
 }
 
-static bool has_root(const json_t *described, enum thread_root wanted)
-{
-    const char *root = run_text(described, "root");
-    if (strcmp(root, "creator") == 0)
-        return wanted != ROOT_THREAD;
-    return strcmp(root, "thread root") == 0 && wanted != ROOT_CREATOR;
-}
-
 static int by_threads(const void *a, const void *b)
 {
     const struct thread_origin *x = a, *y = b;
@@ -112,13 +104,12 @@ void thread_origins_find(struct thread_origins *origins, const json_t *run,
                          const char *start_routine, enum thread_root root)
 {
     *origins = (struct thread_origins){0};
-    size_t p, t;
-    json_t *process, *thread;
-    json_array_foreach(json_object_get(run, "processes"), p, process)
-    {
-        json_array_foreach(json_object_get(process, "threads"), t, thread)
-        {
-            if (!has_root(thread, root) || strcmp(run_text(thread, "start_routine"), start_routine) != 0)
+    json_each (process, json_object_get(run, "processes")) {
+        json_each (thread, json_object_get(process, "threads")) {
+            const char *below = run_text(thread, "root");
+            bool is_there = strcmp(below, "creator") == 0 ? root != ROOT_THREAD
+                                                          : strcmp(below, "thread root") == 0 && root != ROOT_CREATOR;
+            if (!is_there || strcmp(run_text(thread, "start_routine"), start_routine) != 0)
                 continue;
             const json_t *path = thread_origin_path(run, thread);
             size_t of = 0;
@@ -129,6 +120,5 @@ void thread_origins_find(struct thread_origins *origins, const json_t *run,
             origins->list.at[of].threads++;
         }
     }
-    if (origins->list.n)
-        qsort(origins->list.at, origins->list.n, sizeof *origins->list.at, by_threads);
+    vec_sort(&origins->list, by_threads);
 }

@@ -80,8 +80,7 @@ static void find_nodes(struct profile_maker *maker)
     }
     if (maker->nodes.n)
         vec_push(&maker->nodes, 0);
-    if (maker->nodes.n)
-        qsort(maker->nodes.at, maker->nodes.n, sizeof *maker->nodes.at, ascending);
+    vec_sort(&maker->nodes, ascending);
     for (size_t n = 0; n < maker->nodes.n; n++)
         maker->number_of[maker->nodes.at[n]] = (uint32_t)n + 1;
 }
@@ -163,11 +162,9 @@ static struct values encode(struct profile_maker *maker)
 static struct values make_profile(const struct database *db, uint32_t number)
 {
     struct time_slice *slice = db->slice;
-    const struct timeline_thread *thread = timeline_thread(slice->timeline, number);
     find_nodes_of_positions(slice, db);
     struct profile_maker maker = {.db = db, .slice = slice, .sums = &slice->sums, .number_of = slice->number_of};
-    if (thread)
-        record_sums_add(maker.sums, slice->timeline, thread, slice->range);
+    time_slice_add(slice, number, maker.sums);
     take_metrics(&maker);
     find_nodes(&maker);
     maker.values = mem_alloc((maker.nodes.n * maker.metrics.n + 1) * sizeof *maker.values);

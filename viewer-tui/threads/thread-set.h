@@ -14,16 +14,17 @@ struct thread_set {
     size_t n, of;        /* number of threads in the set, and in the run */
 };
 
-/* The threads whose label (thread_label) matches an extended regular expression; case matters
- * only if it has upper case. NULL, with the reason in *cause (which the caller frees), if none does
- * or it is invalid. The caller frees the set. */
-struct thread_set *thread_set_matching(const struct threads *threads, const json_t *run,
-                                       const char *expression, char **cause);
+/* Finds the wanted threads. NULL, with the reason in *cause (which the caller frees), if there are none. The caller frees
+ * the set. */
+typedef struct thread_set *thread_chooser(const struct threads *threads, const json_t *run, const char *wanted,
+                                          char **cause);
 
-/* The threads of the processes that ran a program of that name, or whose executable has that path.
- * NULL, with the reason in *cause, if there are none. */
-struct thread_set *thread_set_of_program(const struct threads *threads, const json_t *run,
-                                         const char *program, char **cause);
+/* The threads whose label (thread_label) matches an extended regular expression; case matters only if it has upper case.
+ * There are none if it is invalid. */
+thread_chooser thread_set_matching;
+
+/* The threads of the processes that ran a program of that name, or whose executable has that path. */
+thread_chooser thread_set_of_program;
 
 /* The threads picked[0 .. n-1], indices in the list of `threads`. */
 struct thread_set *thread_set_picked(const struct threads *threads, const size_t *picked, size_t n,

@@ -90,17 +90,6 @@ static enum outcome add_up(struct summation *summation)
     return progress_end();
 }
 
-/* Adds what the records of a place pay to its context alone: node-costs.h computes the other scopes. */
-static void add_sum(struct summation *summation, const struct time_slice *slice, const struct record_sum *sum,
-                    uint64_t position)
-{
-    struct slot_payment payments[RECORD_METRICS + 1];
-    size_t n = time_slice_payments(slice, sum, payments);
-    for (size_t i = 0; i < n; i++)
-        summation->costs->sums[METRIC_SCOPES * payments[i].slot + METRIC_POINT][position] += payments[i].amount;
-    summation->is_there[position] |= n > 0;
-}
-
 static void make_columns_of_slice(struct summation *summation)
 {
     struct node_costs *costs = summation->costs;
@@ -112,6 +101,7 @@ static void make_columns_of_slice(struct summation *summation)
     }
 }
 
+/* Adds what the records of a place pay to its context alone: node-costs.h computes the other scopes. */
 static enum outcome add_up_records(struct summation *summation, const struct time_slice *slice)
 {
     struct record_sums sums = {0};
@@ -121,12 +111,16 @@ static enum outcome add_up_records(struct summation *summation, const struct tim
     progress_begin("adding up records", n);
     for (uint32_t number = 1; number < n && progress_at(number); number++)
         if (summation->has_profile[number])
-            record_sums_add(&sums, slice->timeline, timeline_thread(slice->timeline, number), slice->range);
+            time_slice_add(slice, number, &sums);
     for (size_t i = 0; i < sums.list.n; i++) {
         uint64_t position = time_slice_position(slice, summation->db, &sums.list.at[i], near);
         if (position == NO_POSITION)
             continue;
-        add_sum(summation, slice, &sums.list.at[i], position);
+        struct slot_payment payments[RECORD_METRICS + 1];
+        size_t n_payments = time_slice_payments(slice, &sums.list.at[i], payments);
+        for (size_t k = 0; k < n_payments; k++)
+            summation->costs->sums[METRIC_SCOPES * payments[k].slot + METRIC_POINT][position] += payments[k].amount;
+        summation->is_there[position] |= n_payments > 0;
         near = position;
     }
     record_sums_free(&sums);

@@ -136,14 +136,6 @@ static void list_wanted(struct thread_pass *pass)
         pass->number_of[pass->wanted.at[i].context] = (uint32_t)i + 1;
 }
 
-static void add_to_row(struct thread_pass *pass, uint32_t row, double value)
-{
-    if (!pass->rows[row].is_met)
-        vec_push(&pass->met, row);
-    pass->rows[row].is_met = true;
-    pass->rows[row].value += value;
-}
-
 /* Adds a thread's values of a wanted context, which are at `position`. */
 static void add_context(struct thread_pass *pass, const struct values *values, uint64_t position,
                         const struct wanted *wanted)
@@ -166,8 +158,13 @@ static void add_context(struct thread_pass *pass, const struct values *values, u
     for (uint32_t i = wanted->first; i < wanted[1].first; i++) {
         const struct value_ref *ref = &pass->refs->list.at[i];
         double value = by_scope[ref->scope];
-        if (value != 0)
-            add_to_row(pass, ref->row, ref->is_subtracted ? -value : value);
+        struct row_value *of_row = &pass->rows[ref->row];
+        if (value == 0)
+            continue;
+        if (!of_row->is_met)
+            vec_push(&pass->met, ref->row);
+        of_row->is_met = true;
+        of_row->value += ref->is_subtracted ? -value : value;
     }
 }
 
@@ -194,16 +191,6 @@ static void add_thread(struct thread_pass *pass, const struct values *values)
     }
 }
 
-static void end_thread(struct thread_pass *pass, uint32_t profile)
-{
-    for (size_t i = 0; i < pass->met.n; i++) {
-        uint32_t row = pass->met.at[i];
-        pass->take(pass->context, profile, row, pass->rows[row].value);
-        pass->rows[row] = (struct row_value){0};
-    }
-    pass->met.n = 0;
-}
-
 /* Hands the value of each row in each thread that has one to pass->take. */
 static enum outcome pass_over_threads(struct thread_pass *pass, size_t metric, uint32_t n_rows)
 {
@@ -218,7 +205,12 @@ static enum outcome pass_over_threads(struct thread_pass *pass, size_t metric, u
         if (!thread_profile(db, number, &values))
             continue;
         add_thread(pass, &values);
-        end_thread(pass, number);
+        for (size_t i = 0; i < pass->met.n; i++) {
+            uint32_t row = pass->met.at[i];
+            pass->take(pass->context, number, row, pass->rows[row].value);
+            pass->rows[row] = (struct row_value){0};
+        }
+        pass->met.n = 0;
     }
     free(pass->scopes_of);
     free(pass->number_of);

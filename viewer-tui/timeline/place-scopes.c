@@ -219,6 +219,25 @@ static uint32_t child_with(const struct place_scopes *scopes, struct view *view,
     return found;
 }
 
+uint32_t *place_owners(const struct place_scopes *scopes, const struct value_refs *values)
+{
+    const struct nodes *nodes = scopes->nodes;
+    uint32_t *owner = mem_alloc((nodes->n + 1) * sizeof *owner), *owners = mem_alloc((scopes->n + 1) * sizeof *owners);
+    for (uint32_t node = 0; node < nodes->n; node++)
+        owner[node] = NOTHING;
+    for (size_t i = 0; i < values->list.n; i++) {
+        const struct value_ref *ref = &values->list.at[i];
+        uint32_t from = node_of(scopes, ref->context);
+        for (uint32_t node = from; from && node < nodes->end[from]; node++)
+            if (includes(nodes, from, ref->scope, node) && (owner[node] == NOTHING || owner[node] < ref->row))
+                owner[node] = ref->row;
+    }
+    for (uint64_t place = 0; place < scopes->n; place++)
+        owners[place] = scopes->node[place] ? owner[scopes->node[place]] : NOTHING;
+    free(owner);
+    return owners;
+}
+
 uint32_t place_row(const struct place_scopes *scopes, struct view *topdown, uint32_t node)
 {
     uint32_t row = 0, child;

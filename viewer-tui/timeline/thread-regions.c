@@ -6,7 +6,7 @@
 /* Nanoseconds of the time line; what lies outside of it is at its ends. */
 static uint64_t time_of(double seconds, const struct timeline *timeline)
 {
-    double time = fmin(fmax(seconds * 1e9, 0), (double)timeline->end);
+    double time = round(fmin(fmax(seconds * 1e9, 0), (double)timeline->end));
     return time < (double)timeline->end ? (uint64_t)time : timeline->end;
 }
 

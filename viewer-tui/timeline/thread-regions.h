@@ -1,4 +1,4 @@
-/* The regions that a program names itself (include/hpctoolkit.h), on its time line. */
+/* The regions that a program names itself (include/hpctoolkit.h, ITT, NVTX), on its time line. */
 #ifndef VIEWER_THREAD_REGIONS_H
 #define VIEWER_THREAD_REGIONS_H
 

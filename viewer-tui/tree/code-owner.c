@@ -1,5 +1,6 @@
 #include "viewer-tui/tree/code-owner.h"
 
+#include "lib/measurement-format.h"
 #include "lib/path.h"
 #include "lib/source-names.h"
 #include "viewer-tui/base/packages.h"
@@ -80,7 +81,7 @@ static unsigned find_owner_of_file(const struct database *db, uint32_t file)
 static const char *const system_libraries[] = {
     "ld-linux", "libc.so",   "libc-2",  "libm.so", "libm-2",  "libmvec",  "libpthread", "libdl.so", "librt.so",
     "libgcc_s", "libstdc++", "libc++",  "libgomp", "libomp.", "libiomp5", "libtbb",     "libasan",  "libubsan",
-    "libhpcrun", "linux-vdso", "[vdso]", NULL};
+    "libhpcrun", "linux-vdso", "[vdso]", KERNEL_MODULE, NULL};
 
 static unsigned find_owner_of_module(const struct database *db, uint32_t module)
 {
@@ -105,26 +106,16 @@ static unsigned owner_of(struct database *db, uint32_t number, bool is_module)
     return owner;
 }
 
-enum code_owner code_owner_of_file(struct database *db, uint32_t file)
-{
-    unsigned owner = owner_of(db, file, false);
-    return owner == OPEN ? CODE_OF_SYSTEM : (enum code_owner)owner;
-}
-
-/* hpcprof's placeholders look like "<unknown code>". */
-static bool has_name(const struct procedure *procedure)
-{
-    return procedure->name && *procedure->name && *procedure->name != '<';
-}
-
 enum code_owner code_owner_of_procedure(struct database *db, uint32_t id, uint32_t module)
 {
     struct procedure procedure = database_procedure(db, id);
     unsigned owner = owner_of(db, procedure.file, false);
     if (owner != OPEN)
         return (enum code_owner)owner;
-    if (module == NOTHING)
-        return has_name(&procedure) ? CODE_OWN : CODE_OF_SYSTEM;
+    if (module == NOTHING) { /* hpcprof's placeholders look like "<unknown code>" */
+        bool has_name = procedure.name && *procedure.name && *procedure.name != '<';
+        return has_name ? CODE_OWN : CODE_OF_SYSTEM;
+    }
     return (enum code_owner)owner_of(db, module, true);
 }
 
@@ -132,4 +123,34 @@ enum code_owner code_owner(const struct view *view, uint32_t row)
 {
     const struct row *at = view_row(view, row);
     return row_is_procedure(at) ? code_owner_of_procedure(view->db, at->place, label_module(view, row)) : CODE_OF_SYSTEM;
+}
+
+/* Code of the linker that jumps to another module's function: "puts@plt" is in the user's binary, but not the user's. */
+static bool is_stub(const struct procedure *procedure)
+{
+    static const char ending[] = "@plt";
+    size_t length = procedure->name ? strlen(procedure->name) : 0, tail = sizeof ending - 1;
+    return procedure->file == NOTHING && length > tail && strcmp(procedure->name + length - tail, ending) == 0;
+}
+
+uint32_t code_own_procedure(struct database *db, uint32_t node)
+{
+    const struct nodes *nodes = db->nodes;
+    uint32_t found = NOTHING;
+    for (node = nodes->procedure[node]; is_procedure_kind(nodes->kind[node]); node = nodes_caller(nodes, node)) {
+        struct procedure procedure = database_procedure(db, nodes->place[node]);
+        if (is_stub(&procedure))
+            continue;
+        uint32_t around = node;
+        while (nodes->kind[around] == KIND_INLINED)
+            around = nodes_caller(nodes, around);
+        uint32_t module = procedure.module;
+        if (module == NOTHING && is_procedure_kind(nodes->kind[around]))
+            module = database_procedure(db, nodes->place[around]).module;
+        if (code_owner_of_procedure(db, nodes->place[node], module) == CODE_OWN)
+            return nodes->place[node];
+        if (found == NOTHING && procedure.name)
+            found = nodes->place[node];
+    }
+    return found;
 }

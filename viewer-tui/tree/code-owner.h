@@ -24,7 +24,8 @@ enum code_owner code_owner(const struct view *view, uint32_t row);
 /* Of a procedure, by its id, whose code is in a module (NOTHING: made at run time). */
 enum code_owner code_owner_of_procedure(struct database *db, uint32_t id, uint32_t module);
 
-/* Of a source file by rules 1 to 3; CODE_OF_SYSTEM if these leave it open. */
-enum code_owner code_owner_of_file(struct database *db, uint32_t file);
+/* The innermost procedure of the user's own around a node of the database, which have been read; else the innermost one
+ * that has a name; NOTHING: there is none. */
+uint32_t code_own_procedure(struct database *db, uint32_t node);
 
 #endif

@@ -85,7 +85,7 @@ static struct decision decision_on(struct filtered_tree *tree, uint32_t row)
     return decision;
 }
 
-enum visibility filtered_visibility(struct filtered_tree *tree, uint32_t number)
+static enum visibility visibility_of(struct filtered_tree *tree, uint32_t number)
 {
     const struct row *row = view_row(tree->view, number);
     if (number == 0)
@@ -99,12 +99,12 @@ enum visibility filtered_visibility(struct filtered_tree *tree, uint32_t number)
 bool filtered_can_open(struct filtered_tree *tree, uint32_t number)
 {
     const struct row *row = view_row(tree->view, number);
-    if (row->is_leaf || filtered_visibility(tree, number) == ROW_FOLDED)
+    if (row->is_leaf || visibility_of(tree, number) == ROW_FOLDED)
         return false;
     if (!row->is_expanded)
         return true;
     uint32_t first = row->first_child, n = row->n_children, i = 0;
-    while (i < n && filtered_visibility(tree, first + i) == ROW_HIDDEN)
+    while (i < n && visibility_of(tree, first + i) == ROW_HIDDEN)
         i++;
     return i < n;
 }
@@ -145,7 +145,7 @@ static void list_below(struct listing *listing, uint32_t row)
     for (uint32_t i = 0; i < view_row(view, row)->n_children; i++) {
         uint32_t child =
             tree->is_unsorted ? view_row(view, row)->first_child + i : view_child(view, row, i);
-        enum visibility visibility = filtered_visibility(tree, child);
+        enum visibility visibility = visibility_of(tree, child);
         if (visibility == ROW_ELIDED)
             elide(listing, child);
         else if (visibility != ROW_HIDDEN)
@@ -171,7 +171,7 @@ void filtered_children(struct filtered_tree *tree, uint32_t row, row_list *child
 {
     struct listing listing = {.tree = tree, .into = children, .expanded = expanded};
     size_t first = children->n;
-    if (filtered_visibility(tree, row) == ROW_FOLDED)
+    if (visibility_of(tree, row) == ROW_FOLDED)
         return;
     expand(&listing, row);
     list_below(&listing, row);
@@ -195,7 +195,7 @@ uint32_t filtered_parent(struct filtered_tree *tree, uint32_t row, uint32_t root
 {
     while (row != root) {
         row = view_row(tree->view, row)->parent;
-        if (row == 0 || filtered_visibility(tree, row) != ROW_ELIDED)
+        if (row == 0 || visibility_of(tree, row) != ROW_ELIDED)
             break;
     }
     return row;

@@ -58,8 +58,6 @@ bool filtered_needs_paths(const struct filtered_tree *tree);
 /* Number of matches that the pass for the filters in force found; 0 if none was needed. */
 uint64_t filtered_n_matches(const struct filtered_tree *tree);
 
-enum visibility filtered_visibility(struct filtered_tree *tree, uint32_t row);
-
 /* Whether there are, or may be, visible rows below a row. */
 bool filtered_can_open(struct filtered_tree *tree, uint32_t row);
 

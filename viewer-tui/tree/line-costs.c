@@ -7,7 +7,7 @@
 
 /* The arguments of line_costs_find. */
 struct line_search {
-    struct line_costs *costs;
+    line_costs *costs;
     uint32_t file;
     uint32_t scope;
     int side; /* of a comparison, whose file it is */
@@ -90,11 +90,10 @@ static int compare_lines(const void *a, const void *b)
 }
 
 /* Joins the elements of each line. */
-static void merge(struct line_costs *costs)
+static void merge(line_costs *costs)
 {
     size_t n = 0;
-    if (costs->n > 1)
-        qsort(costs->at, costs->n, sizeof *costs->at, compare_lines);
+    vec_sort(costs, compare_lines);
     for (size_t i = 0; i < costs->n; i++) {
         const struct line_cost *from = &costs->at[i];
         if (n == 0 || costs->at[n - 1].line != from->line) {
@@ -109,7 +108,7 @@ static void merge(struct line_costs *costs)
     costs->n = n;
 }
 
-void line_costs_find(struct line_costs *costs, struct view *view, uint32_t row, uint32_t file)
+void line_costs_find(line_costs *costs, struct view *view, uint32_t row, uint32_t file)
 {
     uint32_t origin_row = row;
     struct line_search search = {.costs = costs,
@@ -128,7 +127,7 @@ void line_costs_find(struct line_costs *costs, struct view *view, uint32_t row, 
     merge(costs);
 }
 
-const struct line_cost *line_costs_of(const struct line_costs *costs, uint32_t line)
+const struct line_cost *line_costs_of(const line_costs *costs, uint32_t line)
 {
     struct line_cost wanted = {.line = line};
     if (!costs->n)

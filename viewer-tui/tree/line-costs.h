@@ -20,15 +20,12 @@ struct line_cost {
 };
 
 /* Sorted by line, each line once. The owner frees it with vec_free. */
-struct line_costs {
-    struct line_cost *at;
-    size_t n, cap;
-};
+typedef VEC(struct line_cost) line_costs;
 
 /* Fills an empty `costs`. */
-void line_costs_find(struct line_costs *costs, struct view *view, uint32_t row, uint32_t file);
+void line_costs_find(line_costs *costs, struct view *view, uint32_t row, uint32_t file);
 
 /* NULL if the line has no cost. */
-const struct line_cost *line_costs_of(const struct line_costs *costs, uint32_t line);
+const struct line_cost *line_costs_of(const line_costs *costs, uint32_t line);
 
 #endif

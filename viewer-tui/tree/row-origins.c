@@ -19,30 +19,20 @@ static void add_name(const struct view *view, uint32_t row, struct text *out)
     label_name(view, row, out);
 }
 
-/* Whether a path contains the procedure with this name, at this line (0: any). */
-static bool goes_through(const json_t *path, const char *name, uint32_t line)
-{
-    size_t i;
-    json_t *frame;
-    json_array_foreach(path, i, frame)
-    {
-        if (strcmp(run_text(frame, "name"), name) == 0 &&
-            (line == 0 || run_number(frame, "line") == line))
-            return true;
-    }
-    return false;
-}
-
-/* Keeps only paths that contain the procedure in which this row is called. */
+/* Keeps only paths that contain the procedure in which this row is called, at the line of the call if that is known. */
 static void keep_those_here(struct thread_origins *origins, const struct view *view, uint32_t row)
 {
     struct text above = {0};
     size_t kept = 0;
     add_name(view, view_procedure_at(view, view_row(view, row)->parent), &above);
+    uint32_t line = view_row(view, row)->call_line;
     for (size_t i = 0; i < origins->list.n; i++)
-        if (goes_through(origins->list.at[i].path, text_string(&above),
-                         view_row(view, row)->call_line))
-            origins->list.at[kept++] = origins->list.at[i];
+        json_each (frame, origins->list.at[i].path)
+            if (strcmp(run_text(frame, "name"), text_string(&above)) == 0 &&
+                (line == 0 || run_number(frame, "line") == line)) {
+                origins->list.at[kept++] = origins->list.at[i];
+                break;
+            }
     origins->list.n = kept;
     vec_free(&above);
 }

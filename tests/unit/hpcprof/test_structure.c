@@ -1,3 +1,4 @@
+#include "tests/fuzz/reader-checks.h"
 #include "tests/unit/cmocka_suite.h"
 #include "tests/unit/hpcprof/made_image.h"
 
@@ -243,28 +244,6 @@ TEST(sampled_procedures_are_marked)
 
 /* ---- addresses ---- */
 
-static void check_invariants(const struct structure *s)
-{
-    for (size_t i = 0; i < s->scopes.n; i++) {
-        const struct structure_scope *scope = &s->scopes.at[i];
-        assert_true(scope->parent == STRUCTURE_NONE || scope->parent < i);
-        assert_true((scope->parent == STRUCTURE_NONE) == (scope->kind == SCOPE_PROCEDURE));
-        assert_true(scope->kind == SCOPE_LOOP || scope->function < s->functions.n);
-        assert_true(scope->file == STRUCTURE_NONE || scope->file < s->files.count);
-    }
-    for (size_t i = 0; i < s->statements.n; i++) {
-        const struct structure_statement *statement = &s->statements.at[i];
-        assert_true(statement->begin < statement->end && statement->scope < s->scopes.n);
-        assert_true(i == 0 || statement[-1].end <= statement->begin);
-        assert_ptr_equal(structure_find(s, statement->begin), statement);
-        assert_ptr_equal(structure_find(s, statement->end - 1), statement);
-        if (i + 1 == s->statements.n || statement[1].begin > statement->end)
-            assert_null(structure_find(s, statement->end));
-        if (i == 0 && statement->begin > 0)
-            assert_null(structure_find(s, statement->begin - 1));
-    }
-}
-
 /* Buckets of addresses: one, few of many statements, and as many as bits allow. */
 TEST(addresses_are_found_wherever_they_are)
 {
@@ -283,7 +262,7 @@ TEST(addresses_are_found_wherever_they_are)
         made_fragment(0, UINT64_MAX);
         struct structure *s = read_made();
         assert_int_equal(s->statements.n, counts[i]);
-        check_invariants(s);
+        check_structure(s);
         structure_free(s);
     }
 }
@@ -378,7 +357,7 @@ TEST(impossible_numbers)
                 struct structure *s = structure_read(bytes, size, only[k]);
                 refused += !s;
                 if (s)
-                    check_invariants(s);
+                    check_structure(s);
                 structure_free(s);
             }
             memcpy(bytes + at, &old, 4);

@@ -1,5 +1,6 @@
 #include "tests/unit/hpcrun/made_sample.h"
 
+#include "hpcrun/code/module-instances.h"
 #include "hpcrun/sample/lock-wait-record.h"
 
 struct process process;
@@ -14,6 +15,9 @@ struct thread_status status;
 uint32_t node_of_path, full_metric, running, waiters;
 uint64_t paid[KEPT + 1][METRICS], charged;
 uint32_t recorded_workers, recorded_n;
+bool kernel_is_hidden;
+uint64_t entered_ips[KERNEL_FRAMES];
+unsigned entered;
 struct trace_record found;
 
 static struct arena_thread image;
@@ -81,6 +85,18 @@ uint32_t logical_unknown(struct cct *cct)
     return UNKNOWN;
 }
 
+uint64_t modules_kernel_ip(uint64_t address)
+{
+    return kernel_is_hidden ? KERNEL_IP : KERNEL_IP + address;
+}
+
+uint32_t cct_child(struct cct *cct, uint32_t parent, const struct cct_note *note)
+{
+    assert_in_range(entered, 0, KERNEL_FRAMES - 1);
+    entered_ips[entered++] = note->ip;
+    return parent == NODE ? UNKNOWN : parent;
+}
+
 bool cct_add(struct cct *cct, uint32_t node, uint32_t metric, uint64_t amount)
 {
     assert_in_range(node, NODE, KEPT);
@@ -123,6 +139,8 @@ int begin_sample(void **state)
     node_of_path = NODE;
     full_metric = METRICS;
     recorded_workers = recorded_n = 0;
+    kernel_is_hidden = false;
+    entered = 0;
     return 0;
 }
 

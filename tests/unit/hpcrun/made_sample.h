@@ -30,6 +30,14 @@ extern uint32_t full_metric;             /* has no memory; METRICS: all have */
 extern uint32_t running;                 /* threads that work, by their slots: 0 */
 extern uint32_t waiters;                 /* for locks of the thread: 0 */
 
+#define KERNEL_IP 0x100000u    /* of the address 0 in the kernel */
+extern bool kernel_is_hidden; /* all its code has that ip: false */
+
+/* The nodes that were entered for the kernel's frames, from the outermost on: the first is UNKNOWN, those below have the
+ * same number. */
+extern uint64_t entered_ips[KERNEL_FRAMES];
+extern unsigned entered;
+
 /* What sample.c did: what each node was paid, the amount that each waiter was charged, the last numbers of workers, and
  * what the last sample found. */
 extern uint64_t paid[KEPT + 1][METRICS], charged;

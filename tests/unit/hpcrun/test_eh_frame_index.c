@@ -43,6 +43,11 @@ static uint64_t address_of(const void *at)
     return (uint64_t)(uintptr_t)at;
 }
 
+static const uint8_t *index_of(const uint8_t *at, size_t size, uint64_t address, size_t *bytes)
+{
+    return eh_frame_index(&(struct eh_frame_copy){at, size, address}, 1, module_end, bytes);
+}
+
 /* Every address of code has the same rules by both. */
 TEST(rules_are_those_of_the_linkers_index)
 {
@@ -52,7 +57,7 @@ TEST(rules_are_those_of_the_linkers_index)
     uint8_t *copy = malloc(section_size);
     memcpy(copy, section, section_size);
     const uint8_t *index =
-        eh_frame_index(copy, section_size, address_of(section), module_end, &bytes);
+        index_of(copy, section_size, address_of(section), &bytes);
     assert_non_null(index);
     assert_true(address_of(index) > module_end && address_of(index) - module_end < INT32_MAX);
     assert_true(cfi_open(&ours, index) && cfi_open(&theirs, linkers));
@@ -86,8 +91,8 @@ TEST(damage)
         for (int k = 0; k < 3; k++)
             copy[(size_t)rand() % section_size] = (uint8_t)(rand() % 4 ? rand() : 0xff);
         size_t cut = i % 2 ? (size_t)rand() % section_size : 0;
-        const uint8_t *index = eh_frame_index(copy + cut, section_size - cut,
-                                              address_of(section) + cut, module_end, &bytes);
+        const uint8_t *index = index_of(copy + cut, section_size - cut,
+                                        address_of(section) + cut, &bytes);
         if (index)
             munmap((void *)(uintptr_t)index, bytes);
     }
@@ -98,6 +103,6 @@ TEST(nothing_to_index)
 {
     static const uint8_t end[4];
     size_t bytes;
-    assert_null(eh_frame_index(end, sizeof end, address_of(end), module_end, &bytes));
-    assert_null(eh_frame_index(end, 0, address_of(end), module_end, &bytes));
+    assert_null(index_of(end, sizeof end, address_of(end), &bytes));
+    assert_null(index_of(end, 0, address_of(end), &bytes));
 }

@@ -33,6 +33,7 @@ static struct {
     long argument[6];
     uint64_t set;
     bool has_start, waits;
+    uint64_t ticks; /* that it takes */
 } sim;
 
 static bool has_start;
@@ -49,6 +50,8 @@ static long made_up(long a, long b, long c, long d, long e, long f)
         sim.set = *(const uint64_t *)sim.argument[sim.set_at];
     if (sim.error)
         errno = sim.error;
+    for (uint64_t begin = ticks_now(); ticks_now() - begin < sim.ticks;)
+        ;
     return sim.result;
 }
 
@@ -71,8 +74,21 @@ void call_ends(struct call_start before)
     has_start = false;
 }
 
+static const volatile void *noted, *asked;
+
+void waker_note(const volatile void *object)
+{
+    noted = object;
+}
+
+void wake_up_by_last(const volatile void *object, uint64_t since, uint64_t time)
+{
+    asked = object;
+}
+
 STEP(begin)
 {
+    noted = asked = NULL;
     memset(&sim, 0, sizeof sim);
     memset(&slot, 0, sizeof slot);
     sim.rest_at = sim.set_at = -1;
@@ -198,3 +214,30 @@ TEST(results_and_errors_stay)
 }
 
 EACH_TEST(begin, NULL);
+
+/* glibc's semaphore: its value, and the number of those who wait. */
+TEST(a_long_wait_for_a_semaphore_asks_for_the_waker)
+{
+    union {
+        uint64_t word;
+        sem_t semaphore;
+    } at = {.word = 1};
+    sim.ticks = 2 * WAKE_UP_TICKS;
+    sem_post(&at.semaphore);
+    sem_wait(&at.semaphore); /* is free */
+    assert_null(asked);
+    assert_null(noted);
+    at.word = UINT64_C(3) << 32;
+    sim.result = -1;
+    sem_wait(&at.semaphore);
+    assert_null(asked);
+    sim.result = 0;
+    sem_wait(&at.semaphore);
+    assert_ptr_equal(asked, &at.semaphore);
+    sem_post(&at.semaphore);
+    assert_ptr_equal(noted, &at.semaphore);
+    asked = NULL;
+    sim.ticks = 0;
+    sem_wait(&at.semaphore);
+    assert_null(asked);
+}

@@ -277,6 +277,31 @@ TEST(no_record_is_written_twice)
     }
 }
 
+/* A process may be killed while the wake-ups of short waits are left out: what moved is there twice. */
+TEST(wake_ups_that_are_left_over_are_skipped)
+{
+    static const uint64_t ticks[] = {200, 400, 300, 400, 500};
+    begin();
+    thread.began_wall = 50;
+    segments_init(&thread.wake_ups, sizeof(struct arena_wake_up), ARENA_MARK_BITS);
+    for (unsigned i = 0; i < 5; i++)
+        *(struct arena_wake_up *)segments_add(&thread.wake_ups) = (struct arena_wake_up){
+            .ticks = ticks[i] << 30, .began = (ticks[i] - 90) << 30, .released = (ticks[i] - 30) << 30, .thread = i};
+    image.wake_ups = 5;
+    image.lost_wake_ups = 7;
+    assert_true(flush_thread(&thread, false)); /* until the end they may be left out */
+    assert_int_equal(read_file()->threads.at[0].wake_ups.n, 0);
+    assert_true(flush_thread(&thread, true));
+    const struct measurement_thread *written = &read_file()->threads.at[0];
+    assert_int_equal(written->wake_ups.n, 3);
+    static const uint32_t kept[] = {0, 1, 4};
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(written->wake_ups.at[i].thread, kept[i]);
+    assert_int_equal(written->lost_wake_ups, 7);
+    segments_free(&thread.wake_ups);
+    end();
+}
+
 /* Samples after the stop count as fired and dropped, once. */
 TEST(late_samples_are_counted_once)
 {

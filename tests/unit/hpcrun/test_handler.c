@@ -339,7 +339,8 @@ TEST(a_live_image_is_not_flushed)
     static struct arena_segments offsets;
     image.state = THREAD_IMAGE_LIVE;
     thread.cct.nodes.offsets = thread.cct.values.offsets = &offsets;
-    thread.logical.lnotes.notes.offsets = thread.trace.offsets = thread.marks.offsets = &offsets;
+    thread.logical.lnotes.notes.offsets = thread.trace.offsets = thread.marks.offsets =
+        thread.wake_ups.offsets = &offsets;
     ticks_since_look = TICKS_PER_LOOK;
     since_flush = 2 * FLUSH_INTERVAL;
     handle(SI_TIMER, 0);

@@ -45,6 +45,23 @@ static int compare_code(struct dl_phdr_info *info, size_t size, void *count)
     return 0;
 }
 
+/* Its code has the ips of a module; what it hides, or what lies far from it, has one. */
+TEST(the_kernel_is_a_module)
+{
+    const uint64_t start = 0xffffffff81000000;
+    uint32_t id = modules_end();
+    modules_add_kernel(start, 77);
+    assert_int_equal(ip_instance(modules_kernel_ip(start + 0x123)), id);
+    assert_int_equal(ip_offset(modules_kernel_ip(start + 0x123)), 0x123);
+    assert_int_equal(ip_offset(modules_kernel_ip(0xfffffe0000001000)), 0);
+    assert_int_equal(modules_get(id)->flags, MODULE_KERNEL);
+    assert_int_equal(modules_get(id)->hash, 77);
+    assert_string_equal(modules_get(id)->path, KERNEL_MODULE);
+    assert_true(modules_get(id)->start == 0 && modules_get(id)->bias == 0);
+    modules_add_kernel(0, 77);
+    assert_int_equal(ip_offset(modules_kernel_ip(start + 0x123)), 0);
+}
+
 TEST(our_table_says_what_the_loader_says)
 {
     int count = 0;

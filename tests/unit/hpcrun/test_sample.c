@@ -111,6 +111,30 @@ TEST(without_memory_for_the_value_it_is_dropped_too)
     assert_int_equal(thread.unwinder.depth, 0);
 }
 
+/* Callers are looked up at their return address - 1, as the program's frames are. */
+TEST(the_kernels_frames_are_below_the_path)
+{
+    static const uint64_t frames[] = {0x30, 0x21, 0x11};
+    take_increment(&(struct increment){.fired = true, .amount = 1000, .kernel = frames, .kernel_count = 3});
+    assert_int_equal(entered, 3);
+    assert_int_equal(entered_ips[0], KERNEL_IP + 0x10);
+    assert_int_equal(entered_ips[1], KERNEL_IP + 0x20);
+    assert_int_equal(entered_ips[2], KERNEL_IP + 0x30);
+    assert_int_equal(paid[NODE][WORK], 0);
+    assert_int_equal(paid[UNKNOWN][WORK], 1000);
+    assert_int_equal(found.node, UNKNOWN);
+    assert_only_fate(FATE_RECORDED, 1000);
+}
+
+TEST(a_kernel_that_hides_its_addresses_is_one_frame)
+{
+    static const uint64_t frames[] = {0x30, 0x21, 0x11};
+    kernel_is_hidden = true;
+    take_increment(&(struct increment){.fired = true, .amount = 1000, .kernel = frames, .kernel_count = 3});
+    assert_int_equal(entered, 1);
+    assert_int_equal(entered_ips[0], KERNEL_IP);
+}
+
 /* A sample with a partial path is recorded, and counted under its reason besides. */
 TEST(a_partial_path_has_its_reason)
 {

@@ -1,7 +1,6 @@
+#include "tests/fuzz/reader-checks.h"
 #include "tests/unit/lib/measurement_encoder.h"
 #include "tests/unit/random_numbers.h"
-
-#include "lib/trace-format.h"
 
 /* 40 chunks, each of which adds 1 to a node of its own, so the test sees which chunk is lost. */
 enum { PAYMENTS = 40 };
@@ -69,41 +68,6 @@ TEST(a_damaged_file_header_costs_nothing_else)
     assert_int_equal(sum_of(m), PAYMENTS);
 }
 
-/* Reads all data that the reader returned, so that a sanitizer finds invalid memory. */
-static void check_invariants(const struct measurement *m)
-{
-    for (size_t i = 0; i < m->metrics.n; i++)
-        assert_true(m->metrics.at[i].event == MEASUREMENT_UNKNOWN ||
-                    m->metrics.at[i].event < m->events.n);
-    for (size_t i = 0; i < m->threads.n; i++) {
-        const struct measurement_thread *t = &m->threads.at[i];
-        assert_true(i == 0 || t[-1].index < t->index);
-        assert_true(t->nodes.n >= 2);
-        for (size_t n = 1; n < t->nodes.n; n++) {
-            const struct measurement_node *node = &t->nodes.at[n];
-            assert_true(node->parent < n);
-            assert_true(node->ip_space >= MEASUREMENT_LOST_RECORD || node->ip_space < m->modules.n);
-            if (node->lip_space < MEASUREMENT_LOST_RECORD && node->lip_space >= MEASUREMENT_NAMES)
-                assert_true(node->lip_space - MEASUREMENT_NAMES < m->name_tables.n);
-        }
-        for (size_t k = 0; k < t->values.n; k++) {
-            const struct measurement_value *value = &t->values.at[k];
-            assert_true(value->node < t->nodes.n && value->metric < m->metrics.n);
-            assert_true(k == 0 || value[-1].node < value->node ||
-                        (value[-1].node == value->node && value[-1].metric < value->metric));
-        }
-        for (size_t k = 0; k < t->trace.n; k++) {
-            const struct measurement_trace_record *record = &t->trace.at[k];
-            assert_true(record->node < t->nodes.n);
-            assert_in_range(trace_state(record->amount), TRACE_WORK, TRACE_DROPPED);
-            assert_true(k == 0 || record[-1].time <= record->time);
-        }
-        assert_true(t->trace_event == MEASUREMENT_UNKNOWN || t->trace_event < m->events.n);
-    }
-    for (size_t i = 0; i < m->problems.n; i++)
-        assert_null(strchr(m->problems.at[i], '\n'));
-}
-
 TEST(random_damage_is_survived)
 {
     start_payments();
@@ -118,7 +82,7 @@ TEST(random_damage_is_survived)
         struct measurement *m = read_bytes(damaged.at, damaged.n, &cause);
         free(cause);
         if (m)
-            check_invariants(m);
+            check_measurement(m);
     }
 }
 
@@ -146,7 +110,7 @@ TEST(random_payloads_are_survived)
             end_chunk(kind, kind < 16 ? PROCESS : random_below(3));
         }
         struct measurement *m = read_file();
-        check_invariants(m);
+        check_measurement(m);
     }
 }
 

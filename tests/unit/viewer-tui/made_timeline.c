@@ -13,6 +13,22 @@ static void add(struct made_timeline *made, const void *bytes, size_t size)
     made->size += size;
 }
 
+static void add_wake_ups(struct made_timeline *made, const struct timeline_thread *threads)
+{
+    struct timeline_wake_list lists[64] = {0};
+    for (size_t t = 0, i = 0; t < made->header.n_threads; t++) {
+        lists[t] = (struct timeline_wake_list){made->size, 0, made->step ? made->step : 1, made->window, 0};
+        for (; i < made->n_wake_ups && made->wake_ups[i].profile == threads[t].profile; i++) {
+            const struct made_wake_up *from = &made->wake_ups[i];
+            add(made, &(struct timeline_wake_up){from->time, from->began, from->released, from->waker},
+                sizeof(struct timeline_wake_up));
+            lists[t].n_wake_ups++;
+        }
+    }
+    made->header.wake_lists = made->size;
+    add(made, lists, made->header.n_threads * sizeof *lists);
+}
+
 static void add_records(struct made_timeline *made, const struct made_record *records, size_t n)
 {
     struct timeline_thread threads[64], *thread = threads - 1;
@@ -34,6 +50,7 @@ static void add_records(struct made_timeline *made, const struct made_record *re
     made->header.threads = made->size;
     made->header.n_threads = (uint32_t)(thread + 1 - threads);
     add(made, threads, made->header.n_threads * sizeof *threads);
+    add_wake_ups(made, threads);
 }
 
 void make_timeline(struct made_timeline *made, const struct made_record *records, size_t n, uint64_t unit,

@@ -16,9 +16,17 @@ struct made_record {
     bool is_worker;
 };
 
+struct made_wake_up {
+    uint32_t profile; /* ascending */
+    uint32_t began, released, time, waker;
+};
+
 struct made_timeline {
     struct timeline_place places[64];
     uint64_t n_places;
+    const struct made_wake_up *wake_ups; /* of profiles that have records */
+    size_t n_wake_ups;
+    uint64_t step, window; /* of wake-ups; 0: they are complete */
     struct timeline_header header; /* what is not set, is */
     uint8_t bytes[1 << 20];
     size_t size;

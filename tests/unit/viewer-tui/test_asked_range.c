@@ -29,12 +29,15 @@ TEST(phases_have_numbers)
     struct asked_range asked;
     assert_true(asked_range_read("phase2", &asked));
     assert_int_equal(asked.phase, 2);
+    assert_true(asked_range_read("during:a:2", &asked));
+    assert_string_equal(asked.during, "a:2");
+    assert_true(asked_range_is_given(&asked));
 }
 
 TEST(other_texts_are_refused)
 {
     static const char *const texts[] = {"",     ":",      "2s",     "a:b",    "1:2:3",  "-1s:2s", "1x:2s", "1s:101%",
-                                        "inf:", "nan:1s", "phase",  "phase0", "phasex", "phase2x", "1s:2sx", "%:1s"};
+                                        "inf:", "nan:1s", "phase",  "phase0", "phasex", "phase2x", "1s:2sx", "%:1s", "during:"};
     struct asked_range asked;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (asked_range_read(texts[i], &asked))

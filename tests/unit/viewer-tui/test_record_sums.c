@@ -164,6 +164,8 @@ TEST(records_pay_by_their_state_and_flags)
     assert_true(paid.of[PAYS_WAITING] == 120 && paid.of[PAYS_WALL] == 0 && paid.of[PAYS_LOCK_BLAME] == 120);
     paid = paid_by(TRACE_WAITING, TRACE_AS_WAITING | TRACE_WORKER, 0);
     assert_true(paid.of[PAYS_WAITING] == 120 && paid.of[PAYS_WALL] == 120 && paid.of[PAYS_IDLENESS] == 840);
+    paid = paid_by(TRACE_WORK, TRACE_IN_KERNEL, 0);
+    assert_true(paid.of[PAYS_WORK] == 120 && paid.of[PAYS_KERNEL] == 120);
     paid = paid_by(TRACE_OFF_CPU, 0, 0);
     assert_true(paid.of[PAYS_WORK] == 120 && paid.of[PAYS_OFF_CPU] == 120 && paid.of[PAYS_WALL] == 0);
     paid = paid_by(TRACE_OFF_CPU, TRACE_AS_OVERHEAD, 0);

@@ -164,11 +164,34 @@ TEST(damage_of_the_lists_is_found_when_the_file_is_opened)
     EXPECT_DAMAGE(struct timeline_header, 0, places, UINT64_MAX - 7, "outside");
     EXPECT_DAMAGE(struct timeline_header, 0, threads, 12, "outside");
     EXPECT_DAMAGE(struct timeline_header, 0, n_places, 0, "no places");
-    uint64_t threads = made.header.threads;
+    uint64_t threads = made.header.threads, wake_lists = made.header.wake_lists;
     EXPECT_DAMAGE(struct timeline_thread, threads, profile, 7, "order");
     EXPECT_DAMAGE(struct timeline_thread, threads, records, 4, "outside");
     EXPECT_DAMAGE(struct timeline_thread, threads, n_records, UINT64_MAX, "outside");
     EXPECT_DAMAGE(struct timeline_thread, threads + sizeof(struct timeline_thread), records, UINT64_MAX - 7, "outside");
+    EXPECT_DAMAGE(struct timeline_wake_list, wake_lists, n_wake_ups, UINT64_MAX, "outside");
+    EXPECT_DAMAGE(struct timeline_wake_list, wake_lists + sizeof(struct timeline_wake_list), n_wake_ups, 1000, "outside");
+    EXPECT_DAMAGE(struct timeline_wake_list, wake_lists, wake_ups, UINT64_MAX - 7, "outside");
+}
+
+/* One of the arrays of earlier files begins where the field would be. */
+TEST(earlier_files_have_no_wake_ups)
+{
+    begin(two, N_TWO, 1, true);
+    assert_non_null(timeline->wake_lists);
+    timeline_close(timeline);
+    size_t size = offsetof(struct timeline_header, wake_lists);
+    memmove(made.bytes + size, made.bytes + made.header.places, made.n_places * sizeof *made.places);
+    made.header.places = size;
+    memcpy(made.bytes, &made.header, size);
+    timeline = open_made(&made);
+    assert_non_null(timeline);
+    assert_null(timeline->wake_lists);
+    uint64_t n;
+    assert_null(timeline_wake_ups(timeline, 0, &n));
+    assert_int_equal(n, 0);
+    assert_int_equal(timeline->places[1].logical, 11);
+    end();
 }
 
 TEST(all_threads_have_no_more_records_than_fit)

@@ -10,13 +10,18 @@
  * heading are escaped text. */
 extern const char flamegraph_to_title[], flamegraph_to_heading[], flamegraph_to_frames[];
 
-/* The part after the frames. Each frame is
+/* Between a strip of the time line and the frames: the range slider, which the script shows if flamegraph-times.h has
+ * added costs after the frames. */
+extern const char flamegraph_slider[];
+
+/* The part after that. Each frame is
  *
  *     <div class="f" data-own="COSTS" data-total="COSTS" title="WHAT TO SHOW"
  *          style="left:X%;width:W%;top:Ypx;background:COLOR">NAME</div>
  *
  * (in a comparison also data-own-before and data-total-before), X and W in percent of the whole
- * program and Y = depth * FLAMEGRAPH_ROW. The first frame is the whole program. Before the frames
+ * program and Y = depth * FLAMEGRAPH_ROW. The first frame is the whole program; all are in an element with the id
+ * "frames". Before the frames
  * there may be a paragraph with the id "legend", with examples of colors in spans of the class
  * "sample". */
 extern const char flamegraph_end[];

@@ -6,6 +6,7 @@
  * from the left one. Frames that only the left run has have no width. */
 #include "viewer-tui/output/export/flamegraph-frames.h"
 #include "viewer-tui/output/export/flamegraph-page.h"
+#include "viewer-tui/output/export/flamegraph-times.h"
 
 #include "lib/number.h"
 #include "viewer-tui/compare/comparison.h"
@@ -38,6 +39,7 @@ struct flamegraph {
     const struct merged_runs *comparison; /* NULL: one database */
     double factor;                        /* comparison_factor */
     struct frames frames;
+    size_t size; /* bytes of the lines so far */
     struct text line;
 };
 
@@ -52,29 +54,20 @@ static void add_clean(struct text *out, const char *text)
 
 static void add_costs(struct flamegraph *graph, double costs, size_t metric)
 {
-    char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE];
     const struct metric *of = &graph->metrics->at[metric];
-    columns_alone(of, costs, value);
-    columns_percent(of, costs, view_whole(graph->tree->view, metric), percent);
-    text_add_xml(&graph->line, value);
-    if (*percent) {
+    struct number_text percent = columns_percent(of, costs, view_whole(graph->tree->view, metric));
+    text_add_xml(&graph->line, columns_alone(of, costs).text);
+    if (*percent.text) {
         text_add(&graph->line, " (");
-        text_add_xml(&graph->line, percent);
+        text_add_xml(&graph->line, percent.text);
         text_add(&graph->line, "%)");
     }
 }
 
 static void write_line(struct flamegraph *graph)
 {
+    graph->size += graph->line.n;
     text_end_line(&graph->line, graph->tree->out);
-}
-
-/* The change from the expected cost, relative to the larger of the two: -1..1. */
-static double change_of(const struct flamegraph *graph, const struct flame_frame *frame)
-{
-    double expected = graph->factor * frame->total[0];
-    double larger = fmax(expected, frame->total[1]);
-    return larger > 0 ? (frame->total[1] - expected) / larger : 0;
 }
 
 /* Adds "#rrggbb". Hue 0..359, the others in percent. */
@@ -89,7 +82,8 @@ static void add_hsl(struct text *out, double hue, double saturation, double ligh
     }
 }
 
-/* Orange is an increase, blue a decrease, gray no change: the color-blind can tell them apart. */
+/* Orange is an increase, blue a decrease, gray no change: the color-blind can tell them apart. `change` is from the
+ * expected cost, relative to the larger of the two: -1..1. */
 static void add_color_of_change(struct text *out, double change)
 {
     if (fabs(change) < LEAST_CHANGE)
@@ -100,8 +94,9 @@ static void add_color_of_change(struct text *out, double change)
 
 static void add_color(struct flamegraph *graph, const struct flame_frame *frame)
 {
+    double expected = graph->factor * frame->total[0], larger = fmax(expected, frame->total[1]);
     if (graph->comparison)
-        add_color_of_change(&graph->line, change_of(graph, frame));
+        add_color_of_change(&graph->line, larger > 0 ? (frame->total[1] - expected) / larger : 0);
     else if (frame->has_module)
         add_hsl(&graph->line, frame->hue, 70, frame->lightness);
     else
@@ -190,6 +185,8 @@ static void write_frames(struct flamegraph *graph, const char *metric)
     for (size_t i = 0; i < frames->list.n; i++)
         if (frames->list.at[i].is_shown)
             write_frame(graph, &frames->list.at[i], metric);
+    text_add(&graph->line, "</div>");
+    write_line(graph);
 }
 
 /* The left run's costs in frames that are not shown although the frames above them are. */
@@ -257,17 +254,10 @@ static void add_title(struct flamegraph *graph, const char *metric, struct text 
     vec_free(&title);
 }
 
-/* What all threads did when, of a run that has a time line. */
-static void write_strip(const struct flamegraph *graph)
+/* The time line of a run that has one. */
+static bool open_strip(const struct tree *tree, struct open_timeline *open)
 {
-    const struct tree *tree = graph->tree;
-    struct open_timeline open;
-    struct timeline_lines lines = {.open = &open, .label_width = STRIP_LABEL};
-    bool has_line = !session_is_merged(tree->session) && session_timeline(tree->session);
-    if (!has_line || open_timeline(&open, tree->session, tree->projection, false, STRIP_COLUMNS))
-        return;
-    print_timeline_strip(&lines, tree->out);
-    close_timeline(&open);
+    return session_timeline(tree->session) && !open_timeline(open, tree->session, tree->projection, false, STRIP_COLUMNS);
 }
 
 static void write_page(struct flamegraph *graph, const char *metric)
@@ -281,8 +271,18 @@ static void write_page(struct flamegraph *graph, const char *metric)
     vec_free(&title);
     if (graph->comparison)
         write_legend(graph, metric);
-    write_strip(graph);
+    struct open_timeline open;
+    bool has_strip = open_strip(graph->tree, &open);
+    if (has_strip) {
+        print_timeline_strip(&(struct timeline_lines){.open = &open, .label_width = STRIP_LABEL}, graph->tree->out);
+        fputs(flamegraph_slider, graph->tree->out);
+    }
     write_frames(graph, metric);
+    if (has_strip) {
+        flamegraph_times_add(&graph->frames, &open, graph->size, &graph->line);
+        close_timeline(&open);
+        write_line(graph);
+    }
     fputs(flamegraph_end, graph->tree->out);
 }
 

@@ -41,7 +41,8 @@ static size_t count_seen(struct tui *tui)
     return seen.n;
 }
 
-void tui_scroll_to_sorted(struct tui *tui)
+/* Scrolls the chosen columns to the one that rows are sorted by. */
+static void scroll_to_sorted(struct tui *tui)
 {
     struct column_choice *choice = choice_of(tui);
     if (!choice->is_made)
@@ -93,7 +94,7 @@ static void sort_by_neighbor(struct tui *tui)
     }
     free(columns.at);
     pane_sort(tui_pane(tui), sorting);
-    tui_scroll_to_sorted(tui);
+    scroll_to_sorted(tui);
 }
 
 void tui_sort_by_column(struct tui *tui, struct sorting sorting)
@@ -188,6 +189,7 @@ static void keep_columns(struct tui *tui)
         {"bars", NULL, tui->cells.has_bars},
         {"fold-inlined", NULL, tui->session->folds.inlined},
         {"collapse-recursion", NULL, tui->session->folds.recursion},
+        {"kernel", NULL, !tui->session->folds.kernel},
         {"columns", text_string(&columns), choice->is_made}};
     size_t n = sizeof changes / sizeof *changes;
     bool is_merged = session_is_merged(tui->session); /* its columns are not saved */
@@ -201,7 +203,7 @@ static void keep_columns(struct tui *tui)
     vec_free(&columns);
 }
 
-void tui_choose_columns(struct tui *tui)
+static void choose_columns(struct tui *tui)
 {
     struct column_list page = {.tui = tui};
     struct list list = {.title = "columns",
@@ -230,7 +232,7 @@ void tui_choose_columns(struct tui *tui)
         keep_columns(tui);
     tui->columns[tui->projection].first = 0;
     vec_free(&page.at);
-    tui_scroll_to_sorted(tui);
+    scroll_to_sorted(tui);
 }
 
 /* ---- metrics ---- */
@@ -255,12 +257,11 @@ static void sort_by_defined(struct tui *tui)
     struct pane *pane = tui_pane(tui);
     size_t last = metrics_of(tui)->n - 1;
     const struct metric *metric = &metrics_of(tui)->at[last];
-    char total[NUMBER_WITH_UNIT_SIZE];
-    columns_alone(metric, view_total(pane->view, last), total);
-    tui_say(tui, "%s: %s%s", metric->name, total, metric_is_measured(metric) ? " in the whole program" : "");
+    tui_say(tui, "%s: %s%s", metric->name, columns_alone(metric, view_total(pane->view, last)).text,
+            metric_is_measured(metric) ? " in the whole program" : "");
     say_why_not_measured(tui, metric);
     pane_sort(pane, (struct sorting){.metric = last, .part = pane->view->sorting.part});
-    tui_scroll_to_sorted(tui);
+    scroll_to_sorted(tui);
 }
 
 /* Asks for a definition until it is valid. */
@@ -301,17 +302,13 @@ static void scroll_columns(struct tui *tui)
         tui_say(tui, "columns %zu to %zu of %zu", choice->first + 1, choice->first + seen, all.n);
 }
 
-static void switch_bars(struct tui *tui)
-{
-    tui->cells.has_bars = !tui->cells.has_bars;
-}
-
 const struct family metric_family = {
     "Metrics",
     COMMANDS({"o", "show overhead by kind (spawn, sync, ...), or the usual metrics", show_kinds_or_not, 0, 0},
              {"d", "define a metric by a formula: waste = $idleness + $overhead", define_metric, 0, 0},
              {"i", "inspect the row: all values with all digits, file, line, module", tui_inspect, 0, PAGE},
-             {"C, F6", "choose columns: hide, move, sort by, delete, save (S)", tui_choose_columns, 0, 0},
+             {"C, F6", "choose columns: hide, move, sort by, delete, save (S)", choose_columns, 0, 0},
              {"}", "scroll the columns to the right", scroll_columns, 1, 0},
              {"{", "scroll the columns to the left", scroll_columns, -1, 0},
-             {"b", "show bars in place of percentages, or percentages", switch_bars, 0, 0})};
+             {"b", "show bars in place of percentages, or percentages", tui_switch,
+              offsetof(struct tui, cells.has_bars), 0})};

@@ -86,8 +86,9 @@ static void draw_headline(const struct tui *tui, struct area area)
 
 #define PATH_CUT "... > "
 
-/* The names of start code that a folded chain hides are left out of the path. */
-void tui_add_path(const struct tui *tui, uint32_t row, struct text *out, size_t width)
+/* Adds the path to a row: long names shortened, and only as much of its end as fits. The names of start code that a folded
+ * chain hides are left out. */
+static void add_path(const struct tui *tui, uint32_t row, struct text *out, size_t width)
 {
     const struct pane *pane = tui_drawn_pane(tui);
     struct text path = {0}, longer = {0};
@@ -117,7 +118,7 @@ static void draw_path(const struct tui *tui, struct area area, enum style style,
 {
     size_t width = (size_t)area.width, used = text->n + strlen(after) + (*after != '\0');
     if (width > used)
-        tui_add_path(tui, row, text, width - used);
+        add_path(tui, row, text, width - used);
     text_add(text, after);
     screen_put(area.line, 0, area.width, style, text_string(text));
     vec_free(text);

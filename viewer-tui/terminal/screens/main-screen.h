@@ -8,9 +8,6 @@
 /* Finds everything that the screen shows (prepare), then draws it, which changes nothing and reads no database. */
 void tui_show(struct tui *tui);
 
-/* Adds the path to a row: long names shortened, and only as much of its end as fits. */
-void tui_add_path(const struct tui *tui, uint32_t row, struct text *out, size_t width);
-
 /* The view or page whose name is in a column of the title; NULL: none. */
 const struct command *tui_command_at(int column);
 

@@ -93,14 +93,11 @@ static void ask_and_write(struct tui *tui)
 static void add_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part,
                      struct text *out)
 {
-    char value[NUMBER_WITH_UNIT_SIZE], percent[NUMBER_SIZE] = "";
     double cost = view_cost(view, row, metric, part);
-    columns_alone(&view->metrics->at[metric], cost, value);
-    text_add(out, value);
-    if (cost != 0)
-        columns_percent(&view->metrics->at[metric], cost, view_whole(view, metric), percent);
-    if (*percent)
-        text_printf(out, " (%s%%)", percent);
+    struct number_text percent = columns_percent(&view->metrics->at[metric], cost, view_whole(view, metric));
+    text_add(out, columns_alone(&view->metrics->at[metric], cost).text);
+    if (cost != 0 && *percent.text)
+        text_printf(out, " (%s%%)", percent.text);
 }
 
 /* Adds "coder_run  /src/coder.c:20  work: 6.500 s (65.0%) inclusive, 5.000 s (50.0%) exclusive". */

@@ -135,10 +135,8 @@ static void draw_margin(const struct tui *tui, const struct shown_source *shown,
     enum style style = is_marked ? STYLE_SELECTED : STYLE_PLAIN;
     int at = area.column + PERCENT_COLUMNS + 1;
     if (cost && cost->cost != 0 && whole != 0 && !metric->is_ratio) {
-        char percent[NUMBER_SIZE];
         struct text text = {0};
-        columns_percent(metric, cost->cost, whole, percent);
-        text_add_right(&text, percent, PERCENT_COLUMNS - 1);
+        text_add_right(&text, columns_percent(metric, cost->cost, whole).text, PERCENT_COLUMNS - 1);
         text_add(&text, "%");
         screen_put(area.line, area.column, PERCENT_COLUMNS, is_marked ? style : screen_heat(cost->cost / whole),
                    text_string(&text));
@@ -300,11 +298,6 @@ static void edit(struct tui *tui)
     vec_free(&problem);
 }
 
-static void show_source(struct tui *tui)
-{
-    tui->shows_source = !tui->shows_source;
-}
-
 static void switch_place(struct tui *tui)
 {
     tui->shows_call_site = !tui->shows_call_site && !tui->source_scroll.at_call;
@@ -337,7 +330,7 @@ static void scroll_sideways(struct tui *tui)
 
 const struct family source_family = {
     "Source",
-    COMMANDS({"v", "show or hide the source of the row", show_source, 0, 0},
+    COMMANDS({"v", "show or hide the source of the row", tui_switch, offsetof(struct tui, shows_source), 0},
              {"c", "switch between the call of the row and its declaration", switch_place, 0, 0},
              {"w", "code without source: go to the nearest line of yours that leads to it", go_to_own_call, 0, JUMP},
              {"K", "scroll the source up", scroll_lines, -1, 0},

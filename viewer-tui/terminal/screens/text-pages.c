@@ -50,30 +50,15 @@ bool tui_closes(struct tui *tui, int key)
     return tui->next != NULL;
 }
 
-/* Adds the advice on a row, or of two databases what changed there; false if there is none. */
-static bool describe(const struct tui *tui, struct view *view, uint32_t row, struct advice_lines *lines)
-{
-    if (session_is_comparison(tui->session)) {
-        struct changes_list changes = changes_of(view, row);
-        bool is_any = changes.n > 0;
-        changes_describe(&changes, view, row, lines);
-        vec_free(&changes);
-        return is_any;
-    }
-    struct advice advice = session_advice(tui->session, view, row);
-    bool is_any = advice.findings.list.n > 0;
-    advice_describe(&advice, lines);
-    advice_free(&advice);
-    return is_any;
-}
-
-void tui_advice(struct tui *tui)
+/* On the selected row; of two databases what changed. */
+static void show_advice(struct tui *tui)
 {
     struct view *view = tui_pane(tui)->view;
     uint32_t row = pane_row(tui_pane(tui));
     int width = screen_width();
     struct advice_lines lines = {.width = (size_t)(width < MOST_COLUMNS ? width : MOST_COLUMNS), .ascii = tui->ascii};
     struct text text = {0};
+    const char *title;
     if (!tui_is_of_one_run(tui, "advice", true))
         return;
     tui_announce("looking for work, idleness and overhead ...");
@@ -81,7 +66,7 @@ void tui_advice(struct tui *tui)
         view = session_view(tui->session, tui->projection, TOP_DOWN);
     if (!view)
         return;
-    describe(tui, view, row, &lines);
+    session_describe_advice(tui->session, view, row, &lines, &title);
     describe_name(view, row, tui->ascii, &text);
     text_add(&text, "  ");
     describe_location(view, row, tui->ascii, &text);
@@ -90,8 +75,7 @@ void tui_advice(struct tui *tui)
     text_printf(&text, "\n%s\n", row == 0 ? "" : part);
     for (size_t i = 0; i < lines.list.n; i++)
         text_printf(&text, "%s\n", lines.list.at[i]);
-    tui_show_text(tui, session_is_comparison(tui->session) ? "what changed" : "advice", text_string(&text),
-                  tui->command);
+    tui_show_text(tui, title, text_string(&text), tui->command);
     advice_lines_free(&lines);
     vec_free(&text);
 }
@@ -106,14 +90,13 @@ static bool stop_for_key(const char *what, int percent)
 
 bool tui_find_headline(struct tui *tui)
 {
-    if (session_has_losses(tui->session))
-        return true;
+    const char *title;
     struct view *view = session_view(tui->session, tui->projection, TOP_DOWN);
     struct advice_lines lines = {.width = WHOLE_PARAGRAPH, .ascii = tui->ascii};
     if (!view || screen_key_pressed())
         return false;
     progress_listen(stop_for_key);
-    bool is_any = describe(tui, view, 0, &lines);
+    bool is_any = session_describe_advice(tui->session, view, 0, &lines, &title);
     progress_listen(tui_tell_progress);
     bool is_done = !screen_key_pressed();
     text_clear(&tui->headline);
@@ -250,6 +233,12 @@ void tui_help(struct tui *tui)
     vec_free(&text);
 }
 
+void tui_switch(struct tui *tui)
+{
+    bool *is_on = (bool *)((char *)tui + tui->command->argument);
+    *is_on = !*is_on;
+}
+
 void tui_redraw(struct tui *tui)
 {
     (void)tui;
@@ -263,7 +252,7 @@ void tui_quit(struct tui *tui)
 }
 
 const struct family other_family = {
-    "Others", COMMANDS({"a", "advice on the row: idleness, overhead; comparing: what changed", tui_advice, 0, PAGE},
+    "Others", COMMANDS({"a", "advice on the row: idleness, overhead; comparing: what changed", show_advice, 0, PAGE},
                        {"^L", "redraw the screen", tui_redraw, 0, 0},
                        {"?, F1", "this help; like 1 to 6 it works on every page", tui_help, 0, PAGE},
                        {"q, F10, ^C, Q", "quit; close a page", tui_quit, 0, 0})};

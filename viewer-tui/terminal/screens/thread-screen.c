@@ -69,7 +69,6 @@ static void line(const void *context, size_t index, struct text *out)
 {
     const struct thread_screen *page = context;
     struct thread_table table = table_of(page);
-    char from[NUMBER_SIZE], to[NUMBER_SIZE];
     size_t most = 0;
     if (!page->shows_bins) {
         thread_table_add_line(&table, index, out);
@@ -77,9 +76,10 @@ static void line(const void *context, size_t index, struct text *out)
     }
     for (size_t bin = 0; bin < page->n_bins; bin++)
         most = page->bins[bin] > most ? page->bins[bin] : most;
-    number_format(distribution_bin_start(&page->costs.distribution, index, page->n_bins), &table.scale, from);
-    number_format(distribution_bin_start(&page->costs.distribution, index + 1, page->n_bins), &table.scale, to);
-    text_printf(out, "%*s -%*s%*zu  ", VALUE_WIDTH, from, VALUE_WIDTH, to, COUNT_WIDTH, page->bins[index]);
+    double from = distribution_bin_start(&page->costs.distribution, index, page->n_bins);
+    double to = distribution_bin_start(&page->costs.distribution, index + 1, page->n_bins);
+    text_printf(out, "%*s -%*s%*zu  ", VALUE_WIDTH, number_format(from, &table.scale).text, VALUE_WIDTH,
+                number_format(to, &table.scale).text, COUNT_WIDTH, page->bins[index]);
     thread_table_add_bar(&table, (double)page->bins[index], (double)most, out);
 }
 
@@ -129,10 +129,10 @@ static struct thread_set *selected_threads(const struct thread_screen *page, siz
     struct thread_set *set = NULL;
     if (page->shows_bins) { /* "0.5 s to 0.75 s of work" */
         const struct metric *metric = &costs->view->metrics->at[costs->metric];
-        char from[NUMBER_WITH_UNIT_SIZE], to[NUMBER_WITH_UNIT_SIZE];
-        number_with_unit(distribution_bin_start(&costs->distribution, selected, page->n_bins), metric->unit, from);
-        number_with_unit(distribution_bin_start(&costs->distribution, selected + 1, page->n_bins), metric->unit, to);
-        text_printf(&what, "%s to %s of %s", from, to, metric->name);
+        double from = distribution_bin_start(&costs->distribution, selected, page->n_bins);
+        double to = distribution_bin_start(&costs->distribution, selected + 1, page->n_bins);
+        text_printf(&what, "%s to %s of %s", number_with_unit(from, metric->unit).text,
+                    number_with_unit(to, metric->unit).text, metric->name);
         for (size_t i = 0; i < n; i++)
             if (bin_of(page, i) == selected)
                 picked[n_picked++] = i;

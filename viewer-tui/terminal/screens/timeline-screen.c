@@ -145,8 +145,8 @@ static void draw_below(struct tui *tui, struct time_page *page, int line)
     int width = screen_width();
     struct text text = {0};
     uint32_t node = 0;
-    timeline_add_time(time_page_time(page),
-                      timeline_tick_step(page->open.chart.window.end - page->open.chart.window.begin, 1000), &text);
+    uint64_t step = timeline_tick_step(page->open.chart.window.end - page->open.chart.window.begin, 1000);
+    timeline_add_time(time_page_time(page), step, &text);
     text_add(&text, "  ");
     if (row->is_group)
         timeline_add_row(&page->open, page->scroller.selected, tui->ascii, &text);
@@ -158,7 +158,10 @@ static void draw_below(struct tui *tui, struct time_page *page, int line)
         timeline_add_path(&page->open, node, (size_t)width - 2, tui->ascii, &text);
     screen_put(line + 1, 2, width - 2, STYLE_PLAIN, text_string(&text));
     text_clear(&text);
-    add_cell(page, tui->ascii, &text);
+    if (!row->is_group)
+        timeline_add_waker(&page->open, row->first, time_page_time(page), step, (size_t)width - 2, tui->ascii, &text);
+    if (!text.n)
+        add_cell(page, tui->ascii, &text);
     screen_put(line + 2, 2, width - 2, STYLE_DIM, text_string(&text));
     line += 3 + draw_legend(page, line + 3, page->legend_lines);
     text_clear(&text);

@@ -42,7 +42,7 @@ struct shown_source {
     uint32_t file, line;
     bool is_call;                /* the line calls the selected row */
     const struct source *source; /* NULL until something was shown */
-    struct line_costs costs;     /* of the file's lines */
+    line_costs costs;     /* of the file's lines */
     uint32_t first;              /* line at the top of the pane */
     struct text missing;         /* why there is no source, and what to do about it */
 };
@@ -152,9 +152,9 @@ struct thread_set *tui_threads(struct tui *tui);
 /* The time view; of the selected row's time alone if the command's argument says so. */
 void tui_show_time(struct tui *tui);
 
+void tui_switch(struct tui *tui);      /* what is on or off: the bool at the offset that is the command's argument */
 void tui_inspect(struct tui *tui);     /* all values of the selected row */
 void tui_disassemble(struct tui *tui); /* the instructions around the selected row */
-void tui_advice(struct tui *tui);      /* on the selected row; of two databases what changed */
 
 /* ---- views ---- */
 
@@ -191,12 +191,6 @@ void tui_apply_filters(struct tui *tui);
 
 /* Sorts by a column or by name; in reverse if rows are sorted by it already. */
 void tui_sort_by_column(struct tui *tui, struct sorting sorting);
-
-/* Lets the user choose columns. */
-void tui_choose_columns(struct tui *tui);
-
-/* Scrolls the chosen columns to the one that rows are sorted by. */
-void tui_scroll_to_sorted(struct tui *tui);
 
 /* Chooses the saved columns once the metrics of a projection are known. */
 void tui_take_kept_columns(struct tui *tui, enum projection projection);

@@ -46,11 +46,11 @@ void tui_show_view(struct tui *tui, enum projection projection, enum view_id id)
 
 bool tui_is_of_one_run(struct tui *tui, const char *what, bool or_comparison)
 {
-    if (session_has_losses(tui->session))
-        tui_say(tui, "%s works with one run; Enter in the table of the set opens one", what);
-    else if (session_is_comparison(tui->session) && !or_comparison)
-        tui_say(tui, "%s works with one database, not with a comparison", what);
-    return or_comparison ? !session_has_losses(tui->session) : !session_is_merged(tui->session);
+    bool compares = session_is_comparison(tui->session), is = compares ? or_comparison : !session_is_merged(tui->session);
+    if (!is)
+        tui_say(tui, compares ? "%s works with one database, not with a comparison"
+                              : "%s works with one run; Enter in the table of the set opens one", what);
+    return is;
 }
 
 static void show_view(struct tui *tui)
@@ -185,7 +185,7 @@ static void ask_threads(struct tui *tui)
         return;
     char *cause = NULL;
     struct thread_set *wanted =
-        *answer ? session_matching_threads(tui->session, tui->projection, answer, &cause) : NULL;
+        *answer ? session_choose_threads(tui->session, tui->projection, thread_set_matching, answer, &cause) : NULL;
     if (!*answer || wanted)
         restrict_to(tui, wanted);
     tui_say(tui, "%s", cause ? cause : "");
@@ -216,21 +216,26 @@ static void show_threads(struct tui *tui)
         restrict_to(tui, wanted);
 }
 
-/* Folds inlined code or recursion, or shows it. */
+enum foldable { INLINED_CODE, RECURSION, KERNEL };
+
+/* Folds inlined code, recursion or the kernel, or shows it. */
 static void switch_folding(struct tui *tui)
 {
-    int recursion = tui->command->argument;
+    static const char *const messages[][2] = {
+        [INLINED_CODE] = {"inlined code is shown", "inlined code is counted in the procedure that contains it"},
+        [RECURSION] = {"recursive calls are shown",
+                       "recursive calls are counted in the outermost call of the procedure"},
+        [KERNEL] = {"the kernel's procedures are shown", "the kernel is counted in the line that called it"},
+    };
+    enum foldable what = (enum foldable)tui->command->argument;
     struct kept_view kept = keep_view(tui);
     struct fold_choice folds = tui->session->folds;
-    bool *folded = recursion ? &folds.recursion : &folds.inlined;
+    bool *folded = what == RECURSION ? &folds.recursion : what == KERNEL ? &folds.kernel : &folds.inlined;
     *folded = !*folded;
     close_panes(tui);
     session_fold(tui->session, folds);
     reopen(tui, &kept);
-    if (recursion)
-        tui_say(tui, "recursive calls are %s", *folded ? "counted in the outermost call of the procedure" : "shown");
-    else
-        tui_say(tui, "inlined code is %s", *folded ? "counted in the procedure that contains it" : "shown");
+    tui_say(tui, "%s", messages[what][*folded]);
     forget_kept(&kept);
 }
 
@@ -244,17 +249,14 @@ static void add_program(const void *context, size_t index, struct text *out)
 {
     const struct programs *programs = context;
     const struct tui *tui = programs->tui;
-    size_t i, n = 0;
-    json_t *process;
+    size_t n = 0;
     if (index == 0) {
         text_add(out, "  all programs");
         return;
     }
     const char *name = programs->names.at[index - 1];
-    json_array_foreach(json_object_get(tui->session->run, "processes"), i, process)
-    {
+    json_each (process, json_object_get(tui->session->run, "processes"))
         n += strcmp(run_program_of(process), name) == 0;
-    }
     text_say(out, tui->ascii, "  %s  (%zu process%s)", name, n, n == 1 ? "" : "es");
 }
 
@@ -296,7 +298,8 @@ static void choose_program(struct tui *tui)
     struct thread_set *set = NULL;
     if (key_is_of(key, tui_toggle)) {
         if (chosen > 0)
-            set = session_threads_of_program(tui->session, tui->projection, programs.names.at[chosen - 1], &cause);
+            set = session_choose_threads(tui->session, tui->projection, thread_set_of_program,
+                                         programs.names.at[chosen - 1], &cause);
         if (chosen == 0 || set)
             restrict_to(tui, set);
         tui_say(tui, "%s", cause ? cause : "");
@@ -321,6 +324,8 @@ const struct family view_family = {
              {"|", "show only threads that match a regular expression; empty: all", ask_threads, 0, 0},
              {"P", "show only one of several programs (make, cc1, ...), or all", choose_program, 0, 0},
              {"I", "fold inlined code into the procedures that contain it, or show it (S in C saves that)",
-              switch_folding, false, 0},
+              switch_folding, INLINED_CODE, 0},
              {"R", "collapse recursion: a recursive call counts in the outermost call of the procedure", switch_folding,
-              true, 0})};
+              RECURSION, 0},
+             {"O", "show the kernel's procedures, or count them in the line that called the kernel", switch_folding,
+              KERNEL, 0})};

@@ -1,0 +1,50 @@
+/* Normal context. Who ends the waits of a team of OpenMP, for the time line (agent-slots.h): the master lets its team begin,
+ * and the last thread to arrive at a barrier, also that at the region's end, lets all of them go on.
+ *
+ * A thread that arrives may execute tasks before it goes on. Then it is not known what ended its wait. */
+#ifndef AGENTS_TEAM_WAITS_H
+#define AGENTS_TEAM_WAITS_H
+
+#include "agents/common/ready-tasks.h"
+
+/* Stands for a team's barriers: no address. */
+static inline const void *barrier_of(const struct agent_slot_part *thread)
+{
+    uint64_t team = atomic_load_explicit(&thread->team.id, memory_order_relaxed);
+    return (const void *)(uintptr_t)(team | (uint64_t)1 << 63);
+}
+
+static inline uint64_t let_go(const volatile void *object)
+{
+    return hpctoolkit_lets_go ? hpctoolkit_lets_go(object) : 0;
+}
+
+/* The master begins a region; it is on its stack, or stays until the region's end. */
+static inline void team_starts(const struct parallel_region *region)
+{
+    let_go(region);
+}
+
+/* The thread, not the master, begins to work in a region. It has waited since it arrived at the end of its last one. */
+static inline void team_started(const struct agent_slot_part *thread, const struct parallel_region *region)
+{
+    if (thread->arrived && hpctoolkit_waited)
+        hpctoolkit_waited(region, thread->arrived);
+}
+
+/* The thread arrives at a barrier of its team. */
+static inline void team_arrives(struct agent_slot_part *thread)
+{
+    thread->arrived = let_go(barrier_of(thread));
+}
+
+/* The thread goes on. */
+static inline void team_goes_on(const struct agent_slot_part *thread)
+{
+    bool has_tasks = atomic_load_explicit(&thread->team.created, memory_order_relaxed) ||
+                     atomic_load_explicit(&thread->team.begun, memory_order_relaxed);
+    if (thread->arrived && !has_tasks && hpctoolkit_waited)
+        hpctoolkit_waited(barrier_of(thread), thread->arrived);
+}
+
+#endif

@@ -1,0 +1,87 @@
+#include "hpcrun/launch/named-processes.h"
+
+#include "hpcrun/base/small-file.h"
+#include "lib/alloc.h"
+#include "lib/diag.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_BYTES 64
+
+/* The begin of a file of /proc/PID, up to `end` or its first 0. */
+static void read_name(int pid, const char *file, char end, char *name, size_t room)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "/proc/%d/%s", pid, file);
+    small_file_read(path, name, room);
+    char *at = strchr(name, end);
+    if (at)
+        *at = '\0';
+}
+
+static bool matches(int pid, const char *pattern)
+{
+    char name[64], command[4096];
+    read_name(pid, "comm", '\n', name, sizeof name);
+    read_name(pid, "cmdline", '\0', command, sizeof command);
+    const char *slash = strrchr(command, '/');
+    return fnmatch(pattern, name, 0) == 0 || fnmatch(pattern, slash ? slash + 1 : command, 0) == 0;
+}
+
+/* Whether it is the caller's, or the caller is root, and it runs a program. */
+static bool is_callers(int pid)
+{
+    char path[PATH_BYTES], program[4];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d", pid);
+    if (stat(path, &status) != 0 || (geteuid() != 0 && status.st_uid != geteuid()))
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/exe", pid);
+    return readlink(path, program, sizeof program) > 0;
+}
+
+/* Field 4 of /proc/PID/stat; the second one, a name in parentheses, may contain anything. */
+static int parent_of(int pid)
+{
+    char path[PATH_BYTES], text[1024];
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    const char *at = memrchr(text, ')', small_file_read(path, text, sizeof text));
+    return at && sscanf(at + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+static bool has_called_us(int pid)
+{
+    for (int ours = getpid(); ours > 0; ours = parent_of(ours))
+        if (ours == pid)
+            return true;
+    return false;
+}
+
+char *named_processes(const char *pattern)
+{
+    DIR *processes = opendir("/proc");
+    char *list = NULL;
+    if (!processes)
+        diag_fatal("/proc", "%s", strerror(errno));
+    for (struct dirent *entry; (entry = readdir(processes));) {
+        int pid = atoi(entry->d_name);
+        if (pid <= 0 || !is_callers(pid) || !matches(pid, pattern) || has_called_us(pid))
+            continue;
+        char *longer = list ? mem_printf("%s,%d", list, pid) : mem_printf("%d", pid);
+        free(list);
+        list = longer;
+    }
+    closedir(processes);
+    if (!list)
+        diag_fatal(NULL, "--name %s: no process of yours has such a name", pattern);
+    return list;
+}

@@ -1,0 +1,39 @@
+#include "hpcrun/logical/last-wakers.h"
+
+#include "hpcrun/logical/wait-slots.h"
+#include "hpcrun/process/process.h"
+
+#define WAKER_BITS 10
+
+struct waker {
+    _Alignas(32) _Atomic uint64_t object; /* address */
+    _Atomic uint64_t ticks;               /* ticks_now() */
+    _Atomic uint64_t thread;              /* agent_slot.thread */
+};
+
+static struct waker *waker_of(uint64_t object)
+{
+    static struct waker wakers[1 << WAKER_BITS];
+    return &wakers[object * 0x9e3779b97f4a7c15u >> (64 - WAKER_BITS)];
+}
+
+void waker_note(const volatile void *object)
+{
+    struct waker *waker = waker_of((uint64_t)(uintptr_t)object);
+    if (!own_slot)
+        return;
+    uint64_t thread = atomic_load_explicit(&own_slot->thread, memory_order_relaxed);
+    atomic_store_explicit(&waker->ticks, ticks_now(), memory_order_relaxed);
+    atomic_store_explicit(&waker->thread, thread, memory_order_relaxed);
+    atomic_store_explicit(&waker->object, (uint64_t)(uintptr_t)object, memory_order_release);
+}
+
+bool waker_find(const volatile void *object, uint64_t since, uint32_t *thread, uint64_t *released)
+{
+    struct waker *waker = waker_of((uint64_t)(uintptr_t)object);
+    if (atomic_load_explicit(&waker->object, memory_order_acquire) != (uint64_t)(uintptr_t)object)
+        return false;
+    *released = atomic_load_explicit(&waker->ticks, memory_order_relaxed);
+    return *released >= since &&
+           slot_thread_index(atomic_load_explicit(&waker->thread, memory_order_relaxed), thread);
+}

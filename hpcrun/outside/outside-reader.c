@@ -1,0 +1,515 @@
+#include "hpcrun/outside/outside-reader.h"
+
+#include "hpcrun/base/own-fds.h"
+#include "hpcrun/outside/foreign-modules.h"
+#include "hpcrun/outside/kernel-code.h"
+#include "hpcrun/outside/outside-worker.h"
+#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/traced-processes.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/process/report.h"
+#include "hpcrun/source/source-perf.h"
+#include "lib/diag.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WAIT_MS      50
+#define STACK_BYTES  (1u << 20) /* more than a worker takes */
+#define EXEC_WAIT_MS 1 /* a program may end soon: /proc is to be read before */
+
+static struct {
+    const struct outside_work *work;
+    struct pollfd given[MAX_OTHERS]; /* pidfds of the given processes; -1: it has ended */
+    bool has_begun;                  /* of a command: it is executed */
+    uint64_t images;                 /* that have or had a worker */
+    uint64_t unmeasured;             /* processes without a worker, since there were too many */
+    uint64_t too_late;               /* that had ended before their worker could look at them */
+    bool is_damaged;                 /* a worker has failed */
+    uint64_t until;                  /* CLOCK_MONOTONIC of the last record, or later */
+} reader;
+
+static volatile sig_atomic_t is_interrupted;
+
+static void on_interrupt(int signal)
+{
+    (void)signal;
+    is_interrupted = 1;
+}
+
+static void handle_signals(void)
+{
+    struct sigaction interrupt = {.sa_handler = on_interrupt}, before;
+    sigaction(SIGTERM, &interrupt, NULL);
+    if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGINT, &interrupt, NULL);
+}
+
+/* ---- workers ---- */
+
+/* The oldest mapping is the program's file. */
+static void find_program(const struct traced *process, struct mapping *program)
+{
+    const struct traced_map *oldest = process->maps;
+    while (oldest && oldest->older)
+        oldest = oldest->older;
+    if (oldest)
+        perf_record_mapping(oldest->record, program);
+}
+
+static _Noreturn void become_worker(const struct traced *process)
+{
+    static struct mapping program;
+    struct measured_image image = {
+        .pid = process->pid,
+        .parent = process->parent,
+        .origin = process->is_given                       ? ORIGIN_LAUNCHED
+                  : process->forked && !process->has_exec ? ORIGIN_FORK
+                                                          : ORIGIN_OTHER,
+        .images = process->images,
+        .began = process->began,
+        .forked = process->forked,
+        .command = process->is_given ? reader.work->command : NULL,
+        .name = process->name,
+    };
+    find_program(process, &program);
+    image.program = program.path[0] ? &program : NULL;
+    image.has_exec = process->has_exec && image.program;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    exit(outside_work(&image, process->queue, process->is_given));
+}
+
+static void put_maps(struct record_queue *queue, const struct traced_map *youngest)
+{
+    if (!youngest)
+        return;
+    put_maps(queue, youngest->older);
+    record_queue_put(queue, youngest->record);
+}
+
+/* Gives the image a worker, unless there are too many, of hpcrun's or of the user's processes. */
+static void begin_worker(struct traced *process)
+{
+    process->queue = record_queue_take();
+    if (process->queue)
+        put_maps(process->queue, process->maps);
+    process->worker = process->queue ? fork() : -1;
+    if (process->worker == 0)
+        become_worker(process);
+    reader.images += process->worker > 0;
+    if (process->worker > 0)
+        return;
+    if (process->queue)
+        record_queue_give_back(process->queue);
+    process->queue = NULL;
+    reader.unmeasured += !process->is_unmeasured;
+    process->is_unmeasured = true;
+}
+
+/* Workers that have their last record, until they end. */
+static struct ending {
+    pid_t worker;
+    struct record_queue *queue;
+} endings[MAX_QUEUES];
+static unsigned ending_count;
+
+static void end_worker(struct traced *process, enum queue_end why)
+{
+    if (!process || !process->queue)
+        return;
+    record_queue_end(process->queue, why);
+    endings[ending_count++] = (struct ending){process->worker, process->queue};
+    process->queue = NULL;
+    process->images++;
+}
+
+static void note_end_of_worker(int status)
+{
+    if (WIFSIGNALED(status))
+        diag_error(NULL, "the measurement from outside was ended by signal %d: it is incomplete",
+                   WTERMSIG(status));
+    bool is_late = WIFEXITED(status) && WEXITSTATUS(status) == OUTSIDE_TOO_LATE;
+    reader.too_late += is_late;
+    reader.is_damaged |= status != 0 && !is_late;
+}
+
+/* A worker that ends before its last record fails: its queue stays in use, so the loss is bounded. */
+static void reap(int options)
+{
+    int status;
+    for (unsigned i = ending_count; i > 0; i--) {
+        struct ending *its = &endings[i - 1];
+        if (waitpid(its->worker, &status, options) != its->worker)
+            continue;
+        note_end_of_worker(status);
+        record_queue_give_back(its->queue);
+        *its = endings[--ending_count];
+    }
+}
+
+/* ---- records ---- */
+
+static void on_begin(const struct task_record *task)
+{
+    struct traced *parent = traced_find((int)task->parent), *process = traced_find((int)task->pid);
+    if (task->pid == task->parent) {
+        if (process)
+            process->threads++;
+        if (process && process->queue)
+            record_queue_put(process->queue, &task->header);
+        return;
+    }
+    if (process) { /* another one with this number, whose end was lost */
+        end_worker(process, QUEUE_PROCESS_ENDED);
+        traced_remove(process);
+    }
+    if (!parent) /* a thread of the kernel, or one of hpcrun's processes */
+        return;
+    process = traced_add((int)task->pid, task->time);
+    if (!process) {
+        reader.unmeasured++;
+        return;
+    }
+    process->threads = 1;
+    process->parent = (int)task->parent;
+    process->forked = task->time;
+    memcpy(process->name, parent->name, sizeof process->name);
+    traced_maps_share(process, parent);
+}
+
+/* Processes of another hpcrun that measures from outside: two that measure each other would have ever more to do. What
+ * they measure is theirs. */
+#define OWN_NAME "hpcrun-outside"
+
+static void on_exec(struct traced *process, const char *name, uint64_t time)
+{
+    end_worker(process, QUEUE_EXEC);
+    if (strcmp(name, OWN_NAME) == 0) {
+        traced_remove(process);
+        return;
+    }
+    traced_maps_clear(process);
+    process->began = time;
+    process->has_exec = true;
+    memset(process->name, 0, sizeof process->name);
+    memcpy(process->name, name, strnlen(name, sizeof process->name));
+    reader.has_begun |= process->is_given;
+    if (process->is_given && !reader.work->gains_rights)
+        begin_worker(process);
+}
+
+static void on_end(struct traced *process)
+{
+    if (!process->forked || --process->threads > 0) /* of others, the number of threads is not known */
+        return;
+    end_worker(process, QUEUE_PROCESS_ENDED);
+    traced_remove(process);
+}
+
+static void on_map(struct traced *process, const struct perf_event_header *record)
+{
+    static struct mapping mapping;
+    perf_record_mapping(record, &mapping);
+    if (mapping_is_module(&mapping))
+        traced_map_add(process, record);
+}
+
+static void on_record(const struct perf_event_header *record)
+{
+    const char *name;
+    if (record->type == PERF_RECORD_FORK) {
+        on_begin((const struct task_record *)record);
+        return;
+    }
+    struct traced *process = traced_find(perf_record_pid(record));
+    if (!process)
+        return;
+    if (record->type == PERF_RECORD_MMAP2)
+        on_map(process, record);
+    if (perf_record_is_exec(record, &name)) {
+        on_exec(process, name, perf_record_time(record));
+        return;
+    }
+    if ((record->type == PERF_RECORD_SAMPLE || record->type == PERF_RECORD_SWITCH) && !process->queue)
+        begin_worker(process);
+    if (process->queue)
+        record_queue_put(process->queue, record);
+    if (record->type == PERF_RECORD_EXIT)
+        on_end(process);
+}
+
+/* ---- begin ---- */
+
+/* What root can do about kernel.perf_event_paranoid. */
+#define REMEDY                                                                                     \
+    "; as root, allow it by: sysctl kernel.perf_event_paranoid=2, or for hpcrun alone by: setcap " \
+    "cap_perfmon+ep %s"
+
+static void explain(int pid, int error)
+{
+    char who[32], buffer[256] = "", self[PATH_MAX] = "";
+    struct text reason = TEXT(buffer);
+    snprintf(who, sizeof who, "process %d", pid);
+    if (error == -ESRCH) {
+        diag_error(who, "it has ended");
+        return;
+    }
+    if (pid < 0 && (error == -EACCES || error == -EPERM)) {
+        diag_error(NULL, "-a measures the processes of all users, which only root may; "
+                         "--name '*' measures your own");
+        return;
+    }
+    perf_explain_refusal(&reason, error);
+    bool is_level = strstr(buffer, "perf_event_paranoid");
+    if (is_level && readlink("/proc/self/exe", self, sizeof self - 1) > 0)
+        diag_error(NULL, "can't measure from outside: %s" REMEDY, buffer, self);
+    else
+        diag_error(NULL, "can't measure from outside: %s", buffer);
+}
+
+bool outside_may_sample(int pid)
+{
+    int error = perf_rings_probe(pid);
+    if (error != 0)
+        explain(pid, error);
+    return error == 0;
+}
+
+static bool open_events(void)
+{
+    const struct outside_work *work = reader.work;
+    unsigned missing = 0;
+    int error = 0;
+    process.pid = -1;
+    kernel_code_init();
+    perf_rings_prepare(&process.config.events[0], work->command && !reader.has_begun);
+    if (work->count == 0)
+        error = perf_rings_open_system();
+    for (int i = 0; i < work->count && error == 0; i++) {
+        process.pid = work->pids[i];
+        error = perf_rings_open(&missing);
+    }
+    if (error != 0) {
+        explain(process.pid, error);
+        return false;
+    }
+    if (missing)
+        diag_note(NULL, "%u threads are not sampled: too few file descriptors (ulimit -n)",
+                  missing);
+    return true;
+}
+
+static void add_map(const struct mapping *mapping, void *data)
+{
+    struct traced *process = data;
+    struct perf_event_header *record = perf_record_of_mapping(process->pid, mapping);
+    if (record)
+        traced_map_add(process, record);
+    free(record);
+}
+
+/* A process that runs already gets its worker at once, so that it is in the list of processes. */
+static bool begin_running(struct traced *given)
+{
+    process.pid = given->pid;
+    traced_maps_clear(given);
+    bool is_there = foreign_modules_visit_maps(add_map, given);
+    if (is_there)
+        begin_worker(given);
+    else
+        explain(given->pid, -ESRCH);
+    return is_there;
+}
+
+static bool begin_given(int pid)
+{
+    struct traced *given = traced_add(pid, sys_clock(CLOCK_MONOTONIC));
+    if (!given)
+        return false;
+    given->is_given = true;
+    return reader.work->command || begin_running(given);
+}
+
+/* A process of the system: its worker begins at its first sample. Threads of the kernel have no mappings. */
+static void add_running(int pid)
+{
+    char name[64] = "";
+    process.pid = pid;
+    measured_name(pid, name, sizeof name);
+    struct traced *added = strcmp(name, OWN_NAME) == 0 ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
+    if (!added)
+        return;
+    foreign_modules_visit_maps(add_map, added);
+    if (!added->maps)
+        traced_remove(added);
+}
+
+static bool begin_system(void)
+{
+    DIR *processes = opendir("/proc");
+    if (!processes)
+        diag_fatal("/proc", "%s", strerror(errno));
+    for (struct dirent *entry; (entry = readdir(processes));)
+        if (atoi(entry->d_name) > 0)
+            add_running(atoi(entry->d_name));
+    closedir(processes);
+    return true;
+}
+
+/* The command has begun, and the kernel ends its events, since it gains rights. */
+static bool begin_with_rights(void)
+{
+    perf_rings_await_end();
+    return open_events() && begin_running(traced_find(reader.work->pids[0]));
+}
+
+/* A bit longer than what was asked for: see perf-rings.h. */
+static uint64_t outside_period(uint64_t period)
+{
+    return (period + period / 37) | 1;
+}
+
+/* A module of the process may lie right below the stack of its worker, which could not grow then. */
+static void grow_stack(void)
+{
+    char room[STACK_BYTES];
+    *(volatile char *)room = 0;
+}
+
+static bool begin(void)
+{
+    const struct outside_work *work = reader.work;
+    process.config.events[0].period = outside_period(process.config.events[0].period);
+    grow_stack();
+    handle_signals();
+    if (!record_queues_map())
+        diag_fatal(NULL, "no memory for queues");
+    if (!open_events())
+        return false;
+    if (work->count == 0)
+        return begin_system();
+    for (int i = 0; i < work->count; i++) {
+        int pidfd = (int)sys2(SYS_pidfd_open, work->pids[i], 0);
+        reader.given[i] = (struct pollfd){.fd = pidfd, .events = POLLIN};
+        if (!begin_given(work->pids[i]))
+            return false;
+    }
+    if (!work->command)
+        return true;
+    char go = 1;
+    bool goes = write(work->go, &go, 1) == 1;
+    close(work->go);
+    return goes;
+}
+
+/* ---- the end ---- */
+
+/* Ends the workers of given processes that have ended. Returns whether some still run. */
+static bool some_run(void)
+{
+    bool some = reader.work->count == 0;
+    for (int i = 0; i < reader.work->count; i++) {
+        struct pollfd *its = &reader.given[i];
+        struct traced *given = traced_find(reader.work->pids[i]);
+        if (its->revents & POLLIN) {
+            end_worker(given, QUEUE_PROCESS_ENDED);
+            close(its->fd);
+            *its = (struct pollfd){.fd = -1};
+        }
+        some |= its->fd >= 0;
+    }
+    return some;
+}
+
+static void end_measurement(struct traced *process)
+{
+    end_worker(process, kill(process->pid, 0) == 0 ? QUEUE_MEASUREMENT_ENDED : QUEUE_PROCESS_ENDED);
+}
+
+static uint64_t cpu_of(int who)
+{
+    struct rusage usage = {0};
+    getrusage(who, &usage);
+    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
+           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
+}
+
+/* "measured from outside: 3 programs; reading took 0.012 s CPU" */
+static void report_reading(void)
+{
+    char buffer[256];
+    struct text line = TEXT(buffer);
+    text_add(&line, "measured from outside: ");
+    text_add_number(&line, reader.images - reader.too_late);
+    text_add(&line, reader.images - reader.too_late == 1 ? " program" : " programs");
+    text_add(&line, "; reading took ");
+    text_add_decimal(&line, (cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN)) / 1000000, 3);
+    text_add(&line, " s CPU");
+    if (reader.too_late) {
+        text_add(&line, "; not measured, since they ended before hpcrun had looked at them: ");
+        text_add_number(&line, reader.too_late);
+    }
+    if (reader.unmeasured) {
+        text_add(&line, "; too many at once: ");
+        text_add_number(&line, reader.unmeasured);
+        text_add(&line, " processes were not measured");
+    }
+    report_init();
+    if (process.config.quiet)
+        report_log(&line);
+    else
+        report_error(&line);
+}
+
+static uint64_t deadline_of(double seconds)
+{
+    uint64_t now = sys_clock(CLOCK_MONOTONIC);
+    return seconds > 0 ? now + (uint64_t)(seconds * 1e9) : UINT64_MAX;
+}
+
+static void wake_worker(struct traced *process)
+{
+    if (process->queue)
+        record_queue_wake(process->queue, reader.until);
+}
+
+static bool any_has_ended(void)
+{
+    bool any = false;
+    for (int i = 0; i < reader.work->count; i++)
+        any |= reader.given[i].revents & POLLIN;
+    return any;
+}
+
+int outside_read(const struct outside_work *work)
+{
+    reader.work = work;
+    bool is_good = begin(), runs = is_good;
+    uint64_t deadline = deadline_of(work->seconds);
+    while (runs && !is_interrupted && sys_clock(CLOCK_MONOTONIC) < deadline) {
+        bool waits_for_exec = work->command && !reader.has_begun;
+        perf_rings_wait(reader.given, (unsigned)work->count, waits_for_exec ? EXEC_WAIT_MS : WAIT_MS);
+        reader.until = perf_rings_read(any_has_ended(), on_record);
+        traced_visit(wake_worker);
+        runs = some_run() && (!waits_for_exec || !reader.has_begun || !work->gains_rights || begin_with_rights());
+        reap(WNOHANG);
+    }
+    perf_rings_stop();
+    perf_rings_read(true, on_record);
+    traced_visit(end_measurement);
+    reap(0);
+    if (!is_good || (work->count > 0 && reader.images == 0))
+        return 1;
+    fds_init();
+    kernel_code_save();
+    report_reading();
+    return reader.is_damaged ? 1 : 0;
+}

@@ -1,0 +1,31 @@
+/* Reads what the kernel reports of the measured processes, and gives each process image a worker (outside-worker.h), which
+ * gets its records by a queue. The reader itself knows of a process only what a worker must be told: so every
+ * worker begins with the memory of a program that has measured nothing yet.
+ *
+ *     the kernel's rings  -->  reader  -->  queue of process 100  -->  worker of 100: HOST-100-...-0.hpcrun
+ *       (perf-rings.h)                 -->  queue of process 101  -->  worker of 101, a child of 100
+ *
+ * A worker begins at the first sample of an image: children that have none need no worker, and have no file.
+ * An exec ends the worker of one image. */
+#ifndef HPCRUN_OUTSIDE_OUTSIDE_READER_H
+#define HPCRUN_OUTSIDE_OUTSIDE_READER_H
+
+#include <stdbool.h>
+
+struct outside_work {
+    const int *pids; /* MAX_OTHERS at most */
+    int count;       /* 0: the whole system, but for this process, its parent and its children */
+    char *const *command; /* what the only process is about to execute, NULL-terminated; NULL: it runs already */
+    bool gains_rights; /* the command's file gives rights: the kernel ends the events when it begins */
+    int go;         /* with a command: a byte written there lets it execute it */
+    double seconds; /* to measure; 0: to the end */
+};
+
+/* Whether this process may sample that one, or the whole system, -1. If not, prints why. */
+bool outside_may_sample(int pid);
+
+/* Measures these processes and their descendants until these processes have ended, the time is over, or the signal
+ * SIGINT or SIGTERM comes; the whole system until then. Returns an exit status; prints a message if it is not 0. */
+int outside_read(const struct outside_work *work);
+
+#endif

@@ -1,0 +1,181 @@
+#include "hpcrun/outside/perf-records.h"
+
+#include "hpcrun/source/kernel-frames.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The fields that end every record but a sample. */
+struct trailer {
+    uint32_t pid, tid;
+    uint64_t time, id;
+};
+
+static struct trailer trailer_of(const struct perf_event_header *record)
+{
+    struct trailer trailer = {0};
+    if (record->size >= sizeof *record + sizeof trailer)
+        memcpy(&trailer, (const uint8_t *)record + record->size - sizeof trailer, sizeof trailer);
+    return trailer;
+}
+
+struct sample_record {
+    struct perf_event_header header;
+    uint32_t pid, tid;
+    uint64_t time, id, period, chain_length, chain[];
+};
+
+struct map_record {
+    struct perf_event_header header;
+    uint32_t pid, tid;
+    uint64_t start, size, offset;
+    uint32_t major, minor;
+    uint64_t inode, generation;
+    uint32_t protection, flags;
+    char path[];
+};
+
+struct name_record {
+    struct perf_event_header header;
+    uint32_t pid, tid;
+    char name[];
+};
+
+struct lost_record {
+    struct perf_event_header header;
+    uint64_t id, lost;
+};
+
+/* ---- all records ---- */
+
+uint64_t perf_record_time(const struct perf_event_header *record)
+{
+    return record->type == PERF_RECORD_SAMPLE ? ((const struct sample_record *)record)->time
+                                              : trailer_of(record).time;
+}
+
+/* Sample, mapping, name, begin and end have it at the same place. */
+int perf_record_pid(const struct perf_event_header *record)
+{
+    switch (record->type) {
+    case PERF_RECORD_SAMPLE:
+    case PERF_RECORD_MMAP2:
+    case PERF_RECORD_COMM:
+    case PERF_RECORD_FORK:
+    case PERF_RECORD_EXIT: return (int)((const struct task_record *)record)->pid;
+    default: return (int)trailer_of(record).pid;
+    }
+}
+
+bool perf_record_is_exec(const struct perf_event_header *record, const char **name)
+{
+    *name = ((const struct name_record *)record)->name;
+    return record->type == PERF_RECORD_COMM && (record->misc & PERF_RECORD_MISC_COMM_EXEC);
+}
+
+/* ---- mappings ---- */
+
+void perf_record_mapping(const struct perf_event_header *record, struct mapping *mapping)
+{
+    const struct map_record *map = (const void *)record;
+    size_t fixed = sizeof *map + sizeof(struct trailer);
+    *mapping = (struct mapping){0};
+    if (record->size <= fixed)
+        return;
+    mapping->start = map->start;
+    mapping->end = map->start + map->size;
+    mapping->offset = map->offset;
+    mapping->inode = map->inode;
+    mapping->major = map->major;
+    mapping->minor = map->minor;
+    snprintf(mapping->path, sizeof mapping->path, "%.*s", (int)(record->size - fixed), map->path);
+}
+
+static void visit_map(const struct perf_visitor *visitor, const struct perf_event_header *record)
+{
+    static struct mapping mapping;
+    perf_record_mapping(record, &mapping);
+    visitor->map(&mapping);
+}
+
+struct perf_event_header *perf_record_of_mapping(int pid, const struct mapping *mapping)
+{
+    struct trailer trailer = {.pid = (uint32_t)pid};
+    size_t path = (strlen(mapping->path) / 8 + 1) * 8;
+    size_t size = sizeof(struct map_record) + path + sizeof trailer;
+    struct map_record *map = calloc(1, size);
+    if (!map)
+        return NULL;
+    map->header = (struct perf_event_header){.type = PERF_RECORD_MMAP2, .size = (uint16_t)size};
+    map->pid = (uint32_t)pid;
+    map->start = mapping->start;
+    map->size = mapping->end - mapping->start;
+    map->offset = mapping->offset;
+    map->inode = mapping->inode;
+    map->major = mapping->major;
+    map->minor = mapping->minor;
+    strcpy(map->path, mapping->path);
+    memcpy((uint8_t *)map + size - sizeof trailer, &trailer, sizeof trailer);
+    return &map->header;
+}
+
+/* ---- samples ---- */
+
+/* The part of a record after its kernel frames; NULL if these go beyond its end. */
+static const uint8_t *take_kernel(struct perf_sample *sample, const struct sample_record *fields, const uint8_t *end)
+{
+    size_t room = (size_t)(end - (const uint8_t *)fields->chain) / sizeof *fields->chain;
+    if (fields->chain_length > room)
+        return NULL;
+    uint64_t n = kernel_frames_in(fields->chain, fields->chain_length, &sample->kernel);
+    sample->kernel_count = (unsigned)(n < KERNEL_FRAMES ? n : KERNEL_FRAMES);
+    return (const uint8_t *)(fields->chain + fields->chain_length);
+}
+
+/* After the fixed fields: the kernel's frames; the kind of registers; these, unless there are none; the number of bytes
+ * of the stack; these; and how many of them are valid. */
+static void visit_sample(const struct perf_visitor *visitor, const struct perf_event_header *record)
+{
+    const struct sample_record *fields = (const void *)record;
+    struct perf_sample sample = {.tid = (int)fields->tid,
+                                 .event = fields->id,
+                                 .time = fields->time,
+                                 .period = fields->period};
+    const uint8_t *end = (const uint8_t *)record + record->size, *at = take_kernel(&sample, fields, end);
+    uint64_t abi, bytes = 0, valid = 0;
+    if (!at || (size_t)(end - at) < sizeof abi)
+        return;
+    memcpy(&abi, at, sizeof abi);
+    at += sizeof abi;
+    sample.is_64_bit = abi == PERF_SAMPLE_REGS_ABI_64;
+    size_t registers = abi == PERF_SAMPLE_REGS_ABI_NONE ? 0 : sizeof sample.registers;
+    if ((size_t)(end - at) < registers + sizeof bytes)
+        return;
+    memcpy(sample.registers, at, registers);
+    memcpy(&bytes, at + registers, sizeof bytes);
+    at += registers + sizeof bytes;
+    if (bytes > 0 && (uint64_t)(end - at) >= bytes + sizeof valid)
+        memcpy(&valid, at + bytes, sizeof valid);
+    sample.stack = at;
+    sample.stack_bytes = valid < bytes ? valid : bytes;
+    visitor->sample(&sample);
+}
+
+void perf_record_visit(const struct perf_event_header *record, const struct perf_visitor *visitor)
+{
+    const struct task_record *task = (const void *)record;
+    switch (record->type) {
+    case PERF_RECORD_MMAP2: visit_map(visitor, record); break;
+    case PERF_RECORD_SAMPLE: visit_sample(visitor, record); break;
+    case PERF_RECORD_LOST:
+        visitor->lost(((const struct lost_record *)(const void *)record)->lost);
+        break;
+    case PERF_RECORD_FORK: visitor->begin((int)task->tid); break;
+    case PERF_RECORD_EXIT: visitor->end((int)task->tid, task->time); break;
+    case PERF_RECORD_SWITCH:
+        visitor->switched((int)trailer_of(record).tid, !(record->misc & PERF_RECORD_MISC_SWITCH_OUT),
+                          record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+        break;
+    }
+}

@@ -1,0 +1,69 @@
+/* perf's records of measured processes: what they say. perf-rings.h has where they come from.
+ *
+ *   sample    the kernel's frames, the user's registers, and a copy of the bytes from the stack pointer on
+ *   others    mappings of code, execs, begins and ends of processes and threads; the number of samples for
+ *             which a ring had no room */
+#ifndef HPCRUN_OUTSIDE_PERF_RECORDS_H
+#define HPCRUN_OUTSIDE_PERF_RECORDS_H
+
+#include "hpcrun/outside/mapping.h"
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Bits of registers that a sample has, by perf's number, and their number. */
+#define SAMPLED_REGISTERS      0xff0fffu
+#define SAMPLED_REGISTER_COUNT 20
+
+/* Indices of these. */
+#define SAMPLED_SP 7
+#define SAMPLED_PC 8
+
+struct perf_sample {
+    int tid;
+    bool is_waiting;       /* it comes from no event: the thread was off the CPU (foreign-waits.h) */
+    uint64_t event;        /* its id */
+    uint64_t time, period; /* CLOCK_MONOTONIC; ns of CPU time */
+    bool is_64_bit;        /* and the thread has registers of its own: it is none of the kernel's */
+    uint64_t registers[SAMPLED_REGISTER_COUNT];
+    const uint8_t *stack;
+    size_t stack_bytes;
+    const uint64_t *kernel; /* frames of the kernel, innermost first: struct increment */
+    unsigned kernel_count;
+};
+
+/* What a process's worker is interested in. */
+struct perf_visitor {
+    void (*map)(const struct mapping *mapping);
+    void (*sample)(const struct perf_sample *sample);
+    void (*lost)(uint64_t samples);
+    void (*begin)(int tid);
+    void (*end)(int tid, uint64_t time);
+    void (*switched)(int tid, bool runs, bool is_preempted);
+};
+void perf_record_visit(const struct perf_event_header *record, const struct perf_visitor *visitor);
+
+/* CLOCK_MONOTONIC of a record, and the process that it is of: of a begin, the new one. */
+uint64_t perf_record_time(const struct perf_event_header *record);
+int perf_record_pid(const struct perf_event_header *record);
+
+/* PERF_RECORD_FORK and PERF_RECORD_EXIT: begin and end of a thread. The first one of a process has another
+ * process as its parent. */
+struct task_record {
+    struct perf_event_header header;
+    uint32_t pid, parent, tid, parent_tid;
+    uint64_t time;
+};
+
+/* Whether the process has a new program from here on. Its name, of 16 bytes at most, is in *name. */
+bool perf_record_is_exec(const struct perf_event_header *record, const char **name);
+
+/* What PERF_RECORD_MMAP2 says; without a path if it is damaged. */
+void perf_record_mapping(const struct perf_event_header *record, struct mapping *mapping);
+
+/* Makes the record of a mapping that was there before, as large as a path needs. The caller frees. NULL
+ * without memory. */
+struct perf_event_header *perf_record_of_mapping(int pid, const struct mapping *mapping);
+
+#endif

@@ -1,0 +1,156 @@
+#include "hpcrun/outside/record-queue.h"
+
+#include "hpcrun/base/sys.h"
+
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define QUEUE_BYTES  (1u << 20) /* a power of two */
+#define RESERVED     (128u << 10) /* for records that are no samples */
+
+/* Positions are those of bytes since the begin; a record is never in two parts. */
+struct record_queue {
+    _Atomic uint64_t head, tail;
+    _Atomic uint32_t bell; /* a futex */
+    _Atomic uint32_t end;  /* enum queue_end */
+    _Atomic uint64_t lost, until;
+    uint64_t woken; /* the writer's: `head` at the last call of record_queue_wake */
+    bool is_taken;  /* the writer's */
+    _Alignas(4096) uint8_t data[QUEUE_BYTES];
+};
+
+static struct record_queue *queues;
+
+bool record_queues_map(void)
+{
+    void *at = mmap(NULL, MAX_QUEUES * sizeof *queues, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    queues = at == MAP_FAILED ? NULL : at;
+    return queues;
+}
+
+struct record_queue *record_queue_take(void)
+{
+    for (unsigned i = 0; i < MAX_QUEUES; i++)
+        if (!queues[i].is_taken) {
+            queues[i].is_taken = true;
+            return &queues[i];
+        }
+    return NULL;
+}
+
+/* The memory becomes zeros. */
+void record_queue_give_back(struct record_queue *queue)
+{
+    madvise(queue, sizeof *queue, MADV_REMOVE);
+}
+
+/* ---- writer ---- */
+
+/* Where a record of this size begins: not in the last bytes if it does not fit there. An empty queue begins again
+ * at the first page, so that a queue that is never full takes little memory. */
+static uint64_t place(struct record_queue *queue, uint64_t head, uint64_t tail, size_t size)
+{
+    uint64_t rest = QUEUE_BYTES - head % QUEUE_BYTES;
+    if (head == tail && head % QUEUE_BYTES != 0) {
+        atomic_store(&queue->tail, head + rest);
+        return head + rest;
+    }
+    return size <= rest ? head : head + rest;
+}
+
+/* Marks the bytes that no record has. */
+static void skip(struct record_queue *queue, uint64_t from, uint64_t to)
+{
+    if (from == to)
+        return;
+    struct perf_event_header *gap = (void *)(queue->data + from % QUEUE_BYTES);
+    *gap = (struct perf_event_header){.size = (uint16_t)(to - from)};
+}
+
+void record_queue_put(struct record_queue *queue, const struct perf_event_header *record)
+{
+    uint64_t head = atomic_load(&queue->head), tail = atomic_load(&queue->tail);
+    bool is_sample = record->type == PERF_RECORD_SAMPLE, is_empty = head == tail;
+    uint64_t at = place(queue, head, tail, record->size);
+    uint64_t room = QUEUE_BYTES - (is_sample ? RESERVED : 0);
+    if (is_empty)
+        tail = at;
+    if (at + record->size - tail > room) {
+        atomic_fetch_add(&queue->lost, is_sample);
+        return;
+    }
+    if (!is_empty)
+        skip(queue, head, at);
+    memcpy(queue->data + at % QUEUE_BYTES, record, record->size);
+    atomic_store(&queue->head, at + record->size);
+}
+
+static void ring(struct record_queue *queue)
+{
+    atomic_fetch_add(&queue->bell, 1);
+    sys3(SYS_futex, &queue->bell, FUTEX_WAKE, 1);
+}
+
+void record_queue_wake(struct record_queue *queue, uint64_t until)
+{
+    atomic_store(&queue->until, until);
+    uint64_t head = atomic_load(&queue->head);
+    if (head == queue->woken)
+        return;
+    queue->woken = head;
+    ring(queue);
+}
+
+void record_queue_end(struct record_queue *queue, enum queue_end why)
+{
+    atomic_store(&queue->end, why);
+    ring(queue);
+}
+
+/* ---- reader ---- */
+
+/* The writer may move the tail of an empty queue beyond the head that was read here. */
+const struct perf_event_header *record_queue_first(struct record_queue *queue)
+{
+    for (;;) {
+        uint64_t head = atomic_load(&queue->head), tail = atomic_load(&queue->tail);
+        if (tail >= head)
+            return NULL;
+        const struct perf_event_header *record = (const void *)(queue->data + tail % QUEUE_BYTES);
+        if (record->type != 0)
+            return record;
+        atomic_store(&queue->tail, tail + record->size);
+    }
+}
+
+void record_queue_remove_first(struct record_queue *queue)
+{
+    uint64_t tail = atomic_load(&queue->tail);
+    const struct perf_event_header *record = (const void *)(queue->data + tail % QUEUE_BYTES);
+    atomic_store(&queue->tail, tail + record->size);
+}
+
+uint64_t record_queue_lost(struct record_queue *queue)
+{
+    return atomic_exchange(&queue->lost, 0);
+}
+
+enum queue_end record_queue_ended(const struct record_queue *queue)
+{
+    return atomic_load(&queue->end);
+}
+
+uint64_t record_queue_until(const struct record_queue *queue)
+{
+    return atomic_load(&queue->until);
+}
+
+void record_queue_wait(struct record_queue *queue, uint64_t ns)
+{
+    const struct timespec most = sys_timespec(ns);
+    uint32_t bell = atomic_load(&queue->bell);
+    if (!record_queue_first(queue) && atomic_load(&queue->end) == QUEUE_OPEN)
+        sys4(SYS_futex, &queue->bell, FUTEX_WAIT, bell, &most);
+}

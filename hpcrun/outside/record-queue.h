@@ -1,0 +1,52 @@
+/* The way of perf's records from the process that reads them (outside-reader.h) to the worker of a measured process:
+ * a queue in memory that both share, with room for the samples of about a tenth of a second. One process
+ * writes, one reads; neither waits for the other. */
+#ifndef HPCRUN_OUTSIDE_RECORD_QUEUE_H
+#define HPCRUN_OUTSIDE_RECORD_QUEUE_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct record_queue;
+
+#define MAX_QUEUES 512
+
+/* Before the first fork: memory for all queues, of which a page takes memory only once it is used. False
+ * without memory. */
+bool record_queues_map(void);
+
+/* An empty queue; NULL if all are in use. It is given back when its reader is gone. */
+struct record_queue *record_queue_take(void);
+void record_queue_give_back(struct record_queue *queue);
+
+/* ---- for the writer ---- */
+
+/* Appends a record. If there is no room, it is lost; samples leave room for other records. */
+void record_queue_put(struct record_queue *queue, const struct perf_event_header *record);
+
+/* There will be no more records until this time, CLOCK_MONOTONIC. Wakes the reader, if there are some. */
+void record_queue_wake(struct record_queue *queue, uint64_t until);
+
+/* Why there will be no more records. */
+enum queue_end { QUEUE_OPEN, QUEUE_PROCESS_ENDED, QUEUE_EXEC, QUEUE_MEASUREMENT_ENDED };
+void record_queue_end(struct record_queue *queue, enum queue_end why);
+
+/* ---- for the reader ---- */
+
+/* The first record, NULL: there is none; and its removal. */
+const struct perf_event_header *record_queue_first(struct record_queue *queue);
+void record_queue_remove_first(struct record_queue *queue);
+
+/* The number of samples that were lost since the last call. */
+uint64_t record_queue_lost(struct record_queue *queue);
+
+enum queue_end record_queue_ended(const struct record_queue *queue);
+
+/* What the writer has said: there is no record left until then, but those in the queue. */
+uint64_t record_queue_until(const struct record_queue *queue);
+
+/* Waits until there is a record, until the queue has ended, or for a time, ns. */
+void record_queue_wait(struct record_queue *queue, uint64_t ns);
+
+#endif

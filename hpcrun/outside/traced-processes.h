@@ -1,0 +1,54 @@
+/* The processes whose records the reader of perf's rings gets, and what it must know of each before that has
+ * a worker: most children end without a sample, and need none.
+ *
+ * A process's mappings are a list of records, the youngest first. The child of a fork begins with its parent's
+ * list, and both add to it: so the older part has several owners. */
+#ifndef HPCRUN_OUTSIDE_TRACED_PROCESSES_H
+#define HPCRUN_OUTSIDE_TRACED_PROCESSES_H
+
+#include "hpcrun/outside/record-queue.h"
+#include "lib/measurement-format.h"
+
+#include <sys/types.h>
+
+struct traced_map {
+    struct traced_map *older;
+    struct perf_event_header *record; /* PERF_RECORD_MMAP2 */
+    unsigned owners;
+};
+
+struct traced {
+    struct traced *next; /* with a pid of the same slot */
+    int pid, parent;
+    bool is_given;       /* by the user; else it is a descendant of such a process */
+    bool is_unmeasured;  /* there is no room for its worker */
+    bool has_exec;       /* its image has begun with an exec that was seen */
+    unsigned threads;    /* that live; of a process that is not given */
+    uint32_t images;     /* that had workers before this one */
+    uint64_t began;      /* CLOCK_MONOTONIC of this image, or of the measurement */
+    uint64_t forked;     /* CLOCK_MONOTONIC of its begin; 0: it was there before */
+    char name[16];       /* since its last exec; "": unknown */
+    struct traced_map *maps;
+    struct record_queue *queue; /* NULL: its image has no worker */
+    pid_t worker;
+};
+
+/* The process with this pid; NULL: it is not known. */
+struct traced *traced_find(int pid);
+
+/* Makes it known. NULL: there are too many, or no memory. */
+#define MAX_TRACED 65536
+struct traced *traced_add(int pid, uint64_t began);
+
+/* Forgets it, and its mappings. */
+void traced_remove(struct traced *process);
+
+/* Adds a mapping, of which it makes a copy; takes those of another process; removes all. */
+void traced_map_add(struct traced *process, const struct perf_event_header *record);
+void traced_maps_share(struct traced *process, const struct traced *parent);
+void traced_maps_clear(struct traced *process);
+
+/* Calls `visit` for all; it may remove the process. */
+void traced_visit(void (*visit)(struct traced *process));
+
+#endif

@@ -1,0 +1,122 @@
+"""Wake-ups and the critical path of a program that measures its own."""
+import collections
+import json
+import tempfile
+import unittest
+
+import openmp_case
+import profiling
+import timeline_reader
+import viewer
+from profiling import BUILD
+from test_viewer_timeline import MS, Phases
+from test_viewer_tui import InTerminal
+
+RELAY = BUILD / "tests" / "programs" / "pthread" / "relay"
+THREADS = {"prepare": "relay", "locked": "locker", "after_lock": "waiter", "signaled": "waits_for_signal",
+           "tail": "waits_at_barrier"}
+
+
+class KnownPath(profiling.ProfilingTest):
+    """Programs that say how long they were in each stage of their critical path. How long each thread was on it is known
+    from wake-ups, whatever the number of samples: the estimate is within 3 % of the run's time. What a thread waits for a
+    CPU after it was released has a line of its own."""
+
+    def analyze(self, *command, event, status=0):
+        done, _ = self.measure(*command, events=(event,), status=status)
+        db = self.measurements.with_suffix(".db")
+        made = self.run_tool(BUILD / "bin" / "hpcprof", "-o", db, self.measurements)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        return {name: int(ns) / 1e9 for name, ns in map(str.split, done.stdout.splitlines())}, db
+
+    def check_path(self, *command, event, pieces):
+        stages, db = self.analyze(*command, event=event)
+        shown = viewer.printed_json("critical-path", db)
+        wall = viewer.printed_json("summary", db)["processes"][0]["wall"]
+        times, threads = collections.Counter(), collections.defaultdict(set)
+        for line in shown["path"]:
+            times[line["procedure"]] += line["time"]
+            threads[line["procedure"]].add(line["thread"])
+        for name, expected in stages.items():
+            self.assertAlmostEqual(times[name], expected, delta=0.03 * wall, msg=(name, shown))
+        self.assertLess(times["aside"], 0.03 * wall)
+        self.assertAlmostEqual(shown["seconds"], wall, delta=0.03 * wall)
+        self.assertAlmostEqual(sum(times.values()), shown["seconds"], delta=1e-6 * wall)
+        self.assertEqual(shown["known"], shown["seconds"])
+        self.assertEqual(shown["pieces"], pieces)
+        return stages, threads, shown, db
+
+
+class Relay(KnownPath):
+    def check_relay(self, event):
+        stages, threads, shown, db = self.check_path(RELAY, 100, event=event, pieces=6)
+        self.assertEqual({name: threads[name] for name in stages}, {name: {thread} for name, thread in THREADS.items()})
+        return shown, db
+
+    def test_by_wall_clock(self):
+        self.check_relay("REALTIME@f1000")
+
+    def test_by_cpu_time(self):
+        shown, db = self.check_relay("CPUTIME@f1000")
+        half = viewer.printed_json("critical-path", "--to", "50%", db)
+        self.assertAlmostEqual(half["seconds"], shown["seconds"] / 2, delta=0.01 * shown["seconds"])
+        self.assertNotIn("tail", [line["procedure"] for line in half["path"]])
+        text = viewer.printed("critical-path", db)
+        self.assertRegex(text, r"Critical path: 0\.\d+ s in \d pieces")
+        self.assertRegex(text, r"\n +0\.\d+ +\d+\.\d +0\.\d+  signaled, waits_for_signal\n")
+
+    def check_wake_ups(self, db):
+        """Of each thread: who ended its waits, in their order. A wait for a thread that was released at once is left
+        out."""
+        line, names = timeline_reader.read_timeline(db), {}
+        for thread in json.loads((db / "run.json").read_text())["processes"][0]["threads"]:
+            names[thread["profile"]] = thread["start_routine"] or "main"
+        found = {names[profile]: [names[wake_up.profile] for wake_up in thread.wake_ups]
+                 for profile, thread in line.threads.items()}
+        self.assertEqual(found["locker"], ["main"])
+        self.assertEqual(found["waiter"], ["main", "locker"])
+        self.assertEqual(found["waits_for_signal"], ["main", "waiter"])
+        self.assertEqual(found["waits_at_barrier"], ["main", "waits_for_signal"])
+        self.assertEqual(found["main"], ["waits_for_signal", "waits_at_barrier"])
+
+    def test_wakers(self):
+        _, db = self.analyze(RELAY, 100, event="CPUTIME")
+        self.check_wake_ups(db)
+
+    def test_killed(self):
+        """Wake-ups of a killed process are in its arena file."""
+        _, db = self.analyze(RELAY, 100, "kill", event="CPUTIME", status=-9)
+        self.check_wake_ups(db)
+
+
+class Team(openmp_case.OpenMp, KnownPath):
+    """Two regions, of which the first one creates the threads; a barrier in the second one."""
+
+    def test_team(self):
+        program = self.build("team-path.c")
+        with self.environment(3):
+            self.check_path(program, 100, event="REALTIME@f1000", pieces=4)
+
+
+class TeamOfLlvm(Team):
+    compilers = openmp_case.CLANG
+
+
+class Cursor(InTerminal):
+    def setUp(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        phases = Phases()
+        phases.line.wake_up(1, 800 * MS, 950 * MS, 1000 * MS, 2)
+        phases.write(folder)
+        self.db = folder
+
+    def test_it_says_who_ended_the_wait(self):
+        terminal = self.start(width=100)
+        terminal.press("6")
+        terminal.until_seen("main > assemble", "cell: working 100 %")
+        terminal.press(*["Right"] * 80)
+        terminal.until_seen("t 70/71: waiting", "woken by t 70/72 at 0.950 s")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,44 @@
+/* An OpenMP program of known critical path: team-path MILLISECONDS, the length of a stage.
+ *
+ *     thread 0   before | aside(1/2) |                 aside(1/2) |                  after
+ *     one        fork   | first      | barrier         aside(1/2) | end of the region
+ *     the other         | aside(1/2) |                 second     |
+ *
+ * `one` and `other` are the threads 1 and 2. */
+#include "tests/programs/pthread/path-stages.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+static uint64_t length;
+
+STAGE(before, 1, length)
+STAGE(first, 1, length)
+STAGE(second, 1, length)
+STAGE(after, 1, length)
+STAGE(aside, 0, length / 2)
+
+int main(int argc, char **argv)
+{
+    length = (argc > 1 ? strtoull(argv[1], NULL, 10) : 200) * 1000000;
+#pragma omp parallel num_threads(3)
+    {
+        /* creates the threads */
+    }
+    before();
+#pragma omp parallel num_threads(3)
+    {
+        if (omp_get_thread_num() == 1)
+            first();
+        else
+            aside();
+#pragma omp barrier
+        if (omp_get_thread_num() == 2)
+            second();
+        else
+            aside();
+    }
+    after();
+    print_stages();
+    return 0;
+}

@@ -1,0 +1,93 @@
+/* The queue between the reader of perf's rings and a worker. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "hpcrun/outside/record-queue.h"
+
+#include <string.h>
+
+#define SAMPLE_BYTES 20008u
+
+static struct record_queue *queue;
+static _Alignas(8) uint8_t bytes[UINT16_MAX + 1];
+
+static int take(void **state)
+{
+    assert_true(record_queues_map());
+    queue = record_queue_take();
+    return queue == NULL;
+}
+
+EACH_TEST(take, NULL);
+
+/* Every byte of a record depends on its number. */
+static void put(uint32_t type, size_t size, unsigned number)
+{
+    memset(bytes, (int)(number % 251), size);
+    *(struct perf_event_header *)(void *)bytes = (struct perf_event_header){.type = type, .size = (uint16_t)size};
+    record_queue_put(queue, (const void *)bytes);
+}
+
+static void check_first(size_t size, unsigned number)
+{
+    const struct perf_event_header *first = record_queue_first(queue);
+    assert_non_null(first);
+    assert_int_equal(first->size, size);
+    for (size_t i = sizeof *first; i < size; i++)
+        assert_int_equal(((const uint8_t *)first)[i], number % 251);
+    record_queue_remove_first(queue);
+}
+
+static size_t size_of(unsigned number)
+{
+    return 16 + 8 * (number * 7919 % 4000);
+}
+
+/* Records of all sizes come out as they went in, over many rounds of the memory. */
+TEST(records_keep_their_order_and_content)
+{
+    unsigned last = 0;
+    for (unsigned next = 0; next < 2000; next++) {
+        put(PERF_RECORD_SAMPLE, size_of(next), next);
+        for (; next + 1 - last > 20 || (next % 500 == 0 && last <= next); last++)
+            check_first(size_of(last), last);
+    }
+    for (; last < 2000; last++)
+        check_first(size_of(last), last);
+    assert_null(record_queue_first(queue));
+    assert_int_equal(record_queue_lost(queue), 0);
+}
+
+/* Samples are counted if there is no room for them. They leave some for other records. */
+TEST(a_full_queue_loses_samples_only)
+{
+    unsigned samples = 0, more = 0;
+    for (; record_queue_lost(queue) == 0; samples++)
+        put(PERF_RECORD_SAMPLE, SAMPLE_BYTES, samples);
+    for (unsigned i = 0; i < 3; i++)
+        put(PERF_RECORD_SAMPLE, SAMPLE_BYTES, 0);
+    assert_int_equal(record_queue_lost(queue), 3);
+    for (; more < 10; more++)
+        put(PERF_RECORD_MMAP2, 4200, samples + more);
+    for (unsigned i = 0; i + 1 < samples; i++)
+        check_first(SAMPLE_BYTES, i);
+    for (unsigned i = 0; i < more; i++)
+        check_first(4200, samples + i);
+    assert_null(record_queue_first(queue));
+    put(PERF_RECORD_SAMPLE, SAMPLE_BYTES, 1);
+    check_first(SAMPLE_BYTES, 1);
+}
+
+TEST(a_queue_that_is_given_back_is_empty)
+{
+    put(PERF_RECORD_MMAP2, 64, 1);
+    record_queue_end(queue, QUEUE_EXEC);
+    assert_int_equal(record_queue_ended(queue), QUEUE_EXEC);
+    record_queue_give_back(queue);
+    assert_ptr_equal(record_queue_take(), queue);
+    assert_int_equal(record_queue_ended(queue), QUEUE_OPEN);
+    assert_null(record_queue_first(queue));
+    unsigned others = 1;
+    while (record_queue_take())
+        others++;
+    assert_int_equal(others, MAX_QUEUES);
+}

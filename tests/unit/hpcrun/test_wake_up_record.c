@@ -1,0 +1,157 @@
+/* Wake-ups: which of them leave something, and which stay when there are too many. */
+#include "tests/unit/cmocka_suite.h"
+#include "tests/unit/random_numbers.h"
+
+#include "hpcrun/base/shared-pages.h"
+#include "hpcrun/logical/last-wakers.h"
+#include "hpcrun/logical/wait-slots.h"
+#include "hpcrun/sample/own-path.h"
+#include "hpcrun/sample/wake-up-record.h"
+
+#define SECOND 1000000000u
+
+struct process process;
+struct sampling sampling;
+__thread struct thread *thread_self;
+__thread struct agent_slot *own_slot;
+
+static struct thread thread;
+static struct arena_thread image;
+static struct agent_slot slot;
+
+/* ---- stubs ---- */
+
+void *sys_pages(size_t size)
+{
+    return calloc(1, size);
+}
+
+void sys_pages_free(void *pages, size_t size)
+{
+    free(pages);
+}
+
+void *shared_pages(size_t size)
+{
+    return NULL;
+}
+
+void shared_pages_free(void *block, size_t size)
+{
+}
+
+uint64_t shared_pages_offset(const void *block)
+{
+    return 0;
+}
+
+uint64_t own_path_begin(struct thread *self)
+{
+    return 0;
+}
+
+void own_path_end(struct thread *self, uint64_t mask)
+{
+}
+
+bool slot_thread_index(uint64_t of, uint32_t *index)
+{
+    *index = (uint32_t)of - 1;
+    return of != 0;
+}
+
+/* ---- a thread, whose index is 5 ---- */
+
+STEP(begin)
+{
+    memset(&thread, 0, sizeof thread);
+    memset(&image, 0, sizeof image);
+    thread.image = &image;
+    thread.index = 5;
+    thread.traced = &thread.events[0];
+    segments_init(&thread.wake_ups, sizeof(struct arena_wake_up), ARENA_MARK_BITS);
+    thread_self = &thread;
+    own_slot = &slot;
+    atomic_store(&slot.thread, 8); /* the thread with index 7 */
+}
+
+STEP(end)
+{
+    segments_free(&thread.wake_ups);
+}
+
+static const struct arena_wake_up *item(uint32_t i)
+{
+    return segments_item(&thread.wake_ups, i);
+}
+
+static void add_wait(uint64_t at, uint64_t length, uint64_t released, uint32_t waker)
+{
+    wake_up_add(&(struct arena_wake_up){.ticks = at, .began = at - length, .released = released, .thread = waker});
+}
+
+TEST(a_long_wait_that_another_thread_ended_leaves_a_wake_up)
+{
+    add_wait(SECOND, WAKE_UP_TICKS, SECOND - 10, 7);
+    assert_int_equal(image.wake_ups, 1);
+    assert_int_equal(item(0)->began, SECOND - WAKE_UP_TICKS);
+    assert_int_equal(item(0)->released, SECOND - 10);
+    assert_int_equal(item(0)->thread, 7);
+    assert_int_equal(item(0)->ticks, SECOND);
+    add_wait(SECOND, WAKE_UP_TICKS - 1, SECOND - 10, 7);
+    add_wait(SECOND, WAKE_UP_TICKS, SECOND - 10, thread.index);
+    thread.traced = NULL;
+    add_wait(SECOND, WAKE_UP_TICKS, SECOND - 10, 7);
+    assert_int_equal(image.wake_ups, 1);
+    assert_int_equal(image.lost_wake_ups, 0);
+}
+
+/* Whoever let go of the object in the time of the wait, the last time. */
+TEST(the_waker_is_the_one_that_let_go_last)
+{
+    static char object, other;
+    uint64_t now = ticks_now(), since = now - SECOND;
+    wake_up_by_last(&object, since, now);
+    assert_int_equal(image.wake_ups, 0);
+    waker_note(&object);
+    wake_up_by_last(&other, since, now);
+    assert_int_equal(image.wake_ups, 0);
+    wake_up_by_last(&object, since, now);
+    assert_int_equal(image.wake_ups, 1);
+    assert_int_equal(item(0)->thread, 7);
+    assert_true(item(0)->released >= now && item(0)->released <= ticks_now());
+    atomic_store(&slot.thread, 10);
+    waker_note(&object);
+    own_slot = NULL;
+    waker_note(&object); /* by a thread that is not measured */
+    wake_up_by_last(&object, since, now);
+    assert_int_equal(item(1)->thread, 9);
+    wake_up_by_last(&object, now + SECOND, now + 2 * SECOND); /* it was let go before this wait */
+    assert_int_equal(image.wake_ups, 2);
+}
+
+/* All stay in one window of 2^scale, and the longest waits everywhere. */
+TEST(of_too_many_some_windows_stay_complete)
+{
+    enum { ALL = 3 * MAX_WAKE_UPS };
+    static uint64_t ticks[ALL], lengths[ALL];
+    process.began_ticks = 77 * SECOND;
+    for (uint32_t i = 0; i < ALL; i++) {
+        ticks[i] = process.began_ticks + i * (WAKE_UP_WINDOW / 256); /* 256 in a window */
+        lengths[i] = WAKE_UP_TICKS + random_below(1000) + (i % 100 ? 0 : random_below(10) * WAKE_UP_WINDOW);
+        add_wait(ticks[i], lengths[i], ticks[i], 10 + i);
+        assert_true(image.wake_ups <= MAX_WAKE_UPS);
+    }
+    uint32_t scale = image.wake_up_scale, kept = 0;
+    assert_int_equal(scale, 2);
+    for (uint32_t i = 0; i < ALL; i++) {
+        bool is_in_window = i / 256 % (1 << scale) == 0, is_long = lengths[i] >= WAKE_UP_WINDOW << scale;
+        bool is_kept = kept < image.wake_ups && item(kept)->thread == 10 + i;
+        assert_int_equal(is_kept, is_in_window || is_long);
+        kept += is_kept;
+    }
+    assert_int_equal(kept, image.wake_ups);
+    assert_int_equal(kept + image.lost_wake_ups, ALL);
+}
+
+EACH_TEST(begin, end);

@@ -1,0 +1,114 @@
+/* Names of the kernel's procedures: what is saved, and what is read. */
+#include "tests/unit/cmocka_suite.h"
+
+#include "lib/alloc.h"
+#include "lib/gzip.h"
+#include "lib/kernel-symbols.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct seen {
+    unsigned n;
+    struct kernel_symbol last;
+};
+
+static void see(void *data, const struct kernel_symbol *symbol)
+{
+    struct seen *seen = data;
+    assert_true(symbol->begin < symbol->end && symbol->length > 0);
+    seen->n++;
+    seen->last = *symbol;
+}
+
+static struct seen read_text(const char *text, uint64_t boot)
+{
+    struct seen seen = {0};
+    kernel_symbols_visit(text, strlen(text), boot, see, &seen);
+    return seen;
+}
+
+TEST(a_line_is_a_procedure)
+{
+    struct seen seen = read_text("kernel 4d\n10 20 first\nff00 8 ext4_read [ext4]", 0x4d);
+    assert_int_equal(seen.n, 2);
+    assert_int_equal(seen.last.begin, 0xff00);
+    assert_int_equal(seen.last.end, 0xff08);
+    assert_memory_equal(seen.last.name, "ext4_read [ext4]", seen.last.length);
+    assert_int_equal(seen.last.length, strlen("ext4_read [ext4]"));
+}
+
+/* Several processes append; loadable modules have other addresses in another boot. */
+TEST(names_of_another_boot_are_skipped)
+{
+    const char *text = "kernel 1\n10 20 a\nkernel 2\n10 20 b\nkernel 1\n40 20 c\n";
+    assert_int_equal(read_text(text, 1).n, 2);
+    assert_memory_equal(read_text(text, 2).last.name, "b", 1);
+    assert_int_equal(read_text("10 20 a\n", 0).n, 0);
+}
+
+TEST(other_lines_are_skipped)
+{
+    assert_int_equal(read_text("kernel 1\n10\n10 20\n10 20 \n10 0 a\n x\n\nffffffffffffffff 2 a\n10 2\n0 b\n", 1).n, 0);
+}
+
+/* What /proc/kallsyms says, counted without the code under test. */
+static unsigned kallsyms_at(uint64_t address, const char *name)
+{
+    FILE *file = fopen("/proc/kallsyms", "r");
+    char line[512], found[256], type;
+    unsigned long long at;
+    unsigned n = 0;
+    while (file && fgets(line, sizeof line, file))
+        n += sscanf(line, "%llx %c %255s", &at, &type, found) == 3 && at == address && strcmp(found, name) == 0;
+    if (file)
+        fclose(file);
+    return n;
+}
+
+static uint64_t address_of(const char *wanted)
+{
+    FILE *file = fopen("/proc/kallsyms", "r");
+    char line[512], name[256], type;
+    unsigned long long at, found = 0;
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "%llx %c %255s", &at, &type, name) == 3 && strcmp(name, wanted) == 0)
+            found = at;
+    if (file)
+        fclose(file);
+    return found;
+}
+
+TEST(wanted_procedures_of_this_kernel_are_saved)
+{
+    uint64_t start = address_of("_stext"), fork = address_of("kernel_clone");
+    if (!start || !fork)
+        skip(); /* this user may not see addresses */
+    uint64_t offset = fork + 4 - start;
+    size_t size, text_size;
+    struct kernel_procedures procedures = {0};
+    struct seen seen = {0};
+    char folder[] = "/tmp/hpctest-XXXXXX";
+    kernel_procedures_read(&procedures, start);
+    char *bytes = kernel_symbols_packed(&procedures, 9, &offset, 1, &size);
+    assert_non_null(mkdtemp(folder));
+    char *path = mem_printf("%s/h.kernel", folder);
+    FILE *file = fopen(path, "w");
+    for (unsigned times = 0; times < 2; times++)
+        assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+    char *text = gzip_read(path, 1 << 20, &text_size);
+    assert_non_null(text);
+    kernel_symbols_visit(text, text_size, 9, see, &seen);
+    assert_int_equal(seen.n, 2);
+    assert_int_equal(seen.last.begin, fork - start);
+    char *name = mem_strndup(seen.last.name, seen.last.length);
+    assert_int_equal(kallsyms_at(fork, name), 1);
+    free(name);
+    free(text);
+    free(bytes);
+    kernel_procedures_free(&procedures);
+    assert_int_equal(unlink(path), 0);
+    free(path);
+    assert_int_equal(rmdir(folder), 0);
+}

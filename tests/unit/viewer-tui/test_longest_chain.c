@@ -1,0 +1,210 @@
+#include "tests/unit/cmocka_suite.h"
+#include "tests/unit/random_numbers.h"
+#include "tests/unit/viewer-tui/made_timeline.h"
+
+#include "viewer-tui/base/scope.h"
+#include "viewer-tui/base/task.h"
+#include "viewer-tui/timeline/chain-times.h"
+
+#include <math.h>
+
+static struct made_timeline made;
+static struct timeline *timeline;
+
+/* Places 0 to 3 are in procedures 0 to 3. */
+static const uint32_t procedures[] = {0, 1, 2, 3};
+
+static uint64_t step = 1, window = 100; /* one in `step` windows of so many ns is complete */
+
+static void begin(const struct made_record *records, size_t n, const struct made_wake_up *wake_ups, size_t n_wake_ups)
+{
+    memset(&made, 0, sizeof made);
+    made.step = step;
+    made.window = window;
+    made.n_places = 4;
+    made.wake_ups = wake_ups;
+    made.n_wake_ups = n_wake_ups;
+    make_timeline(&made, records, n, 1, true);
+    timeline = open_made(&made);
+    assert_non_null(timeline);
+}
+
+static void end(void)
+{
+    timeline_close(timeline);
+    remove_made(&made);
+    problem_clear();
+}
+
+/* A record in each of three threads. */
+static const struct made_record three[] = {
+    {1, 10, 10, TRACE_WORK, 0, false}, {2, 10, 10, TRACE_WORK, 1, false}, {3, 10, 10, TRACE_WORK, 2, false}};
+
+static void assert_piece(const chain_pieces *pieces, size_t i, uint32_t thread, uint64_t from, uint64_t runs,
+                         uint64_t to)
+{
+    assert_true(i < pieces->n);
+    assert_int_equal(pieces->at[i].thread, thread);
+    assert_int_equal(pieces->at[i].from, from);
+    assert_int_equal(pieces->at[i].runs, runs);
+    assert_int_equal(pieces->at[i].to, to);
+}
+
+/* Thread 1 creates 2 and 3; 3 waits for 2, and 1 for 3. 2 was woken by 1 in between. */
+TEST(it_changes_to_the_thread_that_ended_a_wait)
+{
+    static const struct made_wake_up wake_ups[] = {
+        {1, 400, 800, 810, 3}, {2, 100, 100, 100, 1}, {2, 150, 300, 305, 1}, {3, 120, 120, 120, 1}, {3, 200, 500, 520, 2}};
+    begin(three, 3, wake_ups, 5);
+    chain_pieces pieces = longest_chain(timeline, 0, 0, 1000);
+    assert_int_equal(pieces.n, 4);
+    assert_piece(&pieces, 0, 0, 0, 0, 300);
+    assert_piece(&pieces, 1, 1, 300, 305, 500);
+    assert_piece(&pieces, 2, 2, 500, 520, 800);
+    assert_piece(&pieces, 3, 0, 800, 810, 1000);
+    vec_free(&pieces);
+    end();
+}
+
+TEST(without_wake_ups_it_stays_on_the_thread)
+{
+    begin(three, 3, NULL, 0);
+    chain_pieces pieces = longest_chain(timeline, 2, 40, 1000);
+    assert_int_equal(pieces.n, 1);
+    assert_piece(&pieces, 0, 2, 40, 40, 1000);
+    vec_free(&pieces);
+    end();
+}
+
+/* Clocks of threads differ a little: thread 2 seems to have released 1 just after it began to wait for 3, or just
+ * before it was woken up. */
+TEST(a_release_in_a_wait_is_at_its_nearer_end)
+{
+    static const struct made_wake_up soon[] = {{1, 400, 802, 810, 2}, {2, 800, 900, 900, 3}},
+                                     late[] = {{1, 400, 798, 810, 2}, {2, 300, 700, 800, 3}};
+    begin(three, 3, soon, 2);
+    chain_pieces pieces = longest_chain(timeline, 0, 0, 1000);
+    assert_int_equal(pieces.n, 2);
+    assert_piece(&pieces, 0, 1, 0, 0, 802);
+    vec_free(&pieces);
+    end();
+    begin(three, 3, late, 2);
+    pieces = longest_chain(timeline, 0, 0, 1000);
+    assert_int_equal(pieces.n, 3);
+    assert_piece(&pieces, 0, 2, 0, 0, 700);
+    assert_piece(&pieces, 1, 1, 700, 798, 798);
+    vec_free(&pieces);
+    end();
+}
+
+/* The windows from 0, 400 and 800 ns on are complete. In between the chain stays on the thread, but for long waits. */
+TEST(between_windows_the_chain_is_not_known)
+{
+    static const struct made_wake_up wake_ups[] = {
+        {1, 850, 860, 870, 2}, {2, 600, 690, 700, 3}, {2, 805, 808, 810, 1}, {3, 410, 440, 450, 1}};
+    static const struct chain_piece expected[] = {{0, false, 0, 0, 100},   {0, true, 100, 100, 400},
+                                                  {0, false, 400, 400, 440}, {2, false, 440, 450, 500},
+                                                  {2, true, 500, 500, 690},  {1, true, 690, 700, 800},
+                                                  {1, false, 800, 800, 805}};
+    step = 4;
+    begin(three, 3, wake_ups, 4);
+    chain_pieces pieces = longest_chain(timeline, 1, 0, 805);
+    assert_int_equal(pieces.n, 7);
+    for (size_t i = 0; i < 7; i++) {
+        assert_piece(&pieces, i, expected[i].thread, expected[i].from, expected[i].runs, expected[i].to);
+        assert_int_equal(pieces.at[i].is_unknown, expected[i].is_unknown);
+    }
+    struct chain_times times = chain_times_find(timeline, &pieces, procedures, 4);
+    assert_true(times.unknown == 300 + 190 + 110);
+    vec_free(&times.list);
+    vec_free(&pieces);
+    step = 1;
+    end();
+}
+
+/* Whatever a file says: threads that do not exist, times in any order. */
+TEST(it_ends_and_has_no_gaps)
+{
+    for (unsigned round = 0; round < 300; round++) {
+        step = 1 + round % 3;
+        window = 7;
+        struct made_wake_up wake_ups[30];
+        for (uint32_t i = 0; i < 30; i++)
+            wake_ups[i] = (struct made_wake_up){1 + i / 10, random_below(100), random_below(100), random_below(100),
+                                                random_below(5)};
+        begin(three, 3, wake_ups, 30);
+        chain_pieces pieces = longest_chain(timeline, 0, 5, 100);
+        uint64_t at = 5;
+        for (size_t i = 0; i < pieces.n; i++) {
+            assert_int_equal(pieces.at[i].from, at);
+            assert_true(pieces.at[i].from <= pieces.at[i].runs && pieces.at[i].runs <= pieces.at[i].to);
+            at = pieces.at[i].to;
+        }
+        assert_int_equal(at, 100);
+        vec_free(&pieces);
+        end();
+    }
+    step = 1;
+    window = 100;
+}
+
+/* ---- times ---- */
+
+static const struct chain_time *time_of(const struct chain_times *times, uint32_t thread, enum chain_part part,
+                                        uint32_t procedure)
+{
+    for (size_t i = 0; i < times->list.n; i++)
+        if (times->list.at[i].thread == thread && times->list.at[i].part == part &&
+            times->list.at[i].procedure == procedure)
+            return &times->list.at[i];
+    static const struct chain_time none;
+    return &none;
+}
+
+static void assert_ns(double found, double expected)
+{
+    assert_true(fabs(found - expected) < 1e-6);
+}
+
+/* Thread 1 has 600 ns on the chain: of its samples there, one in three is in procedure 1. Thread 2 has no sample. */
+TEST(samples_divide_the_time_that_a_thread_is_on_the_chain)
+{
+    static const struct made_record records[] = {
+        {1, 100, 100, TRACE_WORK, 0, false}, {1, 200, 100, TRACE_WORK, 1, false}, {1, 300, 100, TRACE_WORK, 0, false},
+        {1, 400, 100, TRACE_WORK, 2, false}, {1, 900, 100, TRACE_WORK, 0, false}, {2, 900, 100, TRACE_WORK, 3, false}};
+    const struct chain_piece at[] = {{0, false, 0, 0, 350}, {1, false, 350, 360, 500}, {0, false, 500, 510, 760}};
+    const chain_pieces pieces = {(struct chain_piece *)at, 3, 3};
+    begin(records, 6, NULL, 0);
+    struct chain_times times = chain_times_find(timeline, &pieces, procedures, 4);
+    double off_cpu = 760 - 510 - 100; /* the last piece has no sample for more than two intervals; the next is in 0 */
+    assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 0)->waiting, off_cpu);
+    assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 0)->ns, (600 - off_cpu) * 2 / 3 + off_cpu);
+    assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 1)->ns, (600 - off_cpu) / 3);
+    assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 2)->ns, 0);
+    assert_ns(time_of(&times, 0, CHAIN_WAKING, NOTHING)->ns, 10);
+    assert_ns(time_of(&times, 1, CHAIN_UNSAMPLED, NOTHING)->ns, 140);
+    assert_ns(time_of(&times, 1, CHAIN_WAKING, NOTHING)->ns, 10);
+    assert_int_equal(times.n_unknown, 1);
+    vec_free(&times.list);
+    end();
+}
+
+/* Two waits: one of two samples, one of one. */
+TEST(waits_on_the_chain_have_no_known_waker)
+{
+    static const struct made_record records[] = {
+        {1, 100, 100, TRACE_WORK, 0, false},    {1, 200, 100, TRACE_WAITING, 1, false},
+        {1, 300, 100, TRACE_OFF_CPU, 1, false}, {1, 400, 100, TRACE_WORK, 0, false},
+        {1, 500, 100, TRACE_WAITING, 2, false}};
+    const struct chain_piece at = {0, false, 0, 0, 500};
+    const chain_pieces pieces = {(struct chain_piece *)&at, 1, 1};
+    begin(records, 5, NULL, 0);
+    struct chain_times times = chain_times_find(timeline, &pieces, procedures, 4);
+    assert_int_equal(times.n_unknown, 2);
+    assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 1)->waiting, 200);
+    assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 2)->waiting, 100);
+    assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 0)->waiting, 0);
+    assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 0)->ns, 200);
+    vec_free(&times.list);
+    end();
+}

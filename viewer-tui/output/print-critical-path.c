@@ -1,0 +1,266 @@
+/* The critical path (longest-chain.h): how long it is in which procedures of the user's own code. */
+#include "viewer-tui/output/print.h"
+
+#include "lib/diag.h"
+#include "viewer-tui/base/task.h"
+#include "viewer-tui/compare/session-databases.h"
+#include "viewer-tui/compare/session-restriction.h"
+#include "viewer-tui/db/node-costs.h"
+#include "viewer-tui/output/open-timeline.h"
+#include "viewer-tui/table/table.h"
+#include "viewer-tui/timeline/chain-times.h"
+#include "viewer-tui/tree/code-owner.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct path_line {
+    double time, percent, waiting;
+    const char *thread; /* start routine or name; of wake-ups that of the thread that is woken */
+    const char *what;   /* procedure, or what else it is: "<waking up>"; owned */
+    const char *file;   /* NULL: unknown */
+    int64_t line;
+};
+
+#define MEMBER(name) offsetof(struct path_line, name)
+
+static const struct table_column columns[] = {
+    {"time, s", "time", "time", NULL, OF_DOUBLE, MEMBER(time), .width = 10, .decimals = 3},
+    {"%", "percent", "percent", NULL, OF_DOUBLE, MEMBER(percent), .width = 7, .decimals = 1},
+    {"of it waiting", "waiting", "waiting", NULL, OF_DOUBLE, MEMBER(waiting), .width = 10, .decimals = 3},
+    {"procedure, thread", "procedure", "procedure", NULL, OF_TEXT, MEMBER(what), .width = 0},
+    {NULL, "thread", "thread", NULL, OF_TEXT, MEMBER(thread), .width = 0},
+    {NULL, "file", "file", NULL, OF_TEXT, MEMBER(file), .width = 0},
+    {NULL, "line", "line", NULL, OF_INTEGER, MEMBER(line), .width = 0},
+};
+
+/* A path, its times, and what they refer to. */
+struct critical_path {
+    const struct timeline *timeline;
+    struct database *db;
+    struct threads threads;
+    chain_pieces pieces;
+    struct chain_times times;
+    double seconds, known, waiting; /* known: of the seconds, by wake-ups */
+    VEC(struct path_line) lines;
+};
+
+static double end_of(const json_t *process)
+{
+    const json_t *begin = json_object_get(process, "time_line_begin");
+    return json_is_number(begin) ? json_number_value(begin) + run_number(process, "wall") : -1;
+}
+
+/* The first thread of the process that ends last; NULL: none has a time line. */
+static const struct thread *last_thread(const struct critical_path *path)
+{
+    const struct thread *last = NULL;
+    for (size_t i = 0; i < path->threads.list.n; i++) {
+        const struct thread *thread = &path->threads.list.at[i];
+        if (timeline_thread(path->timeline, thread->profile) && end_of(thread->process) >= 0 &&
+            (!last || end_of(thread->process) > end_of(last->process)))
+            last = thread;
+    }
+    return last;
+}
+
+static void cut_to(chain_pieces *pieces, const time_ranges *ranges)
+{
+    chain_pieces kept = {0};
+    for (size_t i = 0; i < pieces->n * ranges->n; i++) {
+        struct chain_piece piece = pieces->at[i / ranges->n];
+        struct time_range range = ranges->at[i % ranges->n];
+        if (piece.to <= range.from || piece.from >= range.to)
+            continue;
+        piece.from = piece.from > range.from ? piece.from : range.from;
+        piece.to = piece.to < range.to ? piece.to : range.to;
+        piece.runs = piece.runs > piece.from ? piece.runs : piece.from;
+        piece.runs = piece.runs < piece.to ? piece.runs : piece.to;
+        vec_push(&kept, piece);
+    }
+    vec_free(pieces);
+    *pieces = kept;
+}
+
+/* By place, the user's own procedure. The caller frees. */
+static uint32_t *own_procedures(struct database *db, const struct timeline *timeline)
+{
+    struct place_scopes scopes = place_scopes_of(db, timeline, false);
+    uint32_t *procedures = mem_alloc((scopes.n + 1) * sizeof *procedures);
+    for (uint64_t place = 0; place < scopes.n; place++)
+        procedures[place] = scopes.node[place] ? code_own_procedure(db, scopes.node[place]) : NOTHING;
+    place_scopes_free(&scopes);
+    return procedures;
+}
+
+/* NULL, or why there is none. */
+static const char *find_path(struct critical_path *path, struct session *session)
+{
+    const struct session_run *run = &session->runs.at[0];
+    const struct thread *last = last_thread(path);
+    if (!path->timeline->is_time || !last)
+        return "there is no time line of CPU time or wall-clock time";
+    if (!path->timeline->wake_lists)
+        return "its time line has no wake-ups; run hpcprof again on what a newer hpcrun has measured";
+    const struct timeline_thread *thread = timeline_thread(path->timeline, last->profile);
+    path->pieces =
+        longest_chain(path->timeline, (uint32_t)(thread - path->timeline->threads),
+                      (uint64_t)(run_number(last->process, "time_line_begin") * 1e9), (uint64_t)(end_of(last->process) * 1e9));
+    if (run->ranges.n)
+        cut_to(&path->pieces, &run->ranges);
+    uint32_t *procedures = own_procedures(path->db, path->timeline);
+    path->times = chain_times_find(path->timeline, &path->pieces, procedures, database_n_procedures(path->db));
+    free(procedures);
+    return path->pieces.n ? NULL : "the critical path does not reach into this piece of time";
+}
+
+/* ---- lines ---- */
+
+static char *name_of(const struct critical_path *path, const struct chain_time *time)
+{
+    static const char *const others[CHAIN_PARTS] = {
+        [CHAIN_UNSAMPLED] = "<no sample>", [CHAIN_WAKING] = "<waking up>"};
+    char buffer[NAME_SIZE];
+    if (time->part != CHAIN_IN_PROCEDURE)
+        return mem_strdup(others[time->part]);
+    return mem_strdup(time->procedure == NOTHING ? "<unknown procedure>"
+                                                 : database_procedure_name(path->db, time->procedure, buffer));
+}
+
+static const char *thread_name(const struct critical_path *path, uint32_t thread)
+{
+    uint32_t profile = path->timeline->threads[thread].profile;
+    for (size_t i = 0; i < path->threads.list.n; i++)
+        if (path->threads.list.at[i].profile == profile)
+            return thread_routine(&path->threads.list.at[i]);
+    return "?";
+}
+
+/* Adds a time to the line of the same procedure in threads of the same kind. */
+static void add_time(struct critical_path *path, const struct chain_time *time)
+{
+    char *what = name_of(path, time);
+    const char *thread = thread_name(path, time->thread);
+    struct procedure procedure = time->procedure == NOTHING ? (struct procedure){.file = NOTHING}
+                                                            : database_procedure(path->db, time->procedure);
+    struct path_line new = {0, 0, 0, thread, what, database_file_path(path->db, procedure.file),
+                            procedure.line ? (int64_t)procedure.line : -1};
+    size_t i = 0;
+    while (i < path->lines.n &&
+           (strcmp(path->lines.at[i].what, what) != 0 || strcmp(path->lines.at[i].thread, thread) != 0 ||
+            path->lines.at[i].line != new.line))
+        i++;
+    if (i == path->lines.n)
+        vec_push(&path->lines, new);
+    else
+        free(what);
+    path->lines.at[i].time += time->ns * 1e-9;
+    path->lines.at[i].waiting += time->waiting * 1e-9;
+    path->known += time->ns * 1e-9;
+    path->waiting += time->waiting * 1e-9;
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+    const struct path_line *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? 1 : -1;
+    return strcmp(a->what, b->what) ? strcmp(a->what, b->what) : strcmp(a->thread, b->thread);
+}
+
+/* Where the path is not known, it is taken to be as elsewhere. */
+static void make_lines(struct critical_path *path)
+{
+    for (size_t i = 0; i < path->times.list.n; i++)
+        add_time(path, &path->times.list.at[i]);
+    path->seconds = path->known + path->times.unknown * 1e-9;
+    double scale = path->known > 0 ? path->seconds / path->known : NAN;
+    path->waiting *= scale;
+    for (size_t i = 0; i < path->lines.n; i++) {
+        struct path_line *line = &path->lines.at[i];
+        line->time *= scale;
+        line->waiting *= scale;
+        line->percent = 100 * line->time / path->seconds;
+    }
+    if (path->lines.n)
+        qsort(path->lines.at, path->lines.n, sizeof *path->lines.at, compare_lines);
+}
+
+/* ---- output ---- */
+
+/* Lines of text have the thread in the same column as the procedure. */
+static void write_text(struct critical_path *path, struct writer *writer, struct data_table *table)
+{
+    for (size_t i = 0; i < path->lines.n; i++) {
+        struct path_line *line = &path->lines.at[i];
+        struct text name = {0};
+        text_say(&name, writer->ascii, "%s, %s", line->what, line->thread);
+        free((char *)line->what);
+        line->what = name.at;
+    }
+    writer_line(writer, "Critical path: %.3f s in %zu piece%s, by samples. A piece ends where its thread wakes up the next.",
+                path->seconds, path->pieces.n, path->pieces.n == 1 ? "" : "s");
+    writer_end_line(writer);
+    table->n_columns = 4;
+    table_write(table, writer, "path", table->n_rows);
+    if (path->times.n_unknown)
+        writer_line(writer, "%" PRIu64 " wait%s on it, %.3f s, without a known waker: the path stays on the thread that waits.",
+                    path->times.n_unknown, path->times.n_unknown == 1 ? "" : "s", path->waiting);
+    if (path->times.n_unknown && !timeline_has_waits(path->timeline))
+        writer_line(writer, "By CPU time, these include times without a CPU; hpcrun -e REALTIME tells them apart.");
+    if (path->times.unknown > 0)
+        writer_line(writer, "Threads were woken too often to record all: the path is known for %.2g %% of that time.",
+                    100 * path->known / path->seconds);
+}
+
+static void write_path(struct critical_path *path, const struct session *session, const struct print_options *options,
+                       FILE *out)
+{
+    struct writer writer;
+    struct data_table table = {columns, sizeof columns / sizeof *columns, path->lines.at, sizeof *path->lines.at,
+                               path->lines.n, NULL};
+    writer_open(&writer, options->format, out);
+    writer.width = options->width ? options->width : LINE_WIDTH;
+    writer_head(&writer, session, path->db, "critical-path", LOGICAL);
+    if (options->format == FORMAT_JSON) {
+        json_put_number(&writer.json, "seconds", path->seconds);
+        json_put_integer(&writer.json, "pieces", (int64_t)path->pieces.n);
+        json_put_integer(&writer.json, "unknown_waits", (int64_t)path->times.n_unknown);
+        json_put_number(&writer.json, "known", path->known);
+    }
+    if (options->format == FORMAT_TEXT)
+        write_text(path, &writer, &table);
+    else
+        table_write(&table, &writer, "path", path->lines.n);
+    writer_free(&writer);
+}
+
+int print_critical_path(struct session *session, struct view *view, const struct print_options *options, FILE *out)
+{
+    (void)view;
+    struct critical_path path = {.db = session_database(session, LOGICAL)};
+    const char *why = !path.db || !database_nodes(path.db) ? "the database cannot be read" : NULL;
+    path.timeline = why ? NULL : session_timeline(session);
+    if (!why && !path.timeline)
+        why = timeline_why_none(session);
+    if (path.timeline) {
+        threads_read_whole(&path.threads, path.db, session->runs.at[0].runs_read.at[0]);
+        why = find_path(&path, session);
+    }
+    if (!why) {
+        make_lines(&path);
+        write_path(&path, session, options, out);
+    } else if (why != problem_text()) {
+        diag_error(session->folder, "%s", why);
+    }
+    for (size_t i = 0; i < path.lines.n; i++)
+        free((char *)path.lines.at[i].what);
+    vec_free(&path.lines);
+    vec_free(&path.pieces);
+    vec_free(&path.times.list);
+    threads_free(&path.threads);
+    return why ? 1 : 0;
+}

@@ -1,0 +1,152 @@
+#include "viewer-tui/timeline/chain-times.h"
+
+#include "lib/binary-search.h"
+#include "viewer-tui/base/scope.h"
+#include "viewer-tui/timeline/time-samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The sums of one thread's pieces. */
+struct thread_sums {
+    const struct timeline *timeline;
+    const uint32_t *procedures;
+    uint32_t n_procedures;
+    double interval;              /* mean ns of a sample */
+    double *amounts, *of_waiting, *off_cpu; /* by procedure, off_cpu in ns; that of NOTHING is the last one */
+    double ns, waking, all_off_cpu;
+    uint64_t n_unknown;
+};
+
+static bool is_wait(enum trace_state state)
+{
+    return state == TRACE_WAITING || state == TRACE_OFF_CPU || state == TRACE_IDLE || state == TRACE_NOBODY;
+}
+
+static uint32_t procedure_of(const struct thread_sums *sums, const struct timeline_record *record)
+{
+    bool has_place = record->place < sums->timeline->header.n_places;
+    uint32_t procedure = has_place ? sums->procedures[record->place] : NOTHING;
+    return procedure < sums->n_procedures ? procedure : sums->n_procedures;
+}
+
+/* Adds the records of a sample; whether it is mostly of a wait. */
+static bool add_sample(struct thread_sums *sums, const struct time_samples *sample)
+{
+    double waits = 0;
+    for (uint64_t i = sample->first; i < sample->next; i++) {
+        const struct timeline_record *record = &sample->records[i];
+        uint32_t procedure = procedure_of(sums, record);
+        double amount = (double)trace_amount(record->amount);
+        double of_wait = is_wait(time_sample_state(sample, i)) ? amount : 0;
+        sums->amounts[procedure] += amount;
+        sums->of_waiting[procedure] += of_wait;
+        waits += of_wait;
+    }
+    return 2 * waits > (double)sample->amount;
+}
+
+/* Adds a time without samples, before or after those of a procedure. */
+static void add_gap(struct thread_sums *sums, uint64_t from, uint64_t to, uint32_t procedure)
+{
+    double length = to > from ? (double)(to - from) : 0;
+    if (timeline_has_waits(sums->timeline) || length <= 2 * sums->interval)
+        return;
+    sums->off_cpu[procedure] += length - sums->interval;
+    sums->all_off_cpu += length - sums->interval;
+    sums->n_unknown++;
+}
+
+static void add_piece(struct thread_sums *sums, const struct timeline_thread *thread, const struct chain_piece *piece)
+{
+    struct time_samples sample = time_samples_from(sums->timeline, thread, piece->runs);
+    uint64_t before = piece->runs;
+    uint32_t procedure = sums->n_procedures;
+    bool waited = false;
+    while (before < piece->to && time_samples_next(&sample)) {
+        bool is_in_it = sample.end <= piece->to, waits = is_in_it && add_sample(sums, &sample);
+        sums->n_unknown += waits && !waited;
+        waited = waits;
+        procedure = procedure_of(sums, &sample.records[sample.first]);
+        add_gap(sums, before, is_in_it ? sample.end : piece->to, procedure);
+        before = sample.end;
+    }
+    if (before < piece->to)
+        add_gap(sums, before, piece->to, procedure);
+    sums->ns += (double)(piece->to - piece->runs);
+    sums->waking += (double)(piece->runs - piece->from);
+}
+
+/* The mean time that a sample of the thread is about. */
+static double mean_interval(const struct timeline *timeline, const struct timeline_thread *thread)
+{
+    const struct timeline_record *records = timeline_records(timeline, thread);
+    double sum = 0, n = 0;
+    for (uint64_t i = 0; i < thread->n_records; i++) {
+        sum += (double)trace_amount(records[i].amount);
+        n += i == 0 || records[i].time != records[i - 1].time;
+    }
+    return n > 0 ? sum / n / (double)(UINT64_C(1) << timeline->header.shift) : INFINITY;
+}
+
+static void add_time(struct chain_times *times, uint32_t thread, enum chain_part part, uint32_t procedure, double ns,
+                     double waiting)
+{
+    if (ns > 0)
+        vec_push(&times->list, ((struct chain_time){thread, part, procedure, ns, waiting}));
+}
+
+static void add_thread(struct chain_times *times, uint32_t thread, const struct thread_sums *sums)
+{
+    double sum = 0, ns = sums->ns - sums->all_off_cpu;
+    for (uint32_t i = 0; i <= sums->n_procedures; i++)
+        sum += sums->amounts[i];
+    for (uint32_t i = 0; i <= sums->n_procedures; i++) {
+        double scale = sum > 0 ? ns / sum : 0, off_cpu = sums->off_cpu[i];
+        add_time(times, thread, CHAIN_IN_PROCEDURE, i < sums->n_procedures ? i : NOTHING,
+                 scale * sums->amounts[i] + off_cpu, scale * sums->of_waiting[i] + off_cpu);
+    }
+    add_time(times, thread, CHAIN_UNSAMPLED, NOTHING, sum > 0 ? 0 : ns, 0);
+    add_time(times, thread, CHAIN_WAKING, NOTHING, sums->waking, 0);
+    times->n_unknown += sums->n_unknown;
+}
+
+static int compare_pieces(const void *left, const void *right)
+{
+    const struct chain_piece *a = left, *b = right;
+    return a->thread != b->thread ? compare_unsigned(a->thread, b->thread) : compare_unsigned(a->from, b->from);
+}
+
+struct chain_times chain_times_find(const struct timeline *timeline, const chain_pieces *pieces,
+                                    const uint32_t *procedures, uint32_t n_procedures)
+{
+    struct chain_times times = {0};
+    size_t size = (n_procedures + 1) * sizeof(double);
+    double *amounts = mem_alloc(3 * size);
+    struct chain_piece *sorted = mem_alloc((pieces->n + 1) * sizeof *sorted);
+    if (pieces->n) {
+        memcpy(sorted, pieces->at, pieces->n * sizeof *sorted);
+        qsort(sorted, pieces->n, sizeof *sorted, compare_pieces);
+    }
+    for (size_t i = 0, next; i < pieces->n; i = next) {
+        const struct timeline_thread *thread = &timeline->threads[sorted[i].thread];
+        struct thread_sums sums = {.timeline = timeline,
+                                   .procedures = procedures,
+                                   .n_procedures = n_procedures,
+                                   .interval = mean_interval(timeline, thread),
+                                   .amounts = amounts,
+                                   .of_waiting = amounts + n_procedures + 1,
+                                   .off_cpu = amounts + 2 * (n_procedures + 1)};
+        memset(amounts, 0, 3 * size);
+        for (next = i; next < pieces->n && sorted[next].thread == sorted[i].thread; next++)
+            if (sorted[next].is_unknown)
+                times.unknown += (double)(sorted[next].to - sorted[next].from);
+            else
+                add_piece(&sums, thread, &sorted[next]);
+        add_thread(&times, sorted[i].thread, &sums);
+    }
+    free(amounts);
+    free(sorted);
+    return times;
+}
