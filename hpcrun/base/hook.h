@@ -8,21 +8,32 @@
 #define HPCRUN_BASE_HOOK_H
 
 #include <dlfcn.h>
+#include <stddef.h>
 
 /* Makes a function visible to the dynamic linker; everything else in the library is hidden. */
 #define HOOK __attribute__((visibility("default")))
+
+static inline void *find_real(const char *name, const char *version)
+{
+    void *found = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
+    return found ? found : dlsym(RTLD_NEXT, name);
+}
 
 /* Constructor priority: before the constructor of hooks/begin.c, which may start sampling. */
 #define HOOKS_FIRST 200
 
 /* Declares real_NAME, a pointer to the real function, and its lookup. Once per hooks file. */
-#define REAL_FUNCTION(name)                                                                        \
+#define REAL_FUNCTION(name) REAL_VERSION(name, NULL)
+
+/* The same of a function of which glibc has several versions, in that version. dlsym finds the oldest one before glibc
+ * 2.36: with it, waits on condition variables would miss their wake-ups. */
+#define REAL_VERSION(name, version)                                                                \
     static __typeof__(&name) real_##name;                                                          \
     static __typeof__(&name) find_##name(void)                                                     \
     {                                                                                              \
         __typeof__(&name) found = __atomic_load_n(&real_##name, __ATOMIC_ACQUIRE);                 \
         if (!found) {                                                                              \
-            found = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                                    \
+            found = (__typeof__(&name))find_real(#name, version);                                  \
             __atomic_store_n(&real_##name, found, __ATOMIC_RELEASE);                               \
         }                                                                                          \
         return found;                                                                              \

@@ -20,13 +20,13 @@
 #include <threads.h>
 #include <unistd.h>
 
-REAL_FUNCTION(pthread_cond_wait)
-REAL_FUNCTION(pthread_cond_timedwait)
+REAL_VERSION(pthread_cond_wait, "GLIBC_2.3.2")
+REAL_VERSION(pthread_cond_timedwait, "GLIBC_2.3.2")
 REAL_FUNCTION(pthread_cond_clockwait)
 REAL_FUNCTION(cnd_wait)
 REAL_FUNCTION(cnd_timedwait)
-REAL_FUNCTION(pthread_cond_signal)
-REAL_FUNCTION(pthread_cond_broadcast)
+REAL_VERSION(pthread_cond_signal, "GLIBC_2.3.2")
+REAL_VERSION(pthread_cond_broadcast, "GLIBC_2.3.2")
 REAL_FUNCTION(cnd_signal)
 REAL_FUNCTION(cnd_broadcast)
 REAL_FUNCTION(pthread_barrier_wait)

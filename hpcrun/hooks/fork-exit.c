@@ -25,7 +25,7 @@
 
 REAL_FUNCTION(_Fork)
 REAL_FUNCTION(_exit)
-REAL_FUNCTION(quick_exit)
+REAL_VERSION(quick_exit, "GLIBC_2.24")
 
 int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 

@@ -51,6 +51,8 @@ static bool read_fde(struct cfi_cursor c, const uint8_t *section, const uint8_t 
 
 static void read_entries(struct entries *entries, const struct eh_frame_copy *section)
 {
+    if (section->size == 0)
+        return;
     uint64_t bias = section->address - (uint64_t)(uintptr_t)section->at;
     struct cfi_cursor all = {.at = section->at, .end = section->at + section->size, .bias = bias};
     while (!all.bad && all.end - all.at >= 8) {

@@ -7,6 +7,7 @@
 #include "hpcrun/outside/foreign-memory.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/measured-process.h"
+#include "hpcrun/outside/plain-threads.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/unwind/unwind.h"
 #include "lib/bytes.h"
@@ -51,6 +52,18 @@ void measured_link(const char *link, char *to, size_t room)
 {
     ssize_t length = readlink(link, to, room - 1);
     to[length > 0 ? length : 0] = '\0';
+}
+
+/* ---- the agent for plain threads: not here ---- */
+
+void plain_threads_add(const struct module_image *image)
+{
+    (void)image;
+}
+
+void plain_threads_remove(const struct module_image *image)
+{
+    (void)image;
 }
 
 /* ---- samples ---- */

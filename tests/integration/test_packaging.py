@@ -1,6 +1,8 @@
-"""The lists of the Debian packages (packaging/debian) have what `make install` installs. `make deb` needs debhelper."""
+"""The lists of the Debian packages (packaging/debian) have what `make install` installs; `make deb` needs debhelper. And
+what hpcrun needs on systems that are older than this one, where the tarball runs, too."""
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -41,3 +43,22 @@ class Lists(unittest.TestCase):
                 if link.startswith("usr/bin/"):
                     self.assertEqual(target, f"{PREFIX}/bin/{os.path.basename(link)}")
                     self.assertIn(target, [pattern for _, pattern in self.patterns()])
+
+
+class OlderSystems(unittest.TestCase):
+    def test_versions_of_functions(self):
+        """dlsym finds the oldest version of a function before glibc 2.36, so hpcrun names the version that programs use
+        where they differ (hpcrun/base/hook.h)."""
+        used = subprocess.run(["ldd", BUILD / "bin" / "hpcrun"], capture_output=True, text=True, check=True).stdout
+        libc = re.search(r"libc\.so\.6 => (\S+)", used)[1]
+        printed = subprocess.run(["readelf", "--dyn-syms", "-W", libc], capture_output=True, text=True, check=True).stdout
+        versions = {}
+        for address, name, mark, version in re.findall(r": (\w+) .* (\w+)(@@?)(GLIBC_[\d.]+)$", printed, re.M):
+            versions.setdefault(name, {})[address] = version if mark == "@@" else None
+        hooked = {}
+        for path in (ROOT / "hpcrun").rglob("*.c"):
+            hooked |= re.findall(r'(?m)^REAL_(?:FUNCTION|VERSION)\((\w+)(?:, "(\S+)")?\)', path.read_text())
+        self.assertGreater(len(hooked), 50)
+        for name in sorted(set(hooked) & set(versions)):
+            default = next(filter(None, versions[name].values())) if len(versions[name]) > 1 else ""
+            self.assertEqual(hooked[name], default, name)
