@@ -22,6 +22,12 @@ ON_ITS_WAY, A_LOOK_LATER = 0.05, 0.003
 HAVE_TMUX = shutil.which("tmux") is not None
 
 
+def quoted_for_tmux(word):
+    """A word of a command, which is one line."""
+    escapes = {"\\": r"\\", '"': r'\"', "$": r"\$", "\n": r"\n", "\t": r"\t"}
+    return '"' + "".join(escapes.get(letter, letter) for letter in str(word)) + '"'
+
+
 class Terminal:
     """A shell command in a terminal of its own. In the command's output `ended N` follows its
     exit status. Without tmux, the test is skipped."""
@@ -65,7 +71,7 @@ class Terminal:
         return "".join(lines)
 
     def tmux(self, *arguments):
-        self.client.stdin.write(" ".join(shlex.quote(str(word)) for word in arguments) + "\n")
+        self.client.stdin.write(" ".join(map(quoted_for_tmux, arguments)) + "\n")
         self.client.stdin.flush()
         return self.answer_of_tmux()
 
