@@ -71,7 +71,8 @@ size_t traced_wake_ups(const struct measurement *m, const struct measurement_thr
         if (i > 0)
             wake_up = thread->wake_ups.at[i - 1];
         size_t waker = position_of(m, wake_up.thread);
-        if (waker == m->threads.n || m->threads.at[waker].index != wake_up.thread || &m->threads.at[waker] == thread)
+        const struct measurement_thread *by = &m->threads.at[waker];
+        if (waker == m->threads.n || by->index != wake_up.thread || !by->known || by == thread)
             continue;
         wake_up.thread = (uint32_t)waker;
         if (wake_ups)

@@ -87,13 +87,14 @@ def with_children():
 
 def arenas():
     """An arena file with one live thread, as lib/arena-format.h describes it (METRICS = 2)."""
-    header_size, thread_size = 64, 7168
+    header_size, thread_size = 64, 7424
     nodes = bytes(24) + b"".join(struct.pack("<QIIIBBBB", 2 << 40 | 0x1000 + i, i, i % 3, (2, 0, 0, 1)[i], 0, 1, 1, 0)
                                  for i in range(4))
     lnotes = struct.pack("<QQ", 3 << 40 | 77, 0) * 2
     values = struct.pack("<QQQQQQ", 4, 20, 1, 1, 10, 0)
     trace = b"".join(struct.pack("<QQ4I", 3000 + 100 * i, 7 << 8 | 1, i + 1, 4, 2, i) for i in range(2))
     marks = struct.pack("<QI64s4x", 2500, 1, b"region")
+    wake_ups = struct.pack("<4Q", 2600, 2300, 2550, 1)
     thread = bytearray(thread_size)
     struct.pack_into("<QIIIIQ", thread, 0, 0, 1, 5, 2, 2, 6000)
     struct.pack_into("<QQQQ", thread, 32, 3, 30, 3, 30)
@@ -102,14 +103,14 @@ def arenas():
     struct.pack_into("<8B5I", thread, 2464, 3, 0, 0, 0, 0, 0, 0, 0, 0, 100, 1, 0, 0)
     struct.pack_into("<8Q16s", thread, 2496, 5000, 10, 0, 4000, 9000, 700, 41, 5, b"worker")
     at = header_size + thread_size
-    for k, array in enumerate((nodes, lnotes, values, trace, marks)):
+    for k, array in enumerate((nodes, lnotes, values, trace, marks, wake_ups)):
         struct.pack_into("<Q", thread, 2624 + 160 * k, at)
         at += len(array)
-    struct.pack_into("<II", thread, 3424, 1, 2)  # one mark, two that are lost
-    for offset in (3432 + 32, 3520):  # the open record, the recent one
+    struct.pack_into("<5I", thread, 3584, 1, 2, 1, 0, 0)  # one mark, two that are lost; a wake-up
+    for offset in (3608 + 32, 3712):  # the open record, the recent one
         struct.pack_into("<QQ4I", thread, offset, 4000, 9 << 8 | 4, 0, 4, 2, 0)
     header = struct.pack("<8sIIQQQQQQ", b"HPCRUNAR", 2, thread_size, 2, 1000, 0, 0, 0, header_size)
-    return header + bytes(thread) + nodes + lnotes + values + trace + marks
+    return header + bytes(thread) + nodes + lnotes + values + trace + marks + wake_ups
 
 
 def sound_arenas(build, folder):
@@ -119,7 +120,7 @@ def sound_arenas(build, folder):
     path = pathlib.Path(run.write(folder))
     path.with_suffix(".arenas").write_bytes(arenas())
     dump = subprocess.run([f"{build}/tests/tools/dump-measurement", path], capture_output=True, text=True, check=True)
-    expected = "sum 0 CPUTIME 15\n", "trace 0 CPUTIME step 2 records 4 from", "mark 0 ", "marks 0 lost 2\n"
+    expected = "sum 0 CPUTIME 15\n", "trace 0 CPUTIME step 2 records 4 from", "mark 0 ", "marks 0 lost 2\n", "wake-up 0 "
     if "problem" in dump.stdout or not all(line in dump.stdout for line in expected):
         sys.exit(f"the arena file no longer matches lib/arena-format.h:\n{dump.stdout}")
     return run.encode() + arenas()
