@@ -38,13 +38,14 @@ static inline void team_arrives(struct agent_slot_part *thread)
     thread->arrived = let_go(barrier_of(thread));
 }
 
-/* The thread goes on. */
-static inline void team_goes_on(const struct agent_slot_part *thread)
+/* The thread goes on. That this is said twice of a wait does no harm. */
+static inline void team_goes_on(struct agent_slot_part *thread)
 {
     bool has_tasks = atomic_load_explicit(&thread->team.created, memory_order_relaxed) ||
                      atomic_load_explicit(&thread->team.begun, memory_order_relaxed);
     if (thread->arrived && !has_tasks && hpctoolkit_waited)
         hpctoolkit_waited(barrier_of(thread), thread->arrived);
+    thread->arrived = 0;
 }
 
 #endif

@@ -204,10 +204,12 @@ static void end_of_worker(struct agent_slot *slot)
     slot_set_state(slot, AGENT_SLOT_BARRIER);
 }
 
+/* libomp 14 does not say at the end of its wait that the thread is the master. */
 static void end_of_master(struct agent_slot *slot, const ompt_data_t *task)
 {
     if (!return_to(slot, task))
         return;
+    team_goes_on(&slot->ompt);
     pop(slot);
     slot_set_state(slot, AGENT_SLOT_WORKING);
 }

@@ -39,7 +39,7 @@ class KnownPath(profiling.ProfilingTest):
                 return stages, db, wall
         return self.skipTest("other programs had the CPUs")
 
-    def check_path(self, *command, event, pieces):
+    def check_path(self, *command, event):
         stages, db, wall = self.analyze_undisturbed(*command, event=event)
         shown = viewer.printed_json("critical-path", db)
         times, threads = collections.Counter(), collections.defaultdict(set)
@@ -52,13 +52,13 @@ class KnownPath(profiling.ProfilingTest):
         self.assertAlmostEqual(shown["seconds"], wall, delta=0.03 * wall)
         self.assertAlmostEqual(sum(times.values()), shown["seconds"], delta=1e-6 * wall)
         self.assertEqual(shown["known"], shown["seconds"])
-        self.assertEqual(shown["pieces"], pieces)
         return stages, threads, shown, db
 
 
 class Relay(KnownPath):
     def check_relay(self, event):
-        stages, threads, shown, db = self.check_path(RELAY, 100, event=event, pieces=6)
+        stages, threads, shown, db = self.check_path(RELAY, 100, event=event)
+        self.assertEqual(shown["pieces"], 6)
         self.assertEqual({name: threads[name] for name in stages}, {name: {thread} for name, thread in THREADS.items()})
         return shown, db
 
@@ -102,9 +102,12 @@ class Team(openmp_case.OpenMp, KnownPath):
     """Two regions, of which the first one creates the threads; a barrier in the second one."""
 
     def test_team(self):
+        """Runtimes that create or end threads in many steps have more pieces than the program."""
         program = self.build("team-path.c")
-        with self.environment(3):
-            self.check_path(program, 100, event="REALTIME@f1000", pieces=4)
+        for policy in "passive", "active":
+            with self.subTest(policy), self.environment(3, policy=policy):
+                *_, shown, _ = self.check_path(program, 100, event="REALTIME@f1000")
+                self.assertGreaterEqual(shown["pieces"], 4)
 
 
 class TeamOfLlvm(Team):

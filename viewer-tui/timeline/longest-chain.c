@@ -16,6 +16,17 @@ static const struct timeline_wake_up *wake_up_before(const struct timeline *time
     return at > 0 ? &all[at - 1] : NULL;
 }
 
+/* Whether the thread was a worker without work. After its last record, it is what it was then. */
+static bool is_idle_at(const struct timeline *timeline, uint32_t thread, uint64_t time)
+{
+    const struct timeline_thread *of = &timeline->threads[thread];
+    uint64_t at = timeline_find(timeline, of, time);
+    at -= at > 0 && at == of->n_records;
+    enum trace_state state =
+        at < of->n_records ? timeline_state(timeline, &timeline_records(timeline, of)[at]) : TRACE_WORK;
+    return state == TRACE_IDLE || state == TRACE_NOBODY;
+}
+
 static void reverse(chain_pieces *pieces)
 {
     for (size_t i = 0; i < pieces->n / 2; i++) {
@@ -62,16 +73,27 @@ chain_pieces longest_chain(const struct timeline *timeline, uint32_t thread, uin
 {
     chain_pieces pieces = {0};
     uint64_t unit = timeline->header.unit;
+    uint32_t waiter = 0;
+    uint64_t since = 0; /* the waiter has waited for the thread since then; 0: there is none */
     while (end > begin) {
         struct stretch stretch = stretch_at(timeline, thread, end);
         const struct timeline_wake_up *wake_up = wake_up_before(timeline, thread, end);
-        bool is_in_it = wake_up && wake_up->time * unit >= stretch.begin;
-        uint64_t from = !is_in_it && stretch.begin > begin ? stretch.begin : begin;
+        uint64_t least = since > stretch.begin ? since : stretch.begin;
+        bool is_let = since > begin && since < end && least == since &&
+                      (!wake_up || wake_up->time * unit < since) && is_idle_at(timeline, thread, since);
+        bool is_in_it = !is_let && wake_up && wake_up->time * unit >= stretch.begin;
+        uint64_t from = is_let ? since : !is_in_it && stretch.begin > begin ? stretch.begin : begin;
         struct chain_piece piece =
             piece_before(thread, from, end, stretch.is_known, is_in_it ? wake_up : NULL, unit);
         vec_push(&pieces, piece);
-        if (is_in_it)
+        since = 0;
+        if (is_let) {
+            thread = waiter;
+        } else if (is_in_it) {
+            waiter = thread;
+            since = wake_up->began * unit;
             thread = (uint32_t)(timeline_thread(timeline, wake_up->profile) - timeline->threads);
+        }
         end = piece.from;
     }
     reverse(&pieces);

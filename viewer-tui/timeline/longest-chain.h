@@ -5,6 +5,9 @@
  * time. A thread's creation is its first wake-up. A wait without a known waker (a sleep, input, a wait that is too short
  * to be recorded) does not change the thread: it is a part of the chain.
  *
+ * A worker without work only waits for others. If it is not known who ended that (threads that spin), and the thread that
+ * waited for the worker later had not begun to wait, the chain goes back to that thread: it ends a runtime's workers.
+ *
  * If a thread was woken too often, its wake-ups are known in some windows of time (struct timeline_wake_list). In between the
  * chain stays on the thread, and is not known: chains from any thread soon meet, so that little of the next window is
  * wrong.

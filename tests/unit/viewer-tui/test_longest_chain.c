@@ -66,6 +66,24 @@ TEST(it_changes_to_the_thread_that_ended_a_wait)
     end();
 }
 
+/* Thread 1 creates 2, and later waits for its end: it has told an idle worker to end; one that works ends by itself. */
+TEST(it_does_not_stay_on_idle_workers)
+{
+    static const struct made_wake_up wake_ups[] = {{1, 900, 950, 950, 2}, {2, 100, 100, 100, 1}};
+    for (unsigned is_idle = 0; is_idle < 2; is_idle++) {
+        const struct made_record records[] = {{1, 10, 10, TRACE_WORK, 0, false},
+                                              {2, 800, 10, is_idle ? TRACE_IDLE : TRACE_WORK, 1, false}};
+        begin(records, 2, wake_ups, 2);
+        chain_pieces pieces = longest_chain(timeline, 0, 0, 1000);
+        assert_int_equal(pieces.n, 3);
+        assert_piece(&pieces, 0, 0, 0, 0, is_idle ? 900 : 100);
+        assert_piece(&pieces, 1, 1, is_idle ? 900 : 100, is_idle ? 900 : 100, 950);
+        assert_piece(&pieces, 2, 0, 950, 950, 1000);
+        vec_free(&pieces);
+        end();
+    }
+}
+
 TEST(without_wake_ups_it_stays_on_the_thread)
 {
     begin(three, 3, NULL, 0);
