@@ -23,7 +23,7 @@ int main(int argc, char **argv)
     length = (argc > 1 ? strtoull(argv[1], NULL, 10) : 200) * 1000000;
 #pragma omp parallel num_threads(3)
     {
-        /* creates the threads */
+        __asm__ volatile("" ::: "memory"); /* no region without code: it creates the threads */
     }
     before();
 #pragma omp parallel num_threads(3)
