@@ -178,7 +178,7 @@ bool measured_identify(const struct measured_image *image)
     process.began_cpu = image->origin == ORIGIN_FORK ? 0 : process.cpu_elsewhere;
     measured_link(in_proc(path, image->pid, "exe"), process.executable, sizeof process.executable);
     measured_link(in_proc(path, image->pid, "cwd"), process.directory, sizeof process.directory);
-    bool is_another = image->has_exec ? !is_program(image->program) : !process.executable[0];
+    bool is_another = image->has_begun ? !is_program(image->program) : !process.executable[0];
     if (image->program && is_another)
         identify_by_name(image);
     else

@@ -18,7 +18,7 @@ struct measured_image {
     uint64_t forked; /* the same of the process; 0: it was there before, so /proc shows it */
     char *const *command;          /* its command line, NULL-terminated; NULL: unknown */
     const struct mapping *program; /* its file; NULL: unknown */
-    bool has_exec;                 /* the program is known by its exec, so /proc may show a later one */
+    bool has_begun;                /* its fork or exec was seen, so /proc may show a later program */
     const char *name;              /* that of ps; "": unknown */
 };
 

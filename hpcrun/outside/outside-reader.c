@@ -82,7 +82,7 @@ static _Noreturn void become_worker(const struct traced *process, pid_t reader_p
     };
     find_program(process, &program);
     image.program = program.path[0] ? &program : NULL;
-    image.has_exec = process->has_exec && image.program;
+    image.has_begun = (process->has_exec || process->forked) && image.program;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != reader_pid) /* it has ended before */
         exit(1);
