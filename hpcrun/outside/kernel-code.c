@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/kernel-text.h"
 #include "hpcrun/code/module-instances.h"
+#include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/output-directory.h"
 #include "hpcrun/process/process.h"
@@ -39,7 +40,10 @@ void kernel_code_init(void)
 
 void kernel_code_begin(void)
 {
-    modules_add_kernel(kernel.start, kernel.boot);
+    if (perf_rings_see_kernel())
+        modules_add_kernel(kernel.start, kernel.boot);
+    else
+        kernel.offsets = NULL; /* no node is in its code */
 }
 
 static void add(uint64_t offset)

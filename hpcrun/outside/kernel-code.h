@@ -7,7 +7,7 @@
 /* Reads the kernel's symbols, which takes 50 ms of CPU time: once, before there are workers. */
 void kernel_code_init(void);
 
-/* In a worker, after modules_init. */
+/* In a worker, after modules_init. If perf hides the kernel, the measurement does not have its module. */
 void kernel_code_begin(void);
 
 /* Remembers what of the kernel a thread's tree has, for all workers. */

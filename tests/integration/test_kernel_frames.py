@@ -181,9 +181,13 @@ class Rights(KernelTest):
         said = [line for line in done.whole_stderr.splitlines() if "no kernel frames" in line]
         self.assertEqual(len(said), 1, done.whole_stderr)
         self.assertTrue(said[0].endswith("as root, allow it by: sysctl kernel.perf_event_paranoid=1"), said)
-        (image,) = profiling.read_measurements(where)
-        self.assertFalse(any(KERNEL in line for line in image.modules))
-        self.assertEqual(list(where.glob("*.kernel")), [])
+        outside = self.directory / "outside"
+        done = self.run_tool(*user, HPCRUN, "--outside", "-o", outside, program("kernel_work"), 0.1)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for measurements in where, outside:
+            (image,) = profiling.read_measurements(measurements)
+            self.assertFalse(any(KERNEL in line for line in image.modules))
+            self.assertEqual(list(measurements.glob("*.kernel")), [])
 
     def test_hidden_addresses(self):
         """A user who may sample the kernel, but not see its addresses, gets one frame; no address is recorded."""
