@@ -302,21 +302,23 @@ class Phases(unittest.TestCase):
         self.assertRegex(finding["text"], r"of the idleness is in phase 2 of 4 \(1\.2 to 3\.4 s\): assemble, 1\.0 threads at "
                                           r"work; 7\d % idle there, (0|<0\.\d+|0\.\d+) % elsewhere\.$")
 
-    def test_threads_that_work_at_the_same_times_are_not_alone(self):
+    def expect_advice(self, run, begin, end):
+        """One finding of that run begins and ends so."""
         with tempfile.TemporaryDirectory() as folder:
-            TwoThreads(folder)
+            run(folder)
             (text,) = [finding["text"] for finding in viewer.printed_json("summary", folder)["advice"]
-                       if finding["text"].startswith("Only the main thread")]
-            self.assertTrue(text.endswith(" 100 % of that time is in phase 2 of 2 (3.0 to 4.0 s): alone, 1.0 threads "
-                                          "at work; 100 % of the time there, 0 % elsewhere."), text)
+                       if finding["text"].startswith(begin)]
+            self.assertTrue(text.endswith(end), text)
+
+    def test_threads_that_work_at_the_same_times_are_not_alone(self):
+        self.expect_advice(TwoThreads, "Only the main thread",
+                           " 100 % of that time is in phase 2 of 2 (3.0 to 4.0 s): alone, 1.0 threads at work; 100 % of the "
+                           "time there, 0 % elsewhere.")
 
     def test_threads_that_wait_for_a_lock_have_time(self):
-        with tempfile.TemporaryDirectory() as folder:
-            Locks(folder)
-            (text,) = [finding["text"] for finding in viewer.printed_json("summary", folder)["advice"]
-                       if finding["text"].startswith("Lock")]
-            self.assertTrue(text.endswith(" 100 % of the waiting is in phase 2 of 2 (1.0 to 3.0 s): holds, 1.0 threads "
-                                          "at work; 75 % of the threads' time there, 0 % elsewhere."), text)
+        self.expect_advice(Locks, "Lock",
+                           " 100 % of the waiting is in phase 2 of 2 (1.0 to 3.0 s): holds, 1.0 threads at work; 75 % of the "
+                           "threads' time there, 0 % elsewhere.")
 
     def test_a_phase_is_not_named_where_all_are_alike(self):
         with tempfile.TemporaryDirectory() as folder:
