@@ -187,11 +187,14 @@ HOOK int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
              REAL(pthread_rwlock_clockwrlock)(lock, clock, until));
 }
 
-/* Whether threads wait. Readers wait only for a writer, and the others see one that waits, or that has the lock. */
+/* In __writers_futex, while a writer has the lock: others wait for it, too. */
+enum { FUTEX_USED = 2 };
+
+/* Whether others wait until the calling thread unlocks. While readers have the lock, only writers do. */
 static inline bool others_wait(const pthread_rwlock_t *lock)
 {
     unsigned readers = LOOK(lock->__data.__readers);
-    bool is_alone = readers == (WRITERS_TURN | HAS_WRITER) && LOOK(lock->__data.__writers) == 0;
+    bool is_alone = readers == (WRITERS_TURN | HAS_WRITER) && !(LOOK(lock->__data.__writers_futex) & FUTEX_USED);
     return readers & HAS_WRITER && !is_alone;
 }
 

@@ -62,9 +62,9 @@ TEST(an_unlock_is_noted_if_threads_wait_for_the_mutex)
     check_mutex(tid | FUTEX_WAITERS, true);
 }
 
-static void check_rwlock(unsigned readers, unsigned writers, bool is_noted)
+static void check_rwlock(unsigned readers, unsigned writers_futex, bool is_noted)
 {
-    pthread_rwlock_t lock = {.__data = {.__readers = readers, .__writers = writers}};
+    pthread_rwlock_t lock = {.__data = {.__readers = readers, .__writers_futex = writers_futex}};
     noted = NULL;
     pthread_rwlock_unlock(&lock);
     assert_ptr_equal(noted, is_noted ? &lock : NULL);
@@ -75,9 +75,9 @@ TEST(an_unlock_is_noted_if_threads_wait_for_the_read_write_lock)
     const unsigned reader = 8, writer_waits = 2, writer_has_it = 3;
     check_rwlock(2 * reader, 0, false);
     check_rwlock(reader | writer_waits, 0, true);
-    check_rwlock(writer_has_it, 0, false);
-    check_rwlock(writer_has_it, 1, true);
-    check_rwlock(writer_has_it | reader, 0, true);
+    check_rwlock(writer_has_it, 1, false);
+    check_rwlock(writer_has_it, 3, true);
+    check_rwlock(writer_has_it | reader, 1, true);
 }
 
 EACH_TEST(NULL, NULL);
