@@ -115,6 +115,7 @@ RESTART_PARTS = $(addprefix $(BUILD)/obj/hpcrun/restart/,restart.o interruptible
 $(eval $(call unit_test,hpcrun/test_restart,$(RESTART_PARTS),))
 $(eval $(call unit_test,hpcrun/test_transfers,,))
 $(eval $(call unit_test,hpcrun/test_event_waits,,))
+$(eval $(call unit_test,hpcrun/test_lock_waits,,))
 $(eval $(call unit_test,hpcrun/test_child_waits,,))
 $(eval $(call unit_test,hpcrun/test_ended_calls,$(RESTART_PARTS) $(BUILD)/obj/hpcrun/unwind/memory.o,))
 $(eval $(call unit_test,hpcrun/test_call_rests,$(RESTART_PARTS) $(BUILD)/obj/hpcrun/unwind/memory.o,))

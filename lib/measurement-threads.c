@@ -341,8 +341,8 @@ static void decode_wake_ups(struct thread_parts t, struct cursor *c)
     uint64_t count = read_count(c, 4), time = 0;
     for (uint64_t i = 0; i < count && !c->bad; i++) {
         time += (uint64_t)unzigzag(read_v(c));
-        const struct measurement_wake_up wake_up = {
-            .time = time, .began = time - read_v(c), .released = time - read_v(c), .thread = (uint32_t)read_v(c)};
+        uint64_t began = time - read_v(c), released = time - read_v(c), by = read_v(c);
+        const struct measurement_wake_up wake_up = {time, began, released, (uint32_t)by};
         size_t n = t.thread->wake_ups.n;
         if (!c->bad && (n == 0 || time > t.thread->wake_ups.at[n - 1].time))
             vec_push(&t.thread->wake_ups, wake_up);

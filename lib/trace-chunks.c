@@ -186,14 +186,16 @@ static uint32_t add_wake_ups(struct thread_chunks *thread, const struct tick_tim
 bool thread_chunks_wake_ups(struct thread_chunks *thread, const struct tick_times *times)
 {
     const struct arena_thread *image = thread->image;
+    uint64_t window = time_before(times, times->began_ticks + WAKE_UP_WINDOW, times->began_ticks);
     bool good = image->wake_ups <= MAX_WAKE_UPS;
-    for (uint32_t next, i = 0; good && i < image->wake_ups; i = next) {
+    uint32_t known = window ? image->wake_ups : 0;
+    for (uint32_t next, i = 0; good && i < known; i = next) {
         chunk_begin(thread->chunk, CHUNK_WAKE_UPS, image->index);
         size_t count = chunk_count_later(thread->chunk);
         next = add_wake_ups(thread, times, i, &good);
         chunk_v(thread->chunk, image->lost_wake_ups);
         chunk_v(thread->chunk, (uint64_t)1 << (image->wake_up_scale & 63));
-        chunk_v(thread->chunk, time_before(times, times->began_ticks + WAKE_UP_WINDOW, times->began_ticks));
+        chunk_v(thread->chunk, window);
         chunk_count(thread->chunk, count, next - i);
         good = good && thread->commit(thread);
     }

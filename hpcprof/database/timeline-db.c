@@ -162,9 +162,12 @@ static void collect_places(struct timeline_job *job, unsigned workers)
 
 /* ---- the file ---- */
 
+/* Times after the end are of a damaged file. */
 static uint32_t time_of(const struct timeline_job *job, const struct traced_thread *thread, uint64_t monotonic)
 {
-    return (uint32_t)(traced_time(job->threads, thread->to_epoch, monotonic) / job->unit);
+    uint64_t time = traced_time(job->threads, thread->to_epoch, monotonic);
+    uint64_t length = job->threads->end - job->threads->begin;
+    return (uint32_t)((time < length ? time : length) / job->unit);
 }
 
 /* Appends those of the thread. The threads of a file have adjacent indices. */

@@ -79,8 +79,7 @@ static int by_begin(const void *a, const void *b)
 static void drop_repeated(struct structure *s)
 {
     size_t n = 0;
-    if (s->statements.n)
-        qsort(s->statements.at, s->statements.n, sizeof *s->statements.at, by_begin);
+    vec_sort(&s->statements, by_begin);
     for (size_t i = 0; i < s->statements.n; i++)
         if (n == 0 || s->statements.at[i].begin >= s->statements.at[n - 1].end)
             s->statements.at[n++] = s->statements.at[i];

@@ -4,12 +4,18 @@
 
 #include "hpcrun/logical/last-wakers.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
+
+/* Of pthread_mutex_t.__data.__lock. Robust mutexes and those with priority inheritance have the holder's tid there. */
+enum { HAS_WAITERS = 2, CEILING_SHIFT = 19 };
 
 /* The calling thread is about to unlock a mutex. glibc's is 1 if no thread has waited since it was taken. */
 static inline void note_unlock(const pthread_mutex_t *mutex)
 {
-    if (__builtin_expect((unsigned)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) > 1, 0))
+    unsigned lock = __atomic_load_n((const unsigned *)&mutex->__data.__lock, __ATOMIC_RELAXED);
+    bool is_free_or_taken = __builtin_expect(lock <= 1, 1);
+    if (!is_free_or_taken && (lock % (1u << CEILING_SHIFT) == HAS_WAITERS || lock & FUTEX_WAITERS))
         waker_note(mutex);
 }
 

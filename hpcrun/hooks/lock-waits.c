@@ -187,10 +187,20 @@ HOOK int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
              REAL(pthread_rwlock_clockwrlock)(lock, clock, until));
 }
 
-/* Readers let a writer in only if it has said that it waits. */
+/* In __writers_futex, while a writer has the lock: others wait for it, too. */
+enum { FUTEX_USED = 2 };
+
+/* Whether others wait until the calling thread unlocks. While readers have the lock, only writers do. */
+static inline bool others_wait(const pthread_rwlock_t *lock)
+{
+    unsigned readers = LOOK(lock->__data.__readers);
+    bool is_alone = readers == (WRITERS_TURN | HAS_WRITER) && !(LOOK(lock->__data.__writers_futex) & FUTEX_USED);
+    return readers & HAS_WRITER && !is_alone;
+}
+
 HOOK int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
-    if (LOOK(lock->__data.__readers) & HAS_WRITER)
+    if (others_wait(lock))
         waker_note(lock);
     return REAL(pthread_rwlock_unlock)(lock);
 }

@@ -5,10 +5,11 @@
 
 #define WAKER_BITS 10
 
+/* Two threads may write an entry at the same time. The key says whether `thread` is the one of the object. */
 struct waker {
-    _Alignas(32) _Atomic uint64_t object; /* address */
-    _Atomic uint64_t ticks;               /* ticks_now() */
-    _Atomic uint64_t thread;              /* agent_slot.thread */
+    _Alignas(32) _Atomic uint64_t key; /* exclusive or of the object's address and `thread` */
+    _Atomic uint64_t ticks;            /* ticks_now() */
+    _Atomic uint64_t thread;           /* agent_slot.thread */
 };
 
 static struct waker *waker_of(uint64_t object)
@@ -25,15 +26,14 @@ void waker_note(const volatile void *object)
     uint64_t thread = atomic_load_explicit(&own_slot->thread, memory_order_relaxed);
     atomic_store_explicit(&waker->ticks, ticks_now(), memory_order_relaxed);
     atomic_store_explicit(&waker->thread, thread, memory_order_relaxed);
-    atomic_store_explicit(&waker->object, (uint64_t)(uintptr_t)object, memory_order_release);
+    atomic_store_explicit(&waker->key, (uint64_t)(uintptr_t)object ^ thread, memory_order_release);
 }
 
 bool waker_find(const volatile void *object, uint64_t since, uint32_t *thread, uint64_t *released)
 {
     struct waker *waker = waker_of((uint64_t)(uintptr_t)object);
-    if (atomic_load_explicit(&waker->object, memory_order_acquire) != (uint64_t)(uintptr_t)object)
-        return false;
+    uint64_t key = atomic_load_explicit(&waker->key, memory_order_acquire);
+    uint64_t by = atomic_load_explicit(&waker->thread, memory_order_relaxed);
     *released = atomic_load_explicit(&waker->ticks, memory_order_relaxed);
-    return *released >= since &&
-           slot_thread_index(atomic_load_explicit(&waker->thread, memory_order_relaxed), thread);
+    return (key ^ by) == (uint64_t)(uintptr_t)object && *released >= since && slot_thread_index(by, thread);
 }

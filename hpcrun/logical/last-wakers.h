@@ -8,10 +8,11 @@
  *     return REAL(pthread_mutex_unlock)(mutex);
  *
  * A thread whose wait has ended asks for the waker of this object. An entry of an earlier time than the wait's
- * begin is of an earlier release, so the waker is unknown then. The thread that has a lock is the only one that can
- * release it, so the entry is right when the waiter has got the lock. Of several signals of a condition or a semaphore
- * within the time that a thread takes to wake up, the last one counts. Objects share entries by a hash of their
- * addresses: then the waker of one may be lost, but is never that of another. */
+ * begin is of an earlier release, so the waker is unknown then. The thread that has a mutex is the only one that can
+ * release it, so the entry is right when the waiter has got the mutex. Of several signals of a condition, posts of a
+ * semaphore, arrivals at a barrier, or unlocks of a lock that many read, within the time that a thread takes to wake up,
+ * the last one counts. Objects share entries by a hash of their addresses: then the waker of one may be lost, but is never
+ * that of another. */
 #ifndef HPCRUN_LOGICAL_LAST_WAKERS_H
 #define HPCRUN_LOGICAL_LAST_WAKERS_H
 

@@ -51,7 +51,8 @@ static void add(struct thread *self, const struct arena_wake_up *wake_up)
 void wake_up_add(const struct arena_wake_up *wake_up)
 {
     struct thread *self = thread_self;
-    if (!self || !self->traced || wake_up->thread == self->index || wake_up->ticks - wake_up->began < WAKE_UP_TICKS)
+    int64_t length = (int64_t)(wake_up->ticks - wake_up->began); /* negative if the CPUs' counters differ */
+    if (!self || !self->traced || wake_up->thread == self->index || length < WAKE_UP_TICKS)
         return;
     uint64_t mask = own_path_begin(self);
     if (!atomic_load(&sampling.stopping))

@@ -246,6 +246,18 @@ class Timeline(HpcprofCase):
         self.assertEqual(line.threads[2].windows, [4, 50 * MS, 0])
         self.assertEqual(line.threads[1].windows[0], 1)
 
+    def test_wake_ups_after_the_end(self):
+        """A damaged time does not become one in the run."""
+        process, thread, _ = self.traced()
+        end = 4 * 10**9, 10**9
+        process.end = *end, mw.EXIT, 0
+        other = process.thread(creator=(0, 0), first=(2 * 10**9, 0), last=end)
+        late = 10**9 + (1 << 32) + 10 * MS
+        other.wake_ups = [(3500 * MS, 3400 * MS, 3450 * MS, 0), (late, 3600 * MS, late, 0)]
+        thread.record(1010 * MS, mw.WORK, 10 * MS << 10)
+        _, line = self.read()
+        self.assertEqual(line.threads[2].wake_ups[1:], [(2500 * MS, 2400 * MS, 2450 * MS, 1), (3000 * MS, 2600 * MS, 3000 * MS, 1)])
+
     def test_regions(self):
         """Begins and ends are paired by name, the latest begin first. Ends without a begin say nothing."""
         process, thread, _ = self.traced()

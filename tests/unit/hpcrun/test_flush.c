@@ -302,6 +302,23 @@ TEST(wake_ups_that_are_left_over_are_skipped)
     end();
 }
 
+/* The process has forbidden itself to read the time stamp counter: its ticks are smaller since then. */
+TEST(wake_ups_of_unknown_times_are_left_out)
+{
+    begin();
+    process.began_ticks = UINT64_MAX / 2;
+    segments_init(&thread.wake_ups, sizeof(struct arena_wake_up), ARENA_MARK_BITS);
+    *(struct arena_wake_up *)segments_add(&thread.wake_ups) = (struct arena_wake_up){.ticks = 2000, .began = 1000};
+    image.wake_ups = 1;
+    assert_true(flush_thread(&thread, true));
+    const struct measurement *m = read_file();
+    assert_int_equal(m->problems.n, 0);
+    assert_int_equal(m->threads.at[0].wake_ups.n, 0);
+    process.began_ticks = 0;
+    segments_free(&thread.wake_ups);
+    end();
+}
+
 /* Samples after the stop count as fired and dropped, once. */
 TEST(late_samples_are_counted_once)
 {

@@ -8,6 +8,9 @@
 #include "hpcrun/sample/own-path.h"
 #include "hpcrun/sample/wake-up-record.h"
 
+#include <signal.h>
+#include <ucontext.h>
+
 #define SECOND 1000000000u
 
 struct process process;
@@ -100,16 +103,18 @@ TEST(a_long_wait_that_another_thread_ended_leaves_a_wake_up)
     assert_int_equal(item(0)->ticks, SECOND);
     add_wait(SECOND, WAKE_UP_TICKS - 1, SECOND - 10, 7);
     add_wait(SECOND, WAKE_UP_TICKS, SECOND - 10, thread.index);
+    add_wait(SECOND, -(uint64_t)SECOND, SECOND - 10, 7); /* the counter of the new CPU is lower */
     thread.traced = NULL;
     add_wait(SECOND, WAKE_UP_TICKS, SECOND - 10, 7);
     assert_int_equal(image.wake_ups, 1);
     assert_int_equal(image.lost_wake_ups, 0);
 }
 
+static char object, others[1 << 16]; /* some of these share its entry */
+
 /* If it did so during the wait. */
 TEST(the_waker_is_the_one_that_let_go_last)
 {
-    static char object, others[1 << 16]; /* some of these share its entry */
     uint64_t now = ticks_now(), since = now - SECOND;
     wake_up_by_last(&object, since, now);
     assert_int_equal(image.wake_ups, 0);
@@ -129,6 +134,79 @@ TEST(the_waker_is_the_one_that_let_go_last)
     assert_int_equal(item(1)->thread, 9);
     wake_up_by_last(&object, now + SECOND, now + 2 * SECOND); /* it was let go before this wait */
     assert_int_equal(image.wake_ups, 2);
+}
+
+/* ---- two threads at the same time ---- */
+
+static const char *other; /* one of `others` that shares the object's entry */
+static struct agent_slot other_slot;
+static bool is_stepping;
+static unsigned steps, step_of_other;
+
+#define TRAP_FLAG 0x100
+
+/* After that many instructions, another thread notes another object. */
+static void on_step(int signal, siginfo_t *info, void *context)
+{
+    greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
+    *flags = is_stepping ? *flags | TRAP_FLAG : *flags & ~(greg_t)TRAP_FLAG;
+    if (steps++ != step_of_other)
+        return;
+    own_slot = &other_slot;
+    waker_note(other);
+    own_slot = &slot;
+}
+
+static void set_stepping(bool on)
+{
+    is_stepping = on;
+    raise(SIGTRAP);
+}
+
+static void note_while_another_notes(unsigned step)
+{
+    steps = 0;
+    step_of_other = step;
+    set_stepping(true);
+    waker_note(&object);
+    set_stepping(false);
+}
+
+static const char *find_other(void)
+{
+    uint32_t index;
+    uint64_t released;
+    waker_note(&object);
+    for (size_t i = 0; i < sizeof others; i++) {
+        waker_note(&others[i]);
+        if (!waker_find(&object, 0, &index, &released))
+            return &others[i];
+    }
+    return NULL;
+}
+
+TEST(two_notes_at_the_same_time_do_not_mix)
+{
+    const struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
+    struct sigaction before;
+    unsigned found = 0, step = 0;
+    other = find_other();
+    assert_non_null(other);
+    atomic_store(&other_slot.thread, 20);
+    sigaction(SIGTRAP, &action, &before);
+    do {
+        uint32_t index;
+        uint64_t released;
+        note_while_another_notes(step++);
+        if (waker_find(&object, 0, &index, &released)) {
+            assert_int_equal(index, 7);
+            found++;
+        }
+        if (waker_find(other, 0, &index, &released))
+            assert_int_equal(index, 19);
+    } while (step <= steps);
+    sigaction(SIGTRAP, &before, NULL);
+    assert_true(found > 0 && step > 10);
 }
 
 /* All stay in one window of 2^scale, and the longest waits everywhere. */
