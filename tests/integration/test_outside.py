@@ -465,7 +465,7 @@ class Ends(OutsideTest):
                     self.assertEqual(tool.wait(), 0, tool.stderr.read())
                     self.assertEqual([image.state for image in self.images_of(where)], [STATE_RUNS_ON])
                 else:
-                    self.assertEqual(tool.wait(), 1)
+                    self.assertEqual(tool.wait(timeout=profiling.HANG), 1)
                     self.assertIn("was ended by signal 9: it is incomplete", tool.stderr.read())
                 subprocess.run(["rm", "-r", where], check=True)
 
