@@ -117,12 +117,11 @@ static void prepare_environment(const struct options *options, const struct conf
     free(letters);
 }
 
-/* The command runs even if our messages go to a closed pipe: SIGPIPE would end us before it starts.
- * Returns the action for SIGPIPE to restore before it does. */
-static struct sigaction ignore_broken_pipes(void)
+/* Returns the action to restore before the command begins. */
+static struct sigaction replace_action(int signal, void (*handler)(int))
 {
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
-    sigaction(SIGPIPE, &ignore, &before);
+    struct sigaction action = {.sa_handler = handler}, before;
+    sigaction(signal, &action, &before);
     return before;
 }
 
@@ -133,7 +132,7 @@ struct launch {
     char *library, *agents;
     char *preloaded; /* agents, and perhaps an OpenMP runtime: paths joined by colons */
     bool is_explained; /* the limitations of the events have been printed */
-    struct sigaction broken_pipes; /* the action for SIGPIPE that the command gets */
+    struct sigaction broken_pipes, ends_of_children; /* actions for SIGPIPE and SIGCHLD that the command gets */
 };
 
 static void add_llvm_openmp(struct launch *launch)
@@ -178,9 +177,18 @@ static void offer_ranges(const struct launch *launch)
     free(ranges);
 }
 
-static void restore_broken_pipes(const struct launch *launch)
+/* The command runs even if our messages go to a closed pipe: SIGPIPE would end us before it starts. And where the
+ * caller ignores SIGCHLD, the kernel would forget how our children ended. */
+static void replace_actions(struct launch *launch)
+{
+    launch->broken_pipes = replace_action(SIGPIPE, SIG_IGN);
+    launch->ends_of_children = replace_action(SIGCHLD, SIG_DFL);
+}
+
+static void restore_actions(const struct launch *launch)
 {
     sigaction(SIGPIPE, &launch->broken_pipes, NULL);
+    sigaction(SIGCHLD, &launch->ends_of_children, NULL);
 }
 
 /* Becomes the command. Ends the process with a message if that fails. */
@@ -201,7 +209,7 @@ static void become(const void *context, char **command, const char *output,
     offer_ranges(launch);
     preload(launch->library, measures_work_span ? add_cilktool(launch) : launch->preloaded);
     allow_preload_under_asan();
-    restore_broken_pipes(launch);
+    restore_actions(launch);
     execv(path, command);
     int error = errno;
     directory_give_back(&directory);
@@ -223,7 +231,7 @@ static _Noreturn void become_outside(struct launch *launch)
     launch->config.is_outside = true;
     bool has_agent = launch->config.events[0].kind == EVENT_REALTIME && strcmp(options->agents, "none") != 0;
     prepare_environment(options, &launch->config, has_agent ? OUTSIDE_AGENT : "", &directory, false);
-    restore_broken_pipes(launch);
+    restore_actions(launch);
     outside_become(options, launch->library, file);
 }
 
@@ -251,7 +259,7 @@ int main(int count, char **arguments)
         options.pids = named_processes(options.name);
     if (!options.command && !options.pids)
         diag_usage("no command");
-    launch.broken_pipes = ignore_broken_pipes();
+    replace_actions(&launch);
     bool is_outside = options.pids || options.is_outside ||
                       (options.worker_count == 0 && must_be_outside(&options));
     events_configure(&options, &launch.config);

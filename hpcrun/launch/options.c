@@ -263,6 +263,13 @@ static void set_seconds(struct options *options, const char *text)
     options->seconds = value * unit;
 }
 
+static void choose_processes(struct options *options, const char *pids)
+{
+    if (options->pids)
+        diag_usage("-p and -a: only one of them is possible, once; -p PID,PID measures several processes");
+    options->pids = pids;
+}
+
 static void set_pids(struct options *options, const char *text)
 {
     size_t number;
@@ -273,7 +280,7 @@ static void set_pids(struct options *options, const char *text)
         if (!at[number])
             break;
     }
-    options->pids = text;
+    choose_processes(options, text);
 }
 
 static void set_openmp(struct options *options, const char *text)
@@ -356,7 +363,7 @@ static void take_option(void *target, size_t option, const char *value)
     case DELAY_SAMPLING: options->start_off = true; break;
     case PID: set_pids(options, value); break;
     case NAME: options->name = value; break;
-    case ALL: options->pids = OUTSIDE_ALL; break;
+    case ALL: choose_processes(options, OUTSIDE_ALL); break;
     case FOR: set_seconds(options, value); break;
     case OUTSIDE: options->is_outside = true; break;
     case KERNEL: options->kernel = true; break;

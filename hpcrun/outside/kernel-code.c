@@ -22,7 +22,6 @@
 
 static struct {
     uint64_t start, boot;
-    struct kernel_procedures procedures;
     _Atomic uint64_t *offsets; /* a hash table that all workers share; 0: free */
 } kernel;
 
@@ -32,7 +31,6 @@ void kernel_code_init(void)
     kernel.boot = kernel_boot();
     if (!kernel.start || kernel.offsets)
         return;
-    kernel_procedures_read(&kernel.procedures, kernel.start);
     void *table = mmap(NULL, MAX_OFFSETS * sizeof *kernel.offsets, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     kernel.offsets = table == MAP_FAILED ? NULL : table;
@@ -80,7 +78,10 @@ static long save(const char *path, const uint64_t *offsets, size_t count)
     long error = output_directory_open(&directory);
     if (error != 0)
         return error;
-    char *bytes = kernel_symbols_packed(&kernel.procedures, kernel.boot, offsets, count, &size);
+    struct kernel_procedures procedures = {0};
+    kernel_procedures_read(&procedures, kernel.start);
+    char *bytes = kernel_symbols_packed(&procedures, kernel.boot, offsets, count, &size);
+    kernel_procedures_free(&procedures);
     error = kernel_names_append(directory, output_directory_name(directory, path), output_file_mode(), bytes, size);
     output_directory_close(directory);
     free(bytes);

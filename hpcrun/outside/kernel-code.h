@@ -4,7 +4,7 @@
 
 #include "hpcrun/tree/cct.h"
 
-/* Reads the kernel's symbols, which takes 50 ms of CPU time: once, before there are workers. */
+/* Once, before there are workers. */
 void kernel_code_init(void);
 
 /* In a worker, after modules_init. If perf hides the kernel, the measurement does not have its module. */
@@ -13,7 +13,9 @@ void kernel_code_begin(void);
 /* Remembers what of the kernel a thread's tree has, for all workers. */
 void kernel_code_add(const struct cct *cct);
 
-/* When all workers have ended: saves the names of what was remembered in the measurement directory. If they can't be written, one line says so. */
+/* When all workers have ended: saves the names of what was remembered in the measurement directory. Reads the kernel's
+ * symbols for it, which takes 50 ms of CPU time, unless no sample was in the kernel. If they can't be written, one line
+ * says so. */
 void kernel_code_save(void);
 
 #endif

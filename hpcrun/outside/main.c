@@ -36,6 +36,7 @@
 
 static struct {
     unsigned long personality; /* of the command */
+    struct sigaction at_end_of_child; /* what the command gets, too */
     double seconds;
 } outside;
 
@@ -154,6 +155,7 @@ static _Noreturn void become_command(int go, int failure, const char *file, char
     if (read(go, &byte, 1) != 1)
         _exit(NOT_MEASURED);
     forget_environment();
+    sigaction(SIGCHLD, &outside.at_end_of_child, NULL);
     personality(outside.personality);
     execv(file, command);
     int error = errno;
@@ -177,6 +179,13 @@ static void ignore(int signal)
 {
     struct sigaction action = {.sa_handler = SIG_IGN};
     sigaction(signal, &action, NULL);
+}
+
+/* Where the caller ignores this signal, as this process would then, the kernel forgets how children ended. */
+static void keep_ends_of_children(void)
+{
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigaction(SIGCHLD, &usual, &outside.at_end_of_child);
 }
 
 /* The command's end is looked at only when the reader is done: until then /proc shows how it ended. */
@@ -239,6 +248,7 @@ int main(int count, char **arguments)
         diag_fatal(NULL, "hpcrun-outside is a part of hpcrun: use hpcrun -p or hpcrun --outside");
     outside.personality = strtoul(arguments[1], NULL, 0);
     outside.seconds = strtod(arguments[2], NULL);
+    keep_ends_of_children();
     if (strcmp(arguments[3], "run") == 0 && count > 5)
         return measure_command(arguments[4], arguments + 5);
     return measure_running(arguments[3]);

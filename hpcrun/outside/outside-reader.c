@@ -25,6 +25,11 @@
 #define WAIT_MS      50
 #define STACK_BYTES  (1u << 20) /* more than a worker takes */
 #define EXEC_WAIT_MS 1 /* a program may end soon: /proc is to be read before */
+#define END_WAIT_MS  2
+
+/* A worker that has not written its measurement by then hangs in a read: a user may have a file or memory that never
+ * answers, by FUSE or userfaultfd. */
+#define MOST_END_NS 30000000000u
 
 static struct {
     const struct outside_work *work;
@@ -145,16 +150,27 @@ static void note_end_of_worker(int status)
 }
 
 /* A worker that ends before its last record fails: its queue stays in use, so the loss is bounded. */
-static void reap(int options)
+static void reap(void)
 {
     int status;
     for (unsigned i = ending_count; i > 0; i--) {
         struct ending *its = &endings[i - 1];
-        if (waitpid(its->worker, &status, options) != its->worker)
+        if (waitpid(its->worker, &status, WNOHANG) != its->worker)
             continue;
         note_end_of_worker(status);
         record_queue_give_back(its->queue);
         *its = endings[--ending_count];
+    }
+}
+
+/* Further signals don't end it: then hpcrun would end before there are all measurements. */
+static void reap_all(void)
+{
+    uint64_t most = sys_clock(CLOCK_MONOTONIC) + MOST_END_NS;
+    for (reap(); ending_count > 0; reap()) {
+        poll(NULL, 0, END_WAIT_MS);
+        for (unsigned i = 0; i < ending_count && sys_clock(CLOCK_MONOTONIC) > most; i++)
+            kill(endings[i].worker, SIGKILL);
     }
 }
 
@@ -511,12 +527,12 @@ int outside_read(const struct outside_work *work)
         reader.until = perf_rings_read(any_has_ended(), on_record);
         traced_visit(wake_worker);
         runs = some_run() && (!waits_for_exec || !reader.has_begun || !work->gains_rights || begin_with_rights());
-        reap(WNOHANG);
+        reap();
     }
     perf_rings_stop();
     perf_rings_read(true, on_record);
     traced_visit(end_measurement);
-    reap(0);
+    reap_all();
     if (!is_good || (work->count > 0 && reader.images == 0))
         return 1;
     fds_init();

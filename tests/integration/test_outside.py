@@ -359,6 +359,21 @@ class Ends(OutsideTest):
         self.assertEqual((images[0].state, images[0].detail), (STATE_SIGNAL, signal.SIGSEGV))
         self.assertEqual(done.stdout, "")
 
+    def test_caller_that_ignores_ends_of_children(self):
+        """The exit status is the command's, which ignores them, too."""
+        def run(*command):
+            return self.run_tool(HPCRUN, "-o", self.directory / command[-1].replace("/", "-"), *command,
+                                 preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+
+        for way in ([], ["--outside"]):
+            with self.subTest(way):
+                done = run(*way, "sh", "-c", f"exit {3 + len(way)}")
+                self.assertEqual(done.returncode, 3 + len(way), done.stderr)
+                done = run(*way, "grep", "SigIgn", "/proc/self/status")
+                ignored = int(done.stdout.split()[1], 16)
+                self.assertTrue(ignored >> signal.SIGCHLD - 1 & 1, done.stdout)
+                subprocess.run(["rm", "-r", self.directory / "-proc-self-status"], check=True)
+
     def test_measurement_that_ends_before_the_process(self):
         """By a signal or after a time; the process goes on."""
         for how in ("interrupt", "time"):
@@ -428,6 +443,34 @@ class Ends(OutsideTest):
         _, printed = tool.communicate("go\n")
         self.assertEqual(tool.returncode, 7)
         self.assertEqual(printed, "hpcrun: the measurement from outside was ended by signal 9: it is incomplete\n")
+
+    def reader_and_worker(self, tool):
+        """Of hpcrun -p PID: the process that reads perf's rings, and the one that measures."""
+        reader, = pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()
+        worker, = pathlib.Path(f"/proc/{reader}/task/{reader}/children").read_text().split()
+        return int(reader), int(worker)
+
+    def test_worker_that_is_late(self):
+        """hpcrun ends after all measurements are written, however often it is interrupted; but not never."""
+        for goes_on in (True, False):
+            with self.subTest(goes_on=goes_on):
+                process = self.start(program("outside"), 2, 2, "go")
+                tool, where = self.attach(process)
+                reader, worker = self.reader_and_worker(tool)
+                os.kill(worker, signal.SIGSTOP)
+                for _ in range(200):
+                    os.kill(reader, signal.SIGINT)
+                    profiling.wait_until(lambda: re.search(r"(?m)^ShdPnd:\s0+$", pathlib.Path(f"/proc/{reader}/status")
+                                                           .read_text()), "delivery of a signal")
+                self.assertIsNone(tool.poll())
+                if goes_on:
+                    os.kill(worker, signal.SIGCONT)
+                    self.assertEqual(tool.wait(), 0, tool.stderr.read())
+                    self.assertEqual([image.state for image in self.images_of(where)], [STATE_RUNS_ON])
+                else:
+                    self.assertEqual(tool.wait(timeout=profiling.HANG), 1)
+                    self.assertIn("was ended by signal 9: it is incomplete", tool.stderr.read())
+                subprocess.run(["rm", "-r", where], check=True)
 
     def test_command_without_the_variables_of_hpcrun(self):
         done, _ = self.measure("env", options=["--outside"])
@@ -532,6 +575,8 @@ class Refusals(profiling.ProfilingTest):
             self.refuse(HPCRUN, "--outside", *words, "true", says=says)
         self.refuse(HPCRUN, "--for", "1s", "true", status=2, says="--for needs")
         self.refuse(HPCRUN, "-p", "1", "true", status=2, says="there can't be a command")
+        for words in (["-p", "1", "-a"], ["-a", "-p", "1"], ["-p", "1", "-p", "2"]):
+            self.refuse(HPCRUN, *words, status=2, says="only one of them is possible")
         for text in ("0", "-1", "1x", "m", "1ms"):
             self.refuse(HPCRUN, "-p", "1", "--for", text, status=2, says="not a time")
 
