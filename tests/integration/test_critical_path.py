@@ -1,6 +1,7 @@
 """Wake-ups and the critical path of a program that measures its own."""
 import collections
 import json
+import pathlib
 import tempfile
 import unittest
 
@@ -128,6 +129,41 @@ class Cursor(InTerminal):
         terminal.until_seen("main > assemble", "cell: working 100 %")
         terminal.press(*["Right"] * 80)
         terminal.until_seen("t 70/71: waiting", "woken by t 70/72 at 0.950 s")
+
+
+class Known(unittest.TestCase):
+    """A second of three threads, of which the first one calls libc, and that the kernel, for its last 0.2 s."""
+
+    def setUp(self):
+        self.db = self.enterContext(tempfile.TemporaryDirectory())
+        phases = Phases()
+        libc, kernel = phases.db.module("/lib/x86_64-linux-gnu/libc.so.6"), phases.db.module("[kernel]")
+        phases.contexts["join"] = phases.contexts["join"].call(phases.db.function("wait_for_end", libc, 64)).call(
+            phases.db.function("sleep_there", kernel, 80)).charge(1.0)
+        phases.line.wake_up(2, 0, 50 * MS, 50 * MS, 1)
+        phases.write(self.db)
+        self.change_processes(lambda processes: processes[0].update(wall=0.95))
+
+    def change_processes(self, change):
+        path = pathlib.Path(self.db, "run.json")
+        run = json.loads(path.read_text())
+        change(run["processes"])
+        path.write_text(json.dumps(run))
+
+    def procedures(self, *options):
+        return [line["procedure"] for line in viewer.printed_json("critical-path", *options, self.db)["path"]]
+
+    def test_own_code_is_named(self):
+        """If there is none, a package's code: what libc or the kernel does is named after its caller."""
+        for own in "/home", "!/home":
+            with self.subTest(own=own):
+                self.assertEqual(set(self.procedures("--own", own)), {"assemble", "kernel", "join"})
+
+    def test_of_several_processes(self):
+        self.assertIn("\nCritical path: 0.950 s in 1 piece,", viewer.printed("critical-path", self.db))
+        self.change_processes(lambda processes: processes.append({"pid": 7, "time_line_begin": 0, "wall": 0.5, "threads": []}))
+        self.assertIn("\nCritical path of phases 70, which ends last of 2 processes: 0.950 s in 1 piece,",
+                      viewer.printed("critical-path", self.db))
 
 
 if __name__ == "__main__":

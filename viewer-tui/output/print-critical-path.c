@@ -42,6 +42,7 @@ struct critical_path {
     const struct timeline *timeline;
     struct database *db;
     struct threads threads;
+    const struct thread *last; /* the path ends there */
     chain_pieces pieces;
     struct chain_times times;
     double seconds, known, waiting; /* known: of the seconds, by wake-ups */
@@ -100,7 +101,7 @@ static uint32_t *own_procedures(struct database *db, const struct timeline *time
 static const char *find_path(struct critical_path *path, struct session *session)
 {
     const struct session_run *run = &session->runs.at[0];
-    const struct thread *last = last_thread(path);
+    const struct thread *last = path->last = last_thread(path);
     if (!path->timeline->is_time || !last)
         return "there is no time line of CPU time or wall-clock time";
     if (!path->timeline->wake_lists)
@@ -122,7 +123,7 @@ static const char *find_path(struct critical_path *path, struct session *session
 static char *name_of(const struct critical_path *path, const struct chain_time *time)
 {
     static const char *const others[CHAIN_PARTS] = {
-        [CHAIN_UNSAMPLED] = "<no sample>", [CHAIN_WAKING] = "<waking up>"};
+        [CHAIN_IDLE] = "<idle>", [CHAIN_UNSAMPLED] = "<no sample>", [CHAIN_WAKING] = "<waking up>"};
     char buffer[NAME_SIZE];
     if (time->part != CHAIN_IN_PROCEDURE)
         return mem_strdup(others[time->part]);
@@ -191,8 +192,23 @@ static void make_lines(struct critical_path *path)
 
 /* ---- output ---- */
 
+/* "Critical path: 1.500 s in 3 pieces, by samples." Other processes than the last one are no part of it. */
+static void write_title(const struct critical_path *path, const struct session *session, struct writer *writer)
+{
+    size_t n = json_array_size(json_object_get(session->runs.at[0].runs_read.at[0], "processes"));
+    text_add(&writer->line, "Critical path");
+    if (n > 1) {
+        writer_say(writer, " of %s", run_program_of(path->last->process));
+        text_printf(&writer->line, " %.0f, which ends last of %zu processes", run_number(path->last->process, "pid"), n);
+    }
+    writer_line(writer, ": %.3f s in %zu piece%s, by samples. A piece ends where its thread wakes up the next.",
+                path->seconds, path->pieces.n, path->pieces.n == 1 ? "" : "s");
+    writer_end_line(writer);
+}
+
 /* Lines of text have the thread in the same column as the procedure. */
-static void write_text(struct critical_path *path, struct writer *writer, struct data_table *table)
+static void write_text(struct critical_path *path, const struct session *session, struct writer *writer,
+                       struct data_table *table)
 {
     for (size_t i = 0; i < path->lines.n; i++) {
         struct path_line *line = &path->lines.at[i];
@@ -201,9 +217,7 @@ static void write_text(struct critical_path *path, struct writer *writer, struct
         free((char *)line->what);
         line->what = name.at;
     }
-    writer_line(writer, "Critical path: %.3f s in %zu piece%s, by samples. A piece ends where its thread wakes up the next.",
-                path->seconds, path->pieces.n, path->pieces.n == 1 ? "" : "s");
-    writer_end_line(writer);
+    write_title(path, session, writer);
     table->n_columns = 4;
     table_write(table, writer, "path", table->n_rows);
     if (path->times.n_unknown)
@@ -232,7 +246,7 @@ static void write_path(struct critical_path *path, const struct session *session
         json_put_number(&writer.json, "known", path->known);
     }
     if (options->format == FORMAT_TEXT)
-        write_text(path, &writer, &table);
+        write_text(path, session, &writer, &table);
     else
         table_write(&table, &writer, "path", path->lines.n);
     writer_free(&writer);

@@ -226,3 +226,22 @@ TEST(waits_on_the_chain_have_no_known_waker)
     vec_free(&times.list);
     end();
 }
+
+/* The thread sleeps after its last sample; before that a worker had no work, of which the call path is not kept. */
+TEST(time_in_no_procedure_is_idle_or_without_samples)
+{
+    static const struct made_record records[] = {{1, 100, 100, TRACE_WORK, 0, false},
+                                                 {1, 200, 100, TRACE_IDLE, 3, false}};
+    static const uint32_t none_of_idleness[] = {0, 1, 2, NOTHING};
+    const struct chain_piece at[] = {{0, false, 0, 0, 200}, {0, false, 300, 300, 1000}};
+    const chain_pieces pieces = {(struct chain_piece *)at, 2, 2};
+    begin(records, 2, NULL, 0);
+    struct chain_times times = chain_times_find(timeline, &pieces, none_of_idleness, 4);
+    assert_ns(time_of(&times, 0, CHAIN_UNSAMPLED, NOTHING)->ns, 600);
+    assert_ns(time_of(&times, 0, CHAIN_UNSAMPLED, NOTHING)->waiting, 600);
+    assert_ns(time_of(&times, 0, CHAIN_IDLE, NOTHING)->ns, 150);
+    assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 0)->ns, 150);
+    assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, NOTHING)->ns, 0);
+    vec_free(&times.list);
+    end();
+}
