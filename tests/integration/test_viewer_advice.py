@@ -847,11 +847,11 @@ class HotPlaces(Advice):
         entry, copy = (p.db.function(name, kernel, at) for name, at in (("ksys_write", 64), ("copy_page", 80)))
         call = p.main.statement(p.file, 18).call(p.of_libc("__write_nocancel"))
         call.call(entry).charge(1).call(copy).charge(3)
-        p.main.statement(p.file, 19).charge(5)
-        p.main.statement(p.file, 20).call(copy).charge(1)  # a page fault
+        p.main.statement(p.file, 19).charge(1)
+        p.main.statement(p.file, 20).call(copy).charge(5)  # page faults
         run = run_json([thread(1, 10)], 10)
         folded, shown = self.advice(p, run), self.advice(p, run, "--kernel")
-        self.assertEqual([found["kind"] for found in folded], ["system calls", "hot place"])
+        self.assertEqual([(found["kind"], found["line"]) for found in folded], [("system calls", 18), ("hot place", 20)])
         self.assertEqual(shown, folded)
 
     def test_system_calls_of_one_of_two_processes(self):
