@@ -134,13 +134,14 @@ class Cursor(InTerminal):
 class Known(unittest.TestCase):
     """A second of three threads, of which the first one calls libc, and that the kernel, for its last 0.2 s."""
 
-    def setUp(self):
+    def setUp(self, has_wake_ups=True):
         self.db = self.enterContext(tempfile.TemporaryDirectory())
         phases = Phases()
         libc, kernel = phases.db.module("/lib/x86_64-linux-gnu/libc.so.6"), phases.db.module("[kernel]")
         phases.contexts["join"] = phases.contexts["join"].call(phases.db.function("wait_for_end", libc, 64)).call(
             phases.db.function("sleep_there", kernel, 80)).charge(1.0)
-        phases.line.wake_up(2, 0, 50 * MS, 50 * MS, 1)
+        if has_wake_ups:
+            phases.line.wake_up(2, 0, 50 * MS, 50 * MS, 1)
         phases.write(self.db)
         self.change_processes(lambda processes: processes[0].update(wall=0.95))
 
@@ -158,6 +159,15 @@ class Known(unittest.TestCase):
         for own in "/home", "!/home":
             with self.subTest(own=own):
                 self.assertEqual(set(self.procedures("--own", own)), {"assemble", "kernel", "join"})
+
+    def test_threads_without_wake_ups(self):
+        """Measured from outside. The path of a process with one thread is that thread's."""
+        self.setUp(has_wake_ups=False)
+        done = viewer.run("--print", "critical-path", self.db)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("no wake-ups of its threads were recorded", done.stderr)
+        self.change_processes(lambda processes: processes[0].update(threads=processes[0]["threads"][:1]))
+        self.assertIn("Critical path: 0.950 s in 1 piece", viewer.printed("critical-path", self.db))
 
     def test_of_several_processes(self):
         self.assertIn("\nCritical path: 0.950 s in 1 piece,", viewer.printed("critical-path", self.db))

@@ -68,6 +68,22 @@ static const struct thread *last_thread(const struct critical_path *path)
     return last;
 }
 
+/* Whether several threads of the last process have no wake-ups: not even those that creators of threads are. */
+static bool lacks_wake_ups(const struct critical_path *path)
+{
+    size_t n_threads = 0;
+    for (size_t i = 0; i < path->threads.list.n; i++) {
+        const struct thread *thread = &path->threads.list.at[i];
+        const struct timeline_thread *of = timeline_thread(path->timeline, thread->profile);
+        if (!of || thread->process != path->last->process)
+            continue;
+        n_threads++;
+        if (path->timeline->wake_lists[of - path->timeline->threads].n_wake_ups > 0)
+            return false;
+    }
+    return n_threads > 1;
+}
+
 static void cut_to(chain_pieces *pieces, const time_ranges *ranges)
 {
     chain_pieces kept = {0};
@@ -106,6 +122,8 @@ static const char *find_path(struct critical_path *path, struct session *session
         return "there is no time line of CPU time or wall-clock time";
     if (!path->timeline->wake_lists)
         return "its time line has no wake-ups; run hpcprof again on what a newer hpcrun has measured";
+    if (lacks_wake_ups(path))
+        return "no wake-ups of its threads were recorded: the critical path is not known of programs measured from outside";
     const struct timeline_thread *thread = timeline_thread(path->timeline, last->profile);
     path->pieces =
         longest_chain(path->timeline, (uint32_t)(thread - path->timeline->threads),
