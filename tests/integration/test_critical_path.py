@@ -169,6 +169,12 @@ class Known(unittest.TestCase):
         self.change_processes(lambda processes: processes[0].update(threads=processes[0]["threads"][:1]))
         self.assertIn("Critical path: 0.950 s in 1 piece", viewer.printed("critical-path", self.db))
 
+    def test_impossible_times(self):
+        for begin, wall in (-1, 5), (0, 1e12), (1e300, 1):
+            self.change_processes(lambda processes: processes[0].update(time_line_begin=begin, wall=wall))
+            done = viewer.run("--print", "critical-path", self.db)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), (begin, wall))
+
     def test_of_several_processes(self):
         self.assertIn("\nCritical path: 0.950 s in 1 piece,", viewer.printed("critical-path", self.db))
         self.change_processes(lambda processes: processes.append({"pid": 7, "time_line_begin": 0, "wall": 0.5, "threads": []}))

@@ -25,6 +25,9 @@ struct path_line {
     int64_t line;
 };
 
+/* Nanoseconds have 64 bits. */
+#define MOST_SECONDS 9e9
+
 #define MEMBER(name) offsetof(struct path_line, name)
 
 static const struct table_column columns[] = {
@@ -49,10 +52,12 @@ struct critical_path {
     VEC(struct path_line) lines;
 };
 
+/* Seconds of the time line; -1: unknown, or in no time line. */
 static double end_of(const json_t *process)
 {
     const json_t *begin = json_object_get(process, "time_line_begin");
-    return json_is_number(begin) ? json_number_value(begin) + run_number(process, "wall") : -1;
+    double end = json_is_number(begin) ? json_number_value(begin) + run_number(process, "wall") : -1;
+    return run_number(process, "time_line_begin") >= 0 && end < MOST_SECONDS ? end : -1;
 }
 
 /* The first thread of the process that ends last; NULL: none has a time line. */

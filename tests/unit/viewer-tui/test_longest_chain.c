@@ -156,6 +156,7 @@ TEST(it_ends_and_has_no_gaps)
         for (size_t i = 0; i < pieces.n; i++) {
             assert_int_equal(pieces.at[i].from, at);
             assert_true(pieces.at[i].from <= pieces.at[i].runs && pieces.at[i].runs <= pieces.at[i].to);
+            assert_true(pieces.at[i].from < pieces.at[i].to);
             at = pieces.at[i].to;
         }
         assert_int_equal(at, 100);
@@ -164,6 +165,22 @@ TEST(it_ends_and_has_no_gaps)
     }
     step = 1;
     window = 100;
+}
+
+/* In a damaged file, two threads wake up each other in the middle of a wait of 6 ms, nanosecond by nanosecond. */
+TEST(it_does_not_take_forever)
+{
+    const uint64_t ms = 1000000;
+    const struct made_wake_up wake_ups[] = {{1, 0, 6 * ms, 6 * ms, 2}, {2, 0, 6 * ms, 6 * ms, 1}};
+    begin(three, 3, wake_ups, 2);
+    chain_pieces pieces = longest_chain(timeline, 0, 0, 6 * ms - 1);
+    assert_true(pieces.n < 2000000);
+    assert_int_equal(pieces.at[0].from, 0);
+    assert_true(pieces.at[0].is_unknown);
+    assert_int_equal(pieces.at[0].to, pieces.at[1].from);
+    assert_int_equal(pieces.at[pieces.n - 1].to, 6 * ms - 1);
+    vec_free(&pieces);
+    end();
 }
 
 /* ---- times ---- */
