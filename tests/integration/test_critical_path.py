@@ -169,6 +169,18 @@ class Known(unittest.TestCase):
         self.change_processes(lambda processes: processes[0].update(threads=processes[0]["threads"][:1]))
         self.assertIn("Critical path: 0.950 s in 1 piece", viewer.printed("critical-path", self.db))
 
+    def test_workers_without_names(self):
+        def change(processes):
+            for thread in processes[0]["threads"]:
+                thread["start_routine"] = "<libgomp.so.1+0x1cc40>"
+            processes.append(dict(processes[0], pid=71, wall=0.96, threads=[processes[0]["threads"].pop(1)]))
+        self.change_processes(change)
+        path = viewer.printed_json("critical-path", self.db)["path"]
+        self.assertIn(("kernel", "worker of libgomp.so.1"), [(line["procedure"], line["thread"]) for line in path])
+        self.change_processes(lambda processes: (processes.pop(1), processes[0].update(threads=processes[0]["threads"][:1])))
+        path = viewer.printed_json("critical-path", self.db)["path"]
+        self.assertEqual({line["thread"] for line in path}, {"<libgomp.so.1+0x1cc40>"})
+
     def test_impossible_times(self):
         for begin, wall in (-1, 5), (0, 1e12), (1e300, 1):
             self.change_processes(lambda processes: processes[0].update(time_line_begin=begin, wall=wall))

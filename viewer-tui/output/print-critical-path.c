@@ -19,7 +19,7 @@
 
 struct path_line {
     double time, percent, waiting;
-    const char *thread; /* start routine or name; of wake-ups that of the thread that is woken */
+    const char *thread; /* start routine or name; of wake-ups that of the thread that is woken; owned */
     const char *what;   /* procedure, or what else it is: "<waking up>"; owned */
     const char *file;   /* NULL: unknown */
     int64_t line;
@@ -154,20 +154,33 @@ static char *name_of(const struct critical_path *path, const struct chain_time *
                                                  : database_procedure_name(path->db, time->procedure, buffer));
 }
 
-static const char *thread_name(const struct critical_path *path, uint32_t thread)
+static bool is_worker(const struct timeline *timeline, const struct timeline_thread *thread)
 {
-    uint32_t profile = path->timeline->threads[thread].profile;
+    const struct timeline_record *records = timeline_records(timeline, thread);
+    for (uint64_t i = 0; i < thread->n_records; i++)
+        if (records[i].amount & TRACE_WORKER || trace_state(records[i].amount) == TRACE_IDLE)
+            return true;
+    return false;
+}
+
+/* "worker of libgomp.so.1" if its start routine has no name but "<libgomp.so.1+0x1cc40>". */
+static char *thread_name(const struct critical_path *path, uint32_t thread)
+{
+    const struct timeline_thread *of = &path->timeline->threads[thread];
+    const char *name = "?";
     for (size_t i = 0; i < path->threads.list.n; i++)
-        if (path->threads.list.at[i].profile == profile)
-            return thread_routine(&path->threads.list.at[i]);
-    return "?";
+        if (path->threads.list.at[i].profile == of->profile)
+            name = thread_routine(&path->threads.list.at[i]);
+    const char *offset = *name == '<' ? strstr(name, "+0x") : NULL;
+    return offset && is_worker(path->timeline, of) ? mem_printf("worker of %.*s", (int)(offset - name - 1), name + 1)
+                                                   : mem_strdup(name);
 }
 
 /* Adds a time to the line of the same procedure in threads of the same kind. */
 static void add_time(struct critical_path *path, const struct chain_time *time)
 {
     char *what = name_of(path, time);
-    const char *thread = thread_name(path, time->thread);
+    char *thread = thread_name(path, time->thread);
     struct procedure procedure = time->procedure == NOTHING ? (struct procedure){.file = NOTHING}
                                                             : database_procedure(path->db, time->procedure);
     struct path_line new = {0, 0, 0, thread, what, database_file_path(path->db, procedure.file),
@@ -177,10 +190,12 @@ static void add_time(struct critical_path *path, const struct chain_time *time)
            (strcmp(path->lines.at[i].what, what) != 0 || strcmp(path->lines.at[i].thread, thread) != 0 ||
             path->lines.at[i].line != new.line))
         i++;
-    if (i == path->lines.n)
+    if (i == path->lines.n) {
         vec_push(&path->lines, new);
-    else
+    } else {
         free(what);
+        free(thread);
+    }
     path->lines.at[i].time += time->ns * 1e-9;
     path->lines.at[i].waiting += time->waiting * 1e-9;
     path->known += time->ns * 1e-9;
@@ -293,8 +308,10 @@ int print_critical_path(struct session *session, struct view *view, const struct
     } else if (why != problem_text()) {
         diag_error(session->folder, "%s", why);
     }
-    for (size_t i = 0; i < path.lines.n; i++)
+    for (size_t i = 0; i < path.lines.n; i++) {
         free((char *)path.lines.at[i].what);
+        free((char *)path.lines.at[i].thread);
+    }
     vec_free(&path.lines);
     vec_free(&path.pieces);
     vec_free(&path.times.list);
