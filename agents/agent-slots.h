@@ -119,10 +119,10 @@ struct agent_slot {
  * thread-local storage: under an auditor (LD_AUDIT) there is little room for that of all libraries. */
 struct agent_slot *hpctoolkit_own_slot(void) __attribute__((weak, visibility("default")));
 
-/* Normal context. Who ended a wait, for the time line. `object` is the address of what is waited for, or another number
- * that is no address. Both are weak, as above.
+/* Normal context. An agent says which thread ended a wait of another thread; the time line shows it. `object` is the
+ * address of a lock, barrier, ..., or a number that cannot be an address. Both functions are weak, as above.
  *
- * lets_go: the calling thread is about to let those go on that wait for the object. Returns this time.
+ * lets_go: the calling thread is about to release the threads that wait for the object. Returns the current time.
  * waited: the calling thread has waited for the object since a time that lets_go returned. */
 uint64_t hpctoolkit_lets_go(const volatile void *object) __attribute__((weak, visibility("default")));
 void hpctoolkit_waited(const volatile void *object, uint64_t since) __attribute__((weak, visibility("default")));

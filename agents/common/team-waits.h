@@ -1,7 +1,7 @@
-/* Normal context. Who ends the waits of a team of OpenMP, for the time line (agent-slots.h): the master lets its team begin,
- * and the last thread to arrive at a barrier, also that at the region's end, lets all of them go on.
+/* Normal context. Reports which thread ends a wait in an OpenMP team (agent-slots.h). The master releases its team at the
+ * begin of a region; the last thread to arrive releases it at a barrier and at the region's end.
  *
- * A thread that arrives may execute tasks before it goes on. Then it is not known what ended its wait. */
+ * A thread may execute tasks while it waits at a barrier. Then nothing is reported for that wait. */
 #ifndef AGENTS_TEAM_WAITS_H
 #define AGENTS_TEAM_WAITS_H
 

@@ -25,8 +25,8 @@ static inline void *find_real(const char *name, const char *version)
 /* Declares real_NAME, a pointer to the real function, and its lookup. Once per hooks file. */
 #define REAL_FUNCTION(name) REAL_VERSION(name, NULL)
 
-/* The same of a function of which glibc has several versions, in that version. dlsym finds the oldest one before glibc
- * 2.36: with it, waits on condition variables would miss their wake-ups. */
+/* The same for one version of a function that has several in glibc. Before glibc 2.36, dlsym finds the oldest version.
+ * The oldest pthread_cond_wait misses signals of the newest pthread_cond_signal. */
 #define REAL_VERSION(name, version)                                                                \
     static __typeof__(&name) real_##name;                                                          \
     static __typeof__(&name) find_##name(void)                                                     \

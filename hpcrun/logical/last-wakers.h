@@ -1,5 +1,5 @@
-/* Any context. Who last let go what threads wait for: the thread that unlocked a mutex, signaled a condition,
- * posted a semaphore, arrived at a barrier or woke a futex.
+/* Any context. For each object that threads wait for, the thread that released it last: it unlocked the mutex,
+ * signaled the condition, posted the semaphore, arrived last at the barrier or woke the futex.
  *
  * A wrapper that is about to do so, and sees that threads wait, notes it by a few stores in a table:
  *

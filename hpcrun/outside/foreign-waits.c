@@ -14,7 +14,7 @@
 
 #define SLOTS 4096
 
-/* Looks take at most one part in so many of the CPUs' time: with more threads the period is longer. */
+/* Looking at threads takes at most 1/80 of the CPUs' time: if there are many threads, each is looked at less often. */
 #define PARTS_PER_LOOKS 80
 
 /* Looks whose time's records have not come yet, and bytes of the stack that each copies. The rest of the stack is

@@ -1,6 +1,6 @@
 /* Reads what the kernel reports of the measured processes, and gives each process image a worker (outside-worker.h), which
- * gets its records by a queue. The reader itself knows of a process only what a worker must be told: so every
- * worker begins with the memory of a program that has measured nothing yet.
+ * gets its records by a queue. The reader keeps only what it has to tell a worker. So the memory of every new worker,
+ * a copy of the reader's, is that of a program that has measured nothing yet.
  *
  *     the kernel's rings  -->  reader  -->  queue of process 100  -->  worker of 100: HOST-100-...-0.hpcrun
  *       (perf-rings.h)                 -->  queue of process 101  -->  worker of 101, a child of 100

@@ -12,8 +12,7 @@ struct record_queue;
 
 #define MAX_QUEUES 512
 
-/* Before the first fork: memory for all queues, of which a page takes memory only once it is used. False
- * without memory. */
+/* Maps all queues, before the first fork. Their pages take memory when they are first used. False: out of memory. */
 bool record_queues_map(void);
 
 /* An empty queue; NULL if all are in use. It is given back when its reader is gone. */

@@ -43,7 +43,7 @@ struct traced *traced_add(int pid, uint64_t began);
 /* Forgets it, and its mappings. */
 void traced_remove(struct traced *process);
 
-/* Adds a mapping, of which it makes a copy; takes those of another process; removes all. */
+/* traced_map_add copies the record. traced_maps_share gives a process without mappings those of its parent. */
 void traced_map_add(struct traced *process, const struct perf_event_header *record);
 void traced_maps_share(struct traced *process, const struct traced *parent);
 void traced_maps_clear(struct traced *process);

@@ -230,9 +230,11 @@ class Timeline(HpcprofCase):
         end = 4 * 10**9, 10**9
         process.end = *end, mw.EXIT, 0
         other = process.thread(creator=(0, 0), first=(2 * 10**9, 0), last=end)
-        process.thread(creator=(1, 0), first=(3 * 10**9, 0), last=end)
-        other.wake_ups = [(2010 * MS, 2005 * MS, 2009 * MS, 2), (2020 * MS, 2015 * MS, 2020 * MS, 1),
-                          (2030 * MS, 2025 * MS, 2028 * MS, 99), (2040 * MS, 2035 * MS, 2036 * MS, 0)]
+        last = process.thread(creator=(1, 0), first=(3 * 10**9, 0), last=end)
+        last.index = 5  # those between are lost
+        other.wake_ups = [(2010 * MS, 2005 * MS, 2009 * MS, last.index), (2015 * MS, 2011 * MS, 2012 * MS, 3),
+                          (2020 * MS, 2015 * MS, 2020 * MS, 1), (2030 * MS, 2025 * MS, 2028 * MS, 99),
+                          (2040 * MS, 2035 * MS, 2036 * MS, 0)]
         other.wake_up_step, other.wake_up_window = 4, 50 * MS
         thread.record(1010 * MS, mw.WORK, 10 * MS << 10)
         _, line = self.read()

@@ -202,7 +202,7 @@ class Waits(OfChance, OutsideTest):
                       noticed=(0, 0.1))
 
 
-class Children(OutsideTest):
+class Children(OfChance, OutsideTest):
     def check_children(self, images, shell, binary, printed):
         """Each program that a shell has started has a measurement, with the CPU time that it has printed, and its paths.
         One was started by a shell that the shell has forked."""
@@ -225,15 +225,17 @@ class Children(OutsideTest):
     def test_of_a_command(self):
         """Of a shell: with an exec and without, a second program in the same process, and several threads."""
         binary = self.compile("static", self.source("outside"), "-static")
-        done, _ = self.measure("sh", "-c", self.SCRIPT.format(binary), options=["--outside"])
-        images = profiling.read_measurements(self.measurements, paths=True)
-        shell, = (image for image in images if image.origin == LAUNCHED)
-        self.check_images(images)
-        self.check_children(images, shell.pid, binary, done.stdout)
-        shells = [image for image in images if image.executable == shell.executable]
-        self.assertEqual({image.origin for image in shells}, {LAUNCHED, FORK})
-        self.assertGreater(sum(image.seconds("CPUTIME", [FIRED]) for image in shells if image.origin == FORK), 0.005)
-        self.assertLessEqual(sum(image.count("CPUTIME", PARTIAL) for image in shells), 1)
+        for evidence in self.looks():
+            done, _ = self.measure("sh", "-c", self.SCRIPT.format(binary), options=["--outside"])
+            images = profiling.read_measurements(self.measurements, paths=True)
+            shell, = (image for image in images if image.origin == LAUNCHED)
+            self.check_images(images)
+            self.check_children(images, shell.pid, binary, done.stdout)
+            shells = [image for image in images if image.executable == shell.executable]
+            self.assertEqual({image.origin for image in shells}, {LAUNCHED, FORK})
+            self.assertGreater(sum(image.seconds("CPUTIME", [FIRED]) for image in shells if image.origin == FORK), 0.005)
+            evidence.rate("partial paths", sum(image.count("CPUTIME", PARTIAL) for image in images),
+                          sum(image.count("CPUTIME", [FIRED]) for image in images), most=0.01, noticed=(0, 0.1))
 
     def test_of_a_process_that_runs(self):
         """Also by its name."""
@@ -274,11 +276,12 @@ class System(OutsideTest):
         pids = []
 
         def is_measured():
+            """The second one, since the first may have begun before its measurement."""
             process = subprocess.Popen([binary, "0", "3"], stdout=subprocess.DEVNULL)
             process.wait()
             pids.append(process.pid)
             lists = "".join(path.read_text() for path in where.glob("*.processes"))
-            return tool.poll() is not None or any(f" {pid} " in lists for pid in pids)
+            return tool.poll() is not None or sum(f" {pid} " in lists for pid in pids) > 1
 
         profiling.wait_until(is_measured, "a process's measurement")
         tool.send_signal(signal.SIGINT)
@@ -286,9 +289,9 @@ class System(OutsideTest):
         images = profiling.read_measurements(where, paths=True)
         self.check_fates(images)
         ours = [image for image in images if image.pid in pids]
-        self.assertGreater(len(ours), 0)
-        self.assertEqual({image.executable for image in ours}, {str(binary)})
-        self.check_paths(ours, binary, "main")
+        until_exec = os.path.realpath("/proc/self/exe")  # a sample may hit that
+        self.assertEqual({image.executable for image in ours} - {until_exec}, {str(binary)})
+        self.check_paths([image for image in ours if image.executable == str(binary)], binary, "main")
         self.assertEqual([image for image in images if "hpcrun-outside" in image.executable], [])
 
     @unittest.skipIf(os.geteuid() != 0, "needs root, to be another user")

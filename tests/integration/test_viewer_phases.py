@@ -1,5 +1,4 @@
 """Phases of a run of which everything is known: four workers of a runtime, and what they do when."""
-import json
 import pathlib
 import random
 import tempfile
@@ -25,6 +24,7 @@ class Run:
     """Writes the database of a plan; samples are `step` periods apart."""
     METRICS = metrics("work", "wall", "idleness", "overhead")
     RESTS = IDLE
+    AGENTS = [{"name": "minicilk", "version": "1"}]
 
     def __init__(self, folder, plan=PLAN, step=1):
         self.line = tw.Timeline(unit=2)
@@ -62,6 +62,9 @@ class Run:
     def waiters(self, name):
         return 0
 
+    def adapt(self, process):
+        """Changes what run.json has of the process."""
+
     def write(self, folder, plan):
         end = plan[-1][0] / 1000
         places = {(name, n): self.line.place(self.statements[name].id, 0, WORKERS, n, self.waiters(name))
@@ -77,11 +80,12 @@ class Run:
                     "profile": i + 1, "begin": 0.0, "wall": end, "cpu": end,
                     "events": [{"event": "CPUTIME", "source": "", "note": "", "samples": 6000, "rate": 1000.0,
                                 "fates": {"fired": {"count": 6000, "amount": end}}}]} for i in range(WORKERS)]
+        process = {"index": 0, "host": "h", "pid": 70, "origin": "launched", "command": "program",
+                   "executable": "/home/me/program", "workers": WORKERS, "cpus": WORKERS, "wall": end, "cpu": WORKERS * end,
+                   "time_line_begin": 0, "threads": threads}
+        self.adapt(process)
         viewer.describe_run(folder, self.METRICS, events=[{"name": "CPUTIME", "unit": "s", "period": 0.001}],
-                            agents=[{"name": "minicilk", "version": "1"}],
-                            processes=[{"index": 0, "host": "h", "pid": 70, "origin": "launched", "command": "program",
-                                        "executable": "/home/me/program", "workers": WORKERS, "cpus": WORKERS,
-                                        "wall": end, "cpu": WORKERS * end, "time_line_begin": 0, "threads": threads}])
+                            agents=self.AGENTS, processes=[process])
 
 
 class OneThread(Run):
@@ -111,6 +115,7 @@ class OneThread(Run):
 
 class Disturbed(OneThread):
     """Others have the CPU for half of the first second; then the thread sleeps for a second."""
+    AGENTS = []
 
     def __init__(self, folder):
         super().__init__(folder, "A1000 s1000", 1, False)
@@ -119,20 +124,15 @@ class Disturbed(OneThread):
         for ms in range(1, 1001, 2):
             yield 1, ms * 1e6, PERIOD, "A", 1
 
-    def write(self, folder, plan):
-        super().write(folder, plan)
-        path = folder / "run.json"
-        run = json.loads(path.read_text())
-        run["agents"] = []
-        process = run["processes"][0]
+    def adapt(self, process):
         del process["threads"][1:]
         for of in process, process["threads"][0]:
             of.update(cpu=0.5, ready=0.5)
-        path.write_text(json.dumps(run))
 
 
 class TwoThreads(Run):
     """Plain threads: both work at the same times, half of 3 s; then the first one works alone for 1 s."""
+    AGENTS = []
 
     def __init__(self, folder):
         super().__init__(folder, ((3000, "both", WORKERS), (4000, "alone", WORKERS)))
@@ -145,22 +145,17 @@ class TwoThreads(Run):
                 yield 1, ms * 1e6, PERIOD, "both", WORKERS
                 yield 2, ms * 1e6, PERIOD, "both", WORKERS
 
-    def write(self, folder, plan):
-        super().write(folder, plan)
-        path = folder / "run.json"
-        run = json.loads(path.read_text())
-        run["agents"] = []
-        process = run["processes"][0]
+    def adapt(self, process):
         process["cpu"] = 4.0
         del process["threads"][2:]
         for thread, cpu in zip(process["threads"], (2.5, 1.5)):
             thread["cpu"] = cpu
-        path.write_text(json.dumps(run))
 
 
 class Locks(Run):
     """By CPUTIME: all threads work for 1 s, then for 2 s three of them wait for the lock of the first one."""
     METRICS = metrics("work", "wall", "idleness", "overhead", "lock blame", "lock wait")
+    AGENTS = []
 
     def __init__(self, folder):
         super().__init__(folder, ((1000, "works", WORKERS), (3000, "holds", WORKERS)))
@@ -169,13 +164,6 @@ class Locks(Run):
         for ms in range(1, 3001):
             for profile in range(1, 2 if ms > 1000 else WORKERS + 1):
                 yield profile, ms * 1e6, PERIOD, "holds" if ms > 1000 else "works", WORKERS
-
-    def write(self, folder, plan):
-        super().write(folder, plan)
-        path = folder / "run.json"
-        run = json.loads(path.read_text())
-        run["agents"] = []
-        path.write_text(json.dumps(run))
 
     def waiters(self, name):
         return WORKERS - 1 if name == "holds" else 0
@@ -302,21 +290,23 @@ class Phases(unittest.TestCase):
         self.assertRegex(finding["text"], r"of the idleness is in phase 2 of 4 \(1\.2 to 3\.4 s\): assemble, 1\.0 threads at "
                                           r"work; 7\d % idle there, (0|<0\.\d+|0\.\d+) % elsewhere\.$")
 
-    def test_threads_that_work_at_the_same_times_are_not_alone(self):
+    def expect_advice(self, run, begin, end):
+        """One finding of that run begins and ends so."""
         with tempfile.TemporaryDirectory() as folder:
-            TwoThreads(folder)
+            run(folder)
             (text,) = [finding["text"] for finding in viewer.printed_json("summary", folder)["advice"]
-                       if finding["text"].startswith("Only the main thread")]
-            self.assertTrue(text.endswith(" 100 % of that time is in phase 2 of 2 (3.0 to 4.0 s): alone, 1.0 threads "
-                                          "at work; 100 % of the time there, 0 % elsewhere."), text)
+                       if finding["text"].startswith(begin)]
+            self.assertTrue(text.endswith(end), text)
+
+    def test_threads_that_work_at_the_same_times_are_not_alone(self):
+        self.expect_advice(TwoThreads, "Only the main thread",
+                           " 100 % of that time is in phase 2 of 2 (3.0 to 4.0 s): alone, 1.0 threads at work; 100 % of the "
+                           "time there, 0 % elsewhere.")
 
     def test_threads_that_wait_for_a_lock_have_time(self):
-        with tempfile.TemporaryDirectory() as folder:
-            Locks(folder)
-            (text,) = [finding["text"] for finding in viewer.printed_json("summary", folder)["advice"]
-                       if finding["text"].startswith("Lock")]
-            self.assertTrue(text.endswith(" 100 % of the waiting is in phase 2 of 2 (1.0 to 3.0 s): holds, 1.0 threads "
-                                          "at work; 75 % of the threads' time there, 0 % elsewhere."), text)
+        self.expect_advice(Locks, "Lock",
+                           " 100 % of the waiting is in phase 2 of 2 (1.0 to 3.0 s): holds, 1.0 threads at work; 75 % of the "
+                           "threads' time there, 0 % elsewhere.")
 
     def test_a_phase_is_not_named_where_all_are_alike(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
 /* Stages of programs of known critical path: functions that compute for a time by the wall clock, and print how long those
- * on the path took. So a stage is longer than planned only if its thread has no CPU at its end. C and C++. */
+ * on the path took. So a stage is longer than planned only if its thread has no CPU at its end. */
 #ifndef TESTS_PROGRAMS_PATH_STAGES_H
 #define TESTS_PROGRAMS_PATH_STAGES_H
 

@@ -98,16 +98,16 @@ TEST(a_module)
     module_image_remove(&image);
 }
 
-/* Of these, nothing is mapped here. */
+/* Nothing of such a module is mapped here. */
 TEST(segments_that_no_loader_maps)
 {
     static const struct {
         uint64_t address, file_size, size;
     } damage[] = {
-        {0x500000000000, 16, PAGE},              /* beyond the addresses of programs */
-        {-(uint64_t)AT - PAGE, 16, 2 * PAGE},    /* around the end of the address space */
-        {PAGE, 2 * PAGE, PAGE},                  /* more in the file than in memory */
-        {PAGE, 1ul << 40, 1ul << 40},            /* a terabyte */
+        {0x500000000000, 16, PAGE},           /* beyond the addresses of programs */
+        {-(uint64_t)AT - PAGE, 16, 2 * PAGE}, /* around the end of the address space */
+        {PAGE, 2 * PAGE, PAGE},               /* more in the file than in memory */
+        {PAGE, 1ul << 40, 1ul << 40},         /* a terabyte */
     };
     static struct module_image image;
     for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {

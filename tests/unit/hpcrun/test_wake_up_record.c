@@ -106,7 +106,7 @@ TEST(a_long_wait_that_another_thread_ended_leaves_a_wake_up)
     assert_int_equal(image.lost_wake_ups, 0);
 }
 
-/* Whoever let go of the object in the time of the wait, the last time. */
+/* If it did so during the wait. */
 TEST(the_waker_is_the_one_that_let_go_last)
 {
     static char object, others[1 << 16]; /* some of these share its entry */
