@@ -17,13 +17,14 @@ static bool add_database(struct session *session, size_t side, char *folder)
     return folder != NULL;
 }
 
-/* The range in the last part of "DB@1.2s:3.4s", which *length then leaves out; all 0 if a file has that name. */
+/* The range in the last part of "DB@1.2s:3.4s", which *length then leaves out; all 0 if a file has that name. The name
+ * of a region can have any characters. */
 static struct asked_range range_in(const char *path, size_t *length)
 {
     struct asked_range range = {0};
-    const char *at = strrchr(path, '@');
+    const char *during = strstr(path, "@during:"), *at = during ? during : strrchr(path, '@');
     *length = strlen(path);
-    if (!at || strchr(at, '/') || access(path, F_OK) == 0)
+    if (!at || (!during && strchr(at, '/')) || access(path, F_OK) == 0)
         return range;
     if (!asked_range_read(at + 1, &range))
         diag_usage("'%s': after @ comes a piece of time such as 1.2s:3.4s, 40%%:, phase2 or during:NAME", path);

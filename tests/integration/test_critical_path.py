@@ -1,6 +1,7 @@
 """Wake-ups and the critical path of a program that measures its own."""
 import collections
 import json
+import pathlib
 import tempfile
 import unittest
 
@@ -134,6 +135,69 @@ class Cursor(InTerminal):
         terminal.until_seen("main > assemble", "cell: working 100 %")
         terminal.press(*["Right"] * 80)
         terminal.until_seen("t 70/71: waiting", "woken by t 70/72 at 0.950 s")
+
+
+class Known(unittest.TestCase):
+    """A second of three threads, of which the first one calls libc, and that the kernel, for its last 0.2 s."""
+
+    def setUp(self, has_wake_ups=True):
+        self.db = self.enterContext(tempfile.TemporaryDirectory())
+        phases = Phases()
+        libc, kernel = phases.db.module("/lib/x86_64-linux-gnu/libc.so.6"), phases.db.module("[kernel]")
+        phases.contexts["join"] = phases.contexts["join"].call(phases.db.function("wait_for_end", libc, 64)).call(
+            phases.db.function("sleep_there", kernel, 80)).charge(1.0)
+        if has_wake_ups:
+            phases.line.wake_up(2, 0, 50 * MS, 50 * MS, 1)
+        phases.write(self.db)
+        self.change_processes(lambda processes: processes[0].update(wall=0.95))
+
+    def change_processes(self, change):
+        path = pathlib.Path(self.db, "run.json")
+        run = json.loads(path.read_text())
+        change(run["processes"])
+        path.write_text(json.dumps(run))
+
+    def procedures(self, *options):
+        return [line["procedure"] for line in viewer.printed_json("critical-path", *options, self.db)["path"]]
+
+    def test_own_code_is_named(self):
+        """If there is none, a package's code: what libc or the kernel does is named after its caller."""
+        for own in "/home", "!/home":
+            with self.subTest(own=own):
+                self.assertEqual(set(self.procedures("--own", own)), {"assemble", "kernel", "join"})
+
+    def test_threads_without_wake_ups(self):
+        """Measured from outside. The path of a process with one thread is that thread's."""
+        self.setUp(has_wake_ups=False)
+        done = viewer.run("--print", "critical-path", self.db)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("no wake-ups of its threads were recorded", done.stderr)
+        self.change_processes(lambda processes: processes[0].update(threads=processes[0]["threads"][:1]))
+        self.assertIn("Critical path: 0.950 s in 1 piece", viewer.printed("critical-path", self.db))
+
+    def test_workers_without_names(self):
+        def change(processes):
+            for thread in processes[0]["threads"]:
+                thread["start_routine"] = "<libgomp.so.1+0x1cc40>"
+            processes.append(dict(processes[0], pid=71, wall=0.96, threads=[processes[0]["threads"].pop(1)]))
+        self.change_processes(change)
+        path = viewer.printed_json("critical-path", self.db)["path"]
+        self.assertIn(("kernel", "worker of libgomp.so.1"), [(line["procedure"], line["thread"]) for line in path])
+        self.change_processes(lambda processes: (processes.pop(1), processes[0].update(threads=processes[0]["threads"][:1])))
+        path = viewer.printed_json("critical-path", self.db)["path"]
+        self.assertEqual({line["thread"] for line in path}, {"<libgomp.so.1+0x1cc40>"})
+
+    def test_impossible_times(self):
+        for begin, wall in (-1, 5), (0, 1e12), (1e300, 1):
+            self.change_processes(lambda processes: processes[0].update(time_line_begin=begin, wall=wall))
+            done = viewer.run("--print", "critical-path", self.db)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), (begin, wall))
+
+    def test_of_several_processes(self):
+        self.assertIn("\nCritical path: 0.950 s in 1 piece,", viewer.printed("critical-path", self.db))
+        self.change_processes(lambda processes: processes.append({"pid": 7, "time_line_begin": 0, "wall": 0.5, "threads": []}))
+        self.assertIn("\nCritical path of phases 70, which ends last of 2 processes: 0.950 s in 1 piece,",
+                      viewer.printed("critical-path", self.db))
 
 
 if __name__ == "__main__":

@@ -179,6 +179,11 @@ class InChromium(unittest.TestCase):
             report.second = [move('from', 48), widths()];
             named('kernel').dispatchEvent(new MouseEvent('mouseenter'));
             report.said = document.getElementById('said').textContent;
+            const field = document.getElementById('wanted');
+            field.value = 'assemble|kernel';
+            field.dispatchEvent(new Event('input'));
+            const matches = () => document.getElementById('matches').textContent;
+            report.matches = [matches(), (move('from', 84), matches())];
             named('solve').click();
             report.zoomed = [move('from', 84), widths()];
             document.getElementById('reset').click();
@@ -196,6 +201,7 @@ class InChromium(unittest.TestCase):
         self.assertAlmostEqual(report["second"][1]["kernel"], 87.5, delta=0.1)
         self.assertNotIn("assemble", report["second"][1])
         self.assertTrue(report["said"].endswith("\nin this time: 87.5% of all"), report["said"])
+        self.assertEqual(report["matches"], ["1 frames, 87.5% of the width", "1 frames, 80.0% of the width"])
         self.assertAlmostEqual(report["zoomed"][1]["kernel"], 80, delta=0.2)  # 0.7 to 0.8 s: one and a quarter threads
         self.assertEqual(report["again"][1], report["whole"])
 

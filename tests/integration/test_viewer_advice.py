@@ -840,6 +840,20 @@ class HotPlaces(Advice):
         self.assertEqual((found["text"], found["gain"]),
                          ("40 % of the time is in system calls, most of it in write (libc) called in main, p.c:18.", None))
 
+    def test_system_calls_with_the_kernel_shown(self):
+        """Procedures of the kernel below them change no advice."""
+        p = Program()
+        kernel = p.db.module("[kernel]")
+        entry, copy = (p.db.function(name, kernel, at) for name, at in (("ksys_write", 64), ("copy_page", 80)))
+        call = p.main.statement(p.file, 18).call(p.of_libc("__write_nocancel"))
+        call.call(entry).charge(1).call(copy).charge(3)
+        p.main.statement(p.file, 19).charge(1)
+        p.main.statement(p.file, 20).call(copy).charge(5)  # page faults
+        run = run_json([thread(1, 10)], 10)
+        folded, shown = self.advice(p, run), self.advice(p, run, "--kernel")
+        self.assertEqual([(found["kind"], found["line"]) for found in folded], [("system calls", 18), ("hot place", 20)])
+        self.assertEqual(shown, folded)
+
     def test_system_calls_of_one_of_two_processes(self):
         """Saving them would gain 14 / 10 of the run, less than 10 / 6.5 by an even loop."""
         p = Program(n_threads=3)

@@ -113,6 +113,10 @@ class During(unittest.TestCase):
         cost = viewer.printed_json("top-down", *both)["root"]["metrics"]["work difference"]
         self.assertAlmostEqual(cost["inclusive"], 0.8 - 0.375, delta=1e-9)
 
+    def test_any_name_after_the_database(self):
+        for name in "a/b", "load@start", "x@during:y":
+            self.assertIn(f"no region or procedure '{name}' ran", self.refused(f"{self.db}@during:{name}"))
+
     def test_wrong_names(self):
         for name in ("", "x" * 256):
             done = viewer.run("--during", name, "--print", "summary", self.db)

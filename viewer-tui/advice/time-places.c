@@ -94,6 +94,22 @@ static struct time_place find_place(const struct place_collection *collection, c
     return found;
 }
 
+/* If the kernel's procedures are shown, their time is still that of the line that called the kernel. Returns the
+ * innermost procedure then. */
+static uint32_t leave_kernel(const struct view *view, uint32_t innermost, struct time_place *place)
+{
+    for (uint32_t caller; innermost != 0 && database_is_kernel(view->db, label_module(view, innermost)); innermost = caller) {
+        const struct row *at = view_row(view, innermost);
+        caller = view_procedure_at(view, at->parent);
+        if (caller == 0 || !row_is_procedure(view_row(view, caller)))
+            break;
+        place->at = (struct source_line){at->call_file, at->call_line};
+        place->loop = loop_around(view, at->parent);
+        place->has_line = at->call_line != 0;
+    }
+    return innermost;
+}
+
 /* The place of a row's own time. */
 static struct time_place place_of(const struct place_collection *collection, const struct view *view, uint32_t number)
 {
@@ -111,6 +127,7 @@ static struct time_place place_of(const struct place_collection *collection, con
                                .has_line = row->kind == KIND_STATEMENT && row->line != 0};
     if (innermost == 0)
         return place;
+    innermost = leave_kernel(view, innermost, &place);
     place.procedure = place.leaf = view_row(view, innermost)->place;
     place.leaf_module = label_module(view, innermost);
     place.is_system_call = known_name(collection, view->db, place.leaf).is_system_call;

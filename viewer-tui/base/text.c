@@ -223,7 +223,7 @@ void text_add_xml(struct text *text, const char *more)
 void text_add_markdown(struct text *text, const char *more)
 {
     for (; *more; more++) {
-        text_add(text, strchr("\\|`*_<[&", *more) ? "\\" : "");
+        text_add(text, strchr("\\|`*_<[&~$", *more) ? "\\" : "");
         text_add_bytes(text, more, 1);
     }
 }

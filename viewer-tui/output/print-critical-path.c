@@ -19,11 +19,14 @@
 
 struct path_line {
     double time, percent, waiting;
-    const char *thread; /* start routine or name; of wake-ups that of the thread that is woken */
+    const char *thread; /* start routine or name; of wake-ups that of the thread that is woken; owned */
     const char *what;   /* procedure, or what else it is: "<waking up>"; owned */
     const char *file;   /* NULL: unknown */
     int64_t line;
 };
+
+/* Nanoseconds have 64 bits. */
+#define MOST_SECONDS 9e9
 
 #define MEMBER(name) offsetof(struct path_line, name)
 
@@ -42,16 +45,19 @@ struct critical_path {
     const struct timeline *timeline;
     struct database *db;
     struct threads threads;
+    const struct thread *last; /* the path ends there */
     chain_pieces pieces;
     struct chain_times times;
     double seconds, known, waiting; /* known: of the seconds, by wake-ups */
     VEC(struct path_line) lines;
 };
 
+/* Seconds of the time line; -1: unknown, or in no time line. */
 static double end_of(const json_t *process)
 {
     const json_t *begin = json_object_get(process, "time_line_begin");
-    return json_is_number(begin) ? json_number_value(begin) + run_number(process, "wall") : -1;
+    double end = json_is_number(begin) ? json_number_value(begin) + run_number(process, "wall") : -1;
+    return run_number(process, "time_line_begin") >= 0 && end < MOST_SECONDS ? end : -1;
 }
 
 /* The first thread of the process that ends last; NULL: none has a time line. */
@@ -65,6 +71,22 @@ static const struct thread *last_thread(const struct critical_path *path)
             last = thread;
     }
     return last;
+}
+
+/* Whether several threads of the last process have no wake-ups: not even those that creators of threads are. */
+static bool lacks_wake_ups(const struct critical_path *path)
+{
+    size_t n_threads = 0;
+    for (size_t i = 0; i < path->threads.list.n; i++) {
+        const struct thread *thread = &path->threads.list.at[i];
+        const struct timeline_thread *of = timeline_thread(path->timeline, thread->profile);
+        if (!of || thread->process != path->last->process)
+            continue;
+        n_threads++;
+        if (path->timeline->wake_lists[of - path->timeline->threads].n_wake_ups > 0)
+            return false;
+    }
+    return n_threads > 1;
 }
 
 static void cut_to(chain_pieces *pieces, const time_ranges *ranges)
@@ -100,11 +122,13 @@ static uint32_t *own_procedures(struct database *db, const struct timeline *time
 static const char *find_path(struct critical_path *path, struct session *session)
 {
     const struct session_run *run = &session->runs.at[0];
-    const struct thread *last = last_thread(path);
+    const struct thread *last = path->last = last_thread(path);
     if (!path->timeline->is_time || !last)
         return "there is no time line of CPU time or wall-clock time";
     if (!path->timeline->wake_lists)
         return "its time line has no wake-ups; run hpcprof again on what a newer hpcrun has measured";
+    if (lacks_wake_ups(path))
+        return "no wake-ups of its threads were recorded: the critical path is not known of programs measured from outside";
     const struct timeline_thread *thread = timeline_thread(path->timeline, last->profile);
     path->pieces =
         longest_chain(path->timeline, (uint32_t)(thread - path->timeline->threads),
@@ -122,7 +146,7 @@ static const char *find_path(struct critical_path *path, struct session *session
 static char *name_of(const struct critical_path *path, const struct chain_time *time)
 {
     static const char *const others[CHAIN_PARTS] = {
-        [CHAIN_UNSAMPLED] = "<no sample>", [CHAIN_WAKING] = "<waking up>"};
+        [CHAIN_IDLE] = "<idle>", [CHAIN_UNSAMPLED] = "<no sample>", [CHAIN_WAKING] = "<waking up>"};
     char buffer[NAME_SIZE];
     if (time->part != CHAIN_IN_PROCEDURE)
         return mem_strdup(others[time->part]);
@@ -130,20 +154,33 @@ static char *name_of(const struct critical_path *path, const struct chain_time *
                                                  : database_procedure_name(path->db, time->procedure, buffer));
 }
 
-static const char *thread_name(const struct critical_path *path, uint32_t thread)
+static bool is_worker(const struct timeline *timeline, const struct timeline_thread *thread)
 {
-    uint32_t profile = path->timeline->threads[thread].profile;
+    const struct timeline_record *records = timeline_records(timeline, thread);
+    for (uint64_t i = 0; i < thread->n_records; i++)
+        if (records[i].amount & TRACE_WORKER || trace_state(records[i].amount) == TRACE_IDLE)
+            return true;
+    return false;
+}
+
+/* "worker of libgomp.so.1" if its start routine has no name but "<libgomp.so.1+0x1cc40>". */
+static char *thread_name(const struct critical_path *path, uint32_t thread)
+{
+    const struct timeline_thread *of = &path->timeline->threads[thread];
+    const char *name = "?";
     for (size_t i = 0; i < path->threads.list.n; i++)
-        if (path->threads.list.at[i].profile == profile)
-            return thread_routine(&path->threads.list.at[i]);
-    return "?";
+        if (path->threads.list.at[i].profile == of->profile)
+            name = thread_routine(&path->threads.list.at[i]);
+    const char *offset = *name == '<' ? strstr(name, "+0x") : NULL;
+    return offset && is_worker(path->timeline, of) ? mem_printf("worker of %.*s", (int)(offset - name - 1), name + 1)
+                                                   : mem_strdup(name);
 }
 
 /* Adds a time to the line of the same procedure in threads of the same kind. */
 static void add_time(struct critical_path *path, const struct chain_time *time)
 {
     char *what = name_of(path, time);
-    const char *thread = thread_name(path, time->thread);
+    char *thread = thread_name(path, time->thread);
     struct procedure procedure = time->procedure == NOTHING ? (struct procedure){.file = NOTHING}
                                                             : database_procedure(path->db, time->procedure);
     struct path_line new = {0, 0, 0, thread, what, database_file_path(path->db, procedure.file),
@@ -153,10 +190,12 @@ static void add_time(struct critical_path *path, const struct chain_time *time)
            (strcmp(path->lines.at[i].what, what) != 0 || strcmp(path->lines.at[i].thread, thread) != 0 ||
             path->lines.at[i].line != new.line))
         i++;
-    if (i == path->lines.n)
+    if (i == path->lines.n) {
         vec_push(&path->lines, new);
-    else
+    } else {
         free(what);
+        free(thread);
+    }
     path->lines.at[i].time += time->ns * 1e-9;
     path->lines.at[i].waiting += time->waiting * 1e-9;
     path->known += time->ns * 1e-9;
@@ -191,8 +230,23 @@ static void make_lines(struct critical_path *path)
 
 /* ---- output ---- */
 
+/* "Critical path: 1.500 s in 3 pieces, by samples." Other processes than the last one are no part of it. */
+static void write_title(const struct critical_path *path, const struct session *session, struct writer *writer)
+{
+    size_t n = json_array_size(json_object_get(session->runs.at[0].runs_read.at[0], "processes"));
+    text_add(&writer->line, "Critical path");
+    if (n > 1) {
+        writer_say(writer, " of %s", run_program_of(path->last->process));
+        text_printf(&writer->line, " %.0f, which ends last of %zu processes", run_number(path->last->process, "pid"), n);
+    }
+    writer_line(writer, ": %.3f s in %zu piece%s, by samples. A piece ends where its thread wakes up the next.",
+                path->seconds, path->pieces.n, path->pieces.n == 1 ? "" : "s");
+    writer_end_line(writer);
+}
+
 /* Lines of text have the thread in the same column as the procedure. */
-static void write_text(struct critical_path *path, struct writer *writer, struct data_table *table)
+static void write_text(struct critical_path *path, const struct session *session, struct writer *writer,
+                       struct data_table *table)
 {
     for (size_t i = 0; i < path->lines.n; i++) {
         struct path_line *line = &path->lines.at[i];
@@ -201,9 +255,7 @@ static void write_text(struct critical_path *path, struct writer *writer, struct
         free((char *)line->what);
         line->what = name.at;
     }
-    writer_line(writer, "Critical path: %.3f s in %zu piece%s, by samples. A piece ends where its thread wakes up the next.",
-                path->seconds, path->pieces.n, path->pieces.n == 1 ? "" : "s");
-    writer_end_line(writer);
+    write_title(path, session, writer);
     table->n_columns = 4;
     table_write(table, writer, "path", table->n_rows);
     if (path->times.n_unknown)
@@ -232,7 +284,7 @@ static void write_path(struct critical_path *path, const struct session *session
         json_put_number(&writer.json, "known", path->known);
     }
     if (options->format == FORMAT_TEXT)
-        write_text(path, &writer, &table);
+        write_text(path, session, &writer, &table);
     else
         table_write(&table, &writer, "path", path->lines.n);
     writer_free(&writer);
@@ -256,8 +308,10 @@ int print_critical_path(struct session *session, struct view *view, const struct
     } else if (why != problem_text()) {
         diag_error(session->folder, "%s", why);
     }
-    for (size_t i = 0; i < path.lines.n; i++)
+    for (size_t i = 0; i < path.lines.n; i++) {
         free((char *)path.lines.at[i].what);
+        free((char *)path.lines.at[i].thread);
+    }
     vec_free(&path.lines);
     vec_free(&path.pieces);
     vec_free(&path.times.list);

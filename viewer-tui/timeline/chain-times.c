@@ -14,7 +14,7 @@ struct thread_sums {
     const uint32_t *procedures;
     uint32_t n_procedures;
     double interval;              /* mean ns of a sample */
-    double *amounts, *of_waiting, *off_cpu; /* by procedure, off_cpu in ns; that of NOTHING is the last one */
+    double *amounts, *of_waiting, *off_cpu; /* by procedure, then by part for those that are in none; off_cpu in ns */
     double ns, waking, all_off_cpu;
     uint64_t n_unknown;
 };
@@ -28,7 +28,9 @@ static uint32_t procedure_of(const struct thread_sums *sums, const struct timeli
 {
     bool has_place = record->place < sums->timeline->header.n_places;
     uint32_t procedure = has_place ? sums->procedures[record->place] : NOTHING;
-    return procedure < sums->n_procedures ? procedure : sums->n_procedures;
+    enum trace_state state = timeline_state(sums->timeline, record);
+    bool is_idle = state == TRACE_IDLE || state == TRACE_NOBODY;
+    return procedure < sums->n_procedures ? procedure : sums->n_procedures + (is_idle ? CHAIN_IDLE : CHAIN_IN_PROCEDURE);
 }
 
 /* Adds the records of a sample; whether it is mostly of a wait. */
@@ -62,7 +64,7 @@ static void add_piece(struct thread_sums *sums, const struct timeline_thread *th
 {
     struct time_samples sample = time_samples_from(sums->timeline, thread, piece->runs);
     uint64_t before = piece->runs;
-    uint32_t procedure = sums->n_procedures;
+    uint32_t procedure = sums->n_procedures + CHAIN_UNSAMPLED;
     bool waited = false;
     while (before < piece->to && time_samples_next(&sample)) {
         bool is_in_it = sample.end <= piece->to, waits = is_in_it && add_sample(sums, &sample);
@@ -100,14 +102,16 @@ static void add_time(struct chain_times *times, uint32_t thread, enum chain_part
 static void add_thread(struct chain_times *times, uint32_t thread, const struct thread_sums *sums)
 {
     double sum = 0, ns = sums->ns - sums->all_off_cpu;
-    for (uint32_t i = 0; i <= sums->n_procedures; i++)
+    uint32_t n = sums->n_procedures;
+    for (uint32_t i = 0; i < n + CHAIN_PARTS; i++)
         sum += sums->amounts[i];
-    for (uint32_t i = 0; i <= sums->n_procedures; i++) {
+    for (uint32_t i = 0; i < n + CHAIN_PARTS; i++) {
+        enum chain_part part = i < n ? CHAIN_IN_PROCEDURE : (enum chain_part)(i - n);
         double scale = sum > 0 ? ns / sum : 0, off_cpu = sums->off_cpu[i];
-        add_time(times, thread, CHAIN_IN_PROCEDURE, i < sums->n_procedures ? i : NOTHING,
-                 scale * sums->amounts[i] + off_cpu, scale * sums->of_waiting[i] + off_cpu);
+        double unsampled = part == CHAIN_UNSAMPLED && !(sum > 0) ? ns : 0;
+        add_time(times, thread, part, i < n ? i : NOTHING, scale * sums->amounts[i] + off_cpu + unsampled,
+                 scale * sums->of_waiting[i] + off_cpu);
     }
-    add_time(times, thread, CHAIN_UNSAMPLED, NOTHING, sum > 0 ? 0 : ns, 0);
     add_time(times, thread, CHAIN_WAKING, NOTHING, sums->waking, 0);
     times->n_unknown += sums->n_unknown;
 }
@@ -122,7 +126,7 @@ struct chain_times chain_times_find(const struct timeline *timeline, const chain
                                     const uint32_t *procedures, uint32_t n_procedures)
 {
     struct chain_times times = {0};
-    size_t size = (n_procedures + 1) * sizeof(double);
+    size_t n_sums = (size_t)n_procedures + CHAIN_PARTS, size = n_sums * sizeof(double);
     double *amounts = mem_alloc(3 * size);
     struct chain_piece *sorted = mem_alloc((pieces->n + 1) * sizeof *sorted);
     if (pieces->n) {
@@ -136,8 +140,8 @@ struct chain_times chain_times_find(const struct timeline *timeline, const chain
                                    .n_procedures = n_procedures,
                                    .interval = mean_interval(timeline, thread),
                                    .amounts = amounts,
-                                   .of_waiting = amounts + n_procedures + 1,
-                                   .off_cpu = amounts + 2 * (n_procedures + 1)};
+                                   .of_waiting = amounts + n_sums,
+                                   .off_cpu = amounts + 2 * n_sums};
         memset(amounts, 0, 3 * size);
         for (next = i; next < pieces->n && sorted[next].thread == sorted[i].thread; next++)
             if (sorted[next].is_unknown)

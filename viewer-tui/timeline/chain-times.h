@@ -11,7 +11,8 @@
 
 enum chain_part {
     CHAIN_IN_PROCEDURE,
-    CHAIN_UNSAMPLED, /* the thread has no sample in its pieces */
+    CHAIN_IDLE,      /* a worker without work; its samples have no call path */
+    CHAIN_UNSAMPLED, /* the thread has no sample in its pieces, or none from a time off the CPU on */
     CHAIN_WAKING,    /* from the release of a thread until it went on */
     CHAIN_PARTS
 };

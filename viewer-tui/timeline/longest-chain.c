@@ -68,14 +68,17 @@ static struct chain_piece piece_before(uint32_t thread, uint64_t begin, uint64_t
     return piece;
 }
 
+/* Far more than wake-ups make, and windows of 50 ms in half a day. In a damaged file, pieces can be of 1 ns. */
+#define MOST_PIECES (UINT64_C(1) << 20)
+
 /* The time decreases with every step, also in a damaged file. */
 chain_pieces longest_chain(const struct timeline *timeline, uint32_t thread, uint64_t begin, uint64_t end)
 {
     chain_pieces pieces = {0};
-    uint64_t unit = timeline->header.unit;
+    uint64_t unit = timeline->header.unit, most = MOST_PIECES + timeline->map.size;
     uint32_t waiter = 0;
     uint64_t since = 0; /* the waiter has waited for the thread since then; 0: there is none */
-    while (end > begin) {
+    while (end > begin && pieces.n < most) {
         struct stretch stretch = stretch_at(timeline, thread, end);
         const struct timeline_wake_up *wake_up = wake_up_before(timeline, thread, end);
         uint64_t least = since > stretch.begin ? since : stretch.begin;
@@ -96,6 +99,8 @@ chain_pieces longest_chain(const struct timeline *timeline, uint32_t thread, uin
         }
         end = piece.from;
     }
+    if (end > begin)
+        vec_push(&pieces, ((struct chain_piece){thread, true, begin, begin, end}));
     reverse(&pieces);
     return pieces;
 }

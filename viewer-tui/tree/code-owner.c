@@ -137,6 +137,7 @@ uint32_t code_own_procedure(struct database *db, uint32_t node)
 {
     const struct nodes *nodes = db->nodes;
     uint32_t found = NOTHING;
+    int best = -1; /* that of the kernel is 0 */
     for (node = nodes->procedure[node]; is_procedure_kind(nodes->kind[node]); node = nodes_caller(nodes, node)) {
         struct procedure procedure = database_procedure(db, nodes->place[node]);
         if (is_stub(&procedure))
@@ -147,10 +148,14 @@ uint32_t code_own_procedure(struct database *db, uint32_t node)
         uint32_t module = procedure.module;
         if (module == NOTHING && is_procedure_kind(nodes->kind[around]))
             module = database_procedure(db, nodes->place[around]).module;
-        if (code_owner_of_procedure(db, nodes->place[node], module) == CODE_OWN)
+        enum code_owner owner = code_owner_of_procedure(db, nodes->place[node], module);
+        if (owner == CODE_OWN)
             return nodes->place[node];
-        if (found == NOTHING && procedure.name)
+        int rank = database_is_kernel(db, module) ? 0 : 1 + (int)owner;
+        if (rank > best && procedure.name) {
             found = nodes->place[node];
+            best = rank;
+        }
     }
     return found;
 }

@@ -25,7 +25,7 @@ enum code_owner code_owner(const struct view *view, uint32_t row);
 enum code_owner code_owner_of_procedure(struct database *db, uint32_t id, uint32_t module);
 
 /* The innermost procedure of the user's own around a node of the database, which have been read; else the innermost one
- * that has a name; NOTHING: there is none. */
+ * that has a name, of a package, else of the system, else of the kernel; NOTHING: there is none. */
 uint32_t code_own_procedure(struct database *db, uint32_t node);
 
 #endif

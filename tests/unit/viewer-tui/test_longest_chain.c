@@ -156,6 +156,7 @@ TEST(it_ends_and_has_no_gaps)
         for (size_t i = 0; i < pieces.n; i++) {
             assert_int_equal(pieces.at[i].from, at);
             assert_true(pieces.at[i].from <= pieces.at[i].runs && pieces.at[i].runs <= pieces.at[i].to);
+            assert_true(pieces.at[i].from < pieces.at[i].to);
             at = pieces.at[i].to;
         }
         assert_int_equal(at, 100);
@@ -164,6 +165,22 @@ TEST(it_ends_and_has_no_gaps)
     }
     step = 1;
     window = 100;
+}
+
+/* In a damaged file, two threads wake up each other in the middle of a wait of 6 ms, nanosecond by nanosecond. */
+TEST(it_does_not_take_forever)
+{
+    const uint64_t ms = 1000000;
+    const struct made_wake_up wake_ups[] = {{1, 0, 6 * ms, 6 * ms, 2}, {2, 0, 6 * ms, 6 * ms, 1}};
+    begin(three, 3, wake_ups, 2);
+    chain_pieces pieces = longest_chain(timeline, 0, 0, 6 * ms - 1);
+    assert_true(pieces.n < 2000000);
+    assert_int_equal(pieces.at[0].from, 0);
+    assert_true(pieces.at[0].is_unknown);
+    assert_int_equal(pieces.at[0].to, pieces.at[1].from);
+    assert_int_equal(pieces.at[pieces.n - 1].to, 6 * ms - 1);
+    vec_free(&pieces);
+    end();
 }
 
 /* ---- times ---- */
@@ -223,6 +240,25 @@ TEST(waits_on_the_chain_have_no_known_waker)
     assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 2)->waiting, 100);
     assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 0)->waiting, 0);
     assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 0)->ns, 200);
+    vec_free(&times.list);
+    end();
+}
+
+/* The thread sleeps after its last sample; before that a worker had no work, of which the call path is not kept. */
+TEST(time_in_no_procedure_is_idle_or_without_samples)
+{
+    static const struct made_record records[] = {{1, 100, 100, TRACE_WORK, 0, false},
+                                                 {1, 200, 100, TRACE_IDLE, 3, false}};
+    static const uint32_t none_of_idleness[] = {0, 1, 2, NOTHING};
+    const struct chain_piece at[] = {{0, false, 0, 0, 200}, {0, false, 300, 300, 1000}};
+    const chain_pieces pieces = {(struct chain_piece *)at, 2, 2};
+    begin(records, 2, NULL, 0);
+    struct chain_times times = chain_times_find(timeline, &pieces, none_of_idleness, 4);
+    assert_ns(time_of(&times, 0, CHAIN_UNSAMPLED, NOTHING)->ns, 600);
+    assert_ns(time_of(&times, 0, CHAIN_UNSAMPLED, NOTHING)->waiting, 600);
+    assert_ns(time_of(&times, 0, CHAIN_IDLE, NOTHING)->ns, 150);
+    assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 0)->ns, 150);
+    assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, NOTHING)->ns, 0);
     vec_free(&times.list);
     end();
 }

@@ -148,3 +148,12 @@ int main(void)
     setlocale(LC_CTYPE, "C.UTF-8");
     return suite_run();
 }
+
+/* "~A ... ~B" would be struck through, and "$_0 ... $" a formula. */
+TEST(markdown_takes_names_as_they_are)
+{
+    struct text text = {0};
+    text_add_markdown(&text, "a|b<c>::~c[d]$_0*`\\&");
+    assert_string_equal(text_string(&text), "a\\|b\\<c>::\\~c\\[d]\\$\\_0\\*\\`\\\\\\&");
+    vec_free(&text);
+}
