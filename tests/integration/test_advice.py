@@ -202,7 +202,7 @@ class Cases(Case):
         """The lock, and the line of the loop that holds it. 800 samples of the one thread that runs stand for the waiting of
         31."""
         binary = self.compile("convoy.c", "-g", "-O2")
-        self.profile([binary, 300], "-e", "CPUTIME@f2000")
+        self.profile([binary, 150], "-e", "CPUTIME@f4000")
         found = self.of_program()[0]
         self.assertEqual((found["kind"], pathlib.Path(found["file"]).name), ("lock", "convoy.c"))
         self.assertRegex(found["text"], "^Lock lock: threads wait at least .* s, [0-9]+ % of that while .*convoy.c:[0-9]+ of "
