@@ -89,6 +89,7 @@ static void thread_begin(void *thread_data, int tid, struct agent_start_routine 
     slot->pool = RUNTIME_TBB;
     slot_set_state(slot, AGENT_SLOT_IDLE);
     slot_join(slot, RUNTIME_TBB);
+    slot->tbb.arrived = let_go(NULL);
     atomic_store(&has_created_threads, true);
 }
 

@@ -47,6 +47,7 @@ enum { CONTROL_PARALLELISM = 0 }; /* global_control::max_allowed_parallelism */
       (struct tbb_object * task, void *group, void *wait, void *waiting_group))                    \
     X(void, wait, R1("4waitERNS0_2d112wait_contextERNS2_18task_group_contextE"),                   \
       (void *wait, void *group))                                                                   \
+    X(void, notify_waiters, R1("14notify_waitersEm"), (uintptr_t wait))                            \
     X(void, execute, R1("7executeERNS0_2d115task_arena_baseERNS2_13delegate_baseE"),               \
       (void *arena, struct tbb_object *delegate))                                                  \
     X(void, wait_for_arena, R1("4waitERNS0_2d115task_arena_baseE"), (void *arena))                 \
