@@ -20,6 +20,11 @@ struct tbb_object {
 /* Indices in the table of a task; the destructors are in front. */
 enum { TASK_EXECUTE = 2, TASK_CANCEL = 3 };
 
+/* tbb::detail::d1::wait_context, which is compiled into programs. */
+struct tbb_wait {
+    uint64_t traits, references; /* tasks that have not ended, and further reasons to wait */
+};
+
 /* tbb::global_control. */
 struct tbb_control {
     size_t value;

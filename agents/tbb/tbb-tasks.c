@@ -28,7 +28,7 @@ static OPAQUE struct agent_slot *slot_now(void)
 static inline struct agent_slot *slot_of_caller(void)
 {
     struct agent_slot *slot = slot_mine();
-    slot_join(slot, RUNTIME_TBB);
+    tbb_join(slot);
     return slot;
 }
 
@@ -324,7 +324,7 @@ bool tbb_finalize(void *handle, intptr_t mode)
 /* The last task of a wait has ended. */
 void tbb_notify_waiters(uintptr_t wait)
 {
-    let_go((const void *)wait);
+    last_task_ended((const void *)wait);
     tbb_functions_for(CALLER_PC)->notify_waiters(wait);
 }
 
@@ -338,7 +338,7 @@ void tbb_suspend(void *callback, void *argument)
 
 /* ---- the number of threads ---- */
 
-_Atomic uint32_t tbb_thread_limit;
+_Atomic uint32_t tbb_thread_limit, tbb_threads;
 static _Atomic int controls;
 
 void tbb_create_control(struct tbb_control *control)

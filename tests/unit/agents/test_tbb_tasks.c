@@ -8,6 +8,7 @@
 #include "agents/tbb/thread-limit.h"
 
 static struct agent_slot threads[2];
+static struct tbb_wait inner, outer; /* of calls that wait */
 
 static void become(int thread)
 {
@@ -174,6 +175,8 @@ STEP(begin)
     waker = -1;
     now = 100;
     waited_since = 0;
+    inner.references = outer.references = 1;
+    tbb_threads = 2;
 }
 
 static void make_worker(int thread)
@@ -264,7 +267,6 @@ TEST(tasks_outside_of_an_arena_cannot_be_taken_inside)
 }
 
 static struct task queued;
-static int inner, outer;
 
 static struct tbb_object *wait_inside(struct tbb_object *task, void *execution)
 {
@@ -425,6 +427,11 @@ static void end_last_task_elsewhere(void)
     become(0);
 }
 
+static void end_last_task_itself(void)
+{
+    tbb_notify_waiters((uintptr_t)&outer);
+}
+
 static struct task stolen;
 
 static void steal_and_end_it(void)
@@ -456,6 +463,20 @@ TEST(a_wait_begins_when_the_last_task_is_stolen)
     assert_int_equal(waited_since, spawned + 1);
 }
 
+/* A look at the clock takes as long as all the rest. */
+TEST(a_thread_that_runs_its_own_tasks_does_not_look_at_the_clock)
+{
+    outer.references = 0;
+    run_with_body(body);
+    while_waiting = end_last_task_itself;
+    tbb_wait(&outer, NULL);
+    assert_int_equal(now, 101); /* of the first task */
+    tbb_threads = 1;
+    outer.references = 1;
+    run_with_body(body);
+    assert_int_equal(now, 101);
+}
+
 static void do_nothing(void)
 {
 }
@@ -467,11 +488,11 @@ TEST(a_thread_that_did_not_wait_was_not_woken)
     make_worker(1);
     stolen = new_task();
     tbb_spawn(&stolen.object, NULL);
-    tbb_spawn(&left.object, NULL);
     become(1);
     run(&stolen);
     tbb_notify_waiters((uintptr_t)&outer);
     become(0);
+    tbb_spawn(&left.object, NULL);
     while_waiting = do_nothing;
     tbb_wait(&outer, NULL);
     assert_int_equal(waited_since, 0);
