@@ -33,6 +33,7 @@ static struct {
     bool is_main;
     uint64_t period;
     uint64_t lost;       /* samples */
+    uint64_t throttled;  /* times that the kernel held samples back */
     uint64_t written_at; /* CLOCK_MONOTONIC */
 } worker;
 
@@ -73,6 +74,11 @@ static void on_lost(uint64_t samples)
     foreign_threads_lose(samples, worker.period);
 }
 
+static void on_throttled(void)
+{
+    worker.throttled++;
+}
+
 static void on_end(int tid, uint64_t time)
 {
     foreign_threads_end(tid, time);
@@ -82,6 +88,7 @@ static void on_end(int tid, uint64_t time)
 static const struct perf_visitor visitor = {.map = foreign_modules_add,
                                             .sample = foreign_threads_sample,
                                             .lost = on_lost,
+                                            .throttled = on_throttled,
                                             .begin = waits_add,
                                             .end = on_end,
                                             .switched = waits_switch};
@@ -139,6 +146,13 @@ static void report_losses(void)
         text_add(&line, " samples are lost: reading them was too slow");
         separator = "; ";
     }
+    if (worker.throttled) {
+        text_add(&line, separator);
+        text_add(&line, "times are too short: the kernel held samples back ");
+        text_add_number(&line, worker.throttled);
+        text_add(&line, " times, since there were more than kernel.perf_event_max_sample_rate allows");
+        separator = "; ";
+    }
     if (lacks_kernel(time)) {
         text_add(&line, separator);
         text_add(&line, "no samples of ");
@@ -157,6 +171,13 @@ static void report_losses(void)
     if (waits_forbidden()) {
         text_add(&line, separator);
         text_add(&line, "times of waiting are not known: the process may not be looked at (kernel.yama.ptrace_scope?)");
+        separator = "; ";
+    }
+    if (waits_without_descriptors()) {
+        text_add(&line, separator);
+        text_add(&line, "times of waiting are not known of ");
+        text_add_number(&line, waits_without_descriptors());
+        text_add(&line, " threads: too few file descriptors (ulimit -n)");
         separator = "; ";
     }
     if (*separator)

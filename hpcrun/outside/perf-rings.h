@@ -11,8 +11,6 @@
 #include "hpcrun/config/run-config.h"
 #include "hpcrun/outside/perf-records.h"
 
-#include <poll.h>
-
 /* Whether this process may sample that one: 0, or a negative errno. */
 int perf_rings_probe(int pid);
 
@@ -31,8 +29,7 @@ int perf_rings_open_system(void);
 bool perf_rings_see_kernel(void);
 
 /* Waits until a ring is a quarter full, until another descriptor is ready, or for a time, ms. */
-#define MAX_OTHERS 256
-void perf_rings_wait(struct pollfd *others, unsigned count, int milliseconds);
+void perf_rings_wait(int other, int milliseconds);
 
 /* Takes the records from the rings in the order of their times. The youngest of them stay there, unless these
  * are the last ones. Returns until which time there is none left. */
