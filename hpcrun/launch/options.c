@@ -73,7 +73,8 @@ static const struct option_row rows[OPTIONS] = {
     [NAME] =
         {NULL, "name", "PATTERN", NULL, NULL,
          "Measure all of your processes, as root all processes, whose name, or whose command's base name, matches the "
-         "shell pattern PATTERN now, as `-p` does. Those that called hpcrun are left out."},
+         "shell pattern PATTERN now, as `-p` does. Those that called hpcrun are left out, as are processes that can't be measured "
+         "(of 32 bits) or end before that; a line has their number."},
     [ALL] =
         {"a", "all", NULL, NULL, NULL,
          "Measure all processes of the system, and those that begin later, from outside, until Ctrl-C or for the time of "
