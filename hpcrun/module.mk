@@ -109,7 +109,7 @@ $(eval $(call unit_test,hpcrun/test_instruction,$(BUILD)/obj/hpcrun/unwind/instr
 $(eval $(call unit_test,hpcrun/test_foreign_memory,$(addprefix $(BUILD)/obj/hpcrun/,outside/foreign-memory.o unwind/memory.o),))
 $(eval $(call unit_test,hpcrun/test_throttling,$(addprefix $(BUILD)/obj/hpcrun/,outside/perf-records.o source/kernel-frames.o),))
 $(eval $(call unit_test,hpcrun/test_measured_process,$(addprefix $(BUILD)/obj/hpcrun/,outside/measured-process.o process/identity.o base/program-file.o base/seccomp-filters.o base/text-buffer.o config/run-config.o) $(TOOL_LIB),))
-$(eval $(call unit_test,hpcrun/test_traced_processes,$(addprefix $(BUILD)/obj/hpcrun/,outside/traced-processes.o outside/process-ends.o),))
+$(eval $(call unit_test,hpcrun/test_traced_processes,$(addprefix $(BUILD)/obj/hpcrun/,outside/traced-processes.o outside/watched-ends.o),))
 $(eval $(call unit_test,hpcrun/test_record_queue,$(BUILD)/obj/hpcrun/outside/record-queue.o,))
 $(eval $(call unit_test,hpcrun/test_eh_frame_index,$(addprefix $(BUILD)/obj/hpcrun/,outside/eh-frame-index.o unwind/cfi.o),))
 $(eval $(call unit_test,hpcrun/test_module_image,$(addprefix $(BUILD)/obj/hpcrun/,outside/module-image.o outside/eh-frame-index.o outside/go-frames.o) $(TOOL_LIB),))

@@ -2,7 +2,7 @@
 
 #include "hpcrun/base/text-buffer.h"
 #include "hpcrun/outside/measured-process.h"
-#include "hpcrun/outside/outside-reader.h"
+#include "hpcrun/outside/perf-rights.h"
 #include "hpcrun/outside/perf-rings.h"
 #include "lib/alloc.h"
 #include "lib/diag.h"
@@ -92,7 +92,7 @@ static bool open_all(const struct given_processes *given, int (*open)(int pid))
             return false;
         int error = open ? open(given->pids[i]) : perf_rings_probe(given->pids[i]);
         if (error != 0)
-            outside_explain(given->pids[i], error);
+            perf_rights_explain(given->pids[i], error);
         if (error != 0)
             return false;
     }
@@ -117,7 +117,7 @@ bool given_open(struct given_processes *given, int (*open)(int pid))
     }
     given->count = kept;
     if (kept == 0 && left_out.first)
-        outside_explain(left_out.first, left_out.error);
+        perf_rights_explain(left_out.first, left_out.error);
     else if (open || kept == 0)
         report(&left_out, asked);
     return kept > 0;

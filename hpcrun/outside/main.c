@@ -16,6 +16,7 @@
 
 #include "hpcrun/base/program-file.h"
 #include "hpcrun/outside/given-processes.h"
+#include "hpcrun/outside/perf-rights.h"
 #include "hpcrun/process/process.h"
 #include "lib/diag.h"
 
@@ -113,9 +114,9 @@ static int measure_running(const char *text)
 static int check(const char *text)
 {
     if (strcmp(text, ALL) == 0)
-        return outside_may_sample(-1) ? 0 : 1;
+        return perf_rights_check(-1) ? 0 : 1;
     struct given_processes given = given_parse(text);
-    bool may = given.count > 0 ? given_open(&given, NULL) : outside_may_sample(getpid());
+    bool may = given.count > 0 ? given_open(&given, NULL) : perf_rights_check(getpid());
     free(given.pids);
     return may ? 0 : 1;
 }

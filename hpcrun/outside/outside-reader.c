@@ -4,12 +4,12 @@
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/outside-worker.h"
+#include "hpcrun/outside/perf-rights.h"
 #include "hpcrun/outside/perf-rings.h"
-#include "hpcrun/outside/process-ends.h"
+#include "hpcrun/outside/watched-ends.h"
 #include "hpcrun/outside/traced-processes.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
-#include "hpcrun/source/source-perf.h"
 #include "lib/diag.h"
 
 #include <dirent.h>
@@ -294,41 +294,6 @@ static void on_record(const struct perf_event_header *record)
 
 /* ---- begin ---- */
 
-/* What root can do about kernel.perf_event_paranoid. */
-#define REMEDY                                                                                     \
-    "; as root, allow it by: sysctl kernel.perf_event_paranoid=2, or for hpcrun alone by: setcap " \
-    "cap_perfmon+ep %s"
-
-void outside_explain(int pid, int error)
-{
-    char who[32], buffer[256] = "", self[PATH_MAX] = "";
-    struct text reason = TEXT(buffer);
-    snprintf(who, sizeof who, "process %d", pid);
-    if (error == -ESRCH) {
-        diag_error(who, "it has ended");
-        return;
-    }
-    if (pid < 0 && (error == -EACCES || error == -EPERM)) {
-        diag_error(NULL, "-a measures the processes of all users, which only root may; "
-                         "--name '*' measures your own");
-        return;
-    }
-    perf_explain_refusal(&reason, error);
-    bool is_level = strstr(buffer, "perf_event_paranoid");
-    if (is_level && readlink("/proc/self/exe", self, sizeof self - 1) > 0)
-        diag_error(NULL, "can't measure from outside: %s" REMEDY, buffer, self);
-    else
-        diag_error(NULL, "can't measure from outside: %s", buffer);
-}
-
-bool outside_may_sample(int pid)
-{
-    int error = perf_rings_probe(pid);
-    if (error != 0)
-        outside_explain(pid, error);
-    return error == 0;
-}
-
 static int open_process(int pid)
 {
     process.pid = pid;
@@ -339,7 +304,7 @@ static bool open_system(void)
 {
     int error = perf_rings_open_system();
     if (error != 0)
-        outside_explain(-1, error);
+        perf_rights_explain(-1, error);
     return error == 0;
 }
 
@@ -347,7 +312,7 @@ static bool open_command(int pid)
 {
     int error = open_process(pid);
     if (error != 0)
-        outside_explain(pid, error);
+        perf_rights_explain(pid, error);
     return error == 0;
 }
 
@@ -464,7 +429,7 @@ static bool begin(void)
         return begin_system();
     for (size_t i = 0; i < reader.given.count; i++)
         if (!begin_given(reader.given.pids[i]) && !reader.given.is_named) {
-            outside_explain(reader.given.pids[i], -ESRCH);
+            perf_rights_explain(reader.given.pids[i], -ESRCH);
             return false;
         }
     if (!work->command)

@@ -21,10 +21,6 @@ struct outside_work {
     double seconds; /* to measure; 0: to the end */
 };
 
-/* Whether this process may sample that one, or the whole system, -1. If not, prints why. */
-bool outside_may_sample(int pid);
-void outside_explain(int pid, int error); /* why it may not */
-
 /* Measures these processes and their descendants until these processes have ended, the time is over, or the signal
  * SIGINT or SIGTERM comes; the whole system until then. Returns an exit status; prints a message if it is not 0. */
 int outside_read(const struct outside_work *work);

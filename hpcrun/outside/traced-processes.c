@@ -1,6 +1,6 @@
 #include "hpcrun/outside/traced-processes.h"
 
-#include "hpcrun/outside/process-ends.h"
+#include "hpcrun/outside/watched-ends.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "hpcrun/outside/process-ends.h"
+#include "hpcrun/outside/watched-ends.h"
 
 #include "hpcrun/base/sys.h"
 

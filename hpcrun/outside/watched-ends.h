@@ -1,7 +1,7 @@
 /* When processes end, by a pidfd for each: the kernel's records of threads that end do not say so of a process whose threads
  * are not all known. */
-#ifndef HPCRUN_OUTSIDE_PROCESS_ENDS_H
-#define HPCRUN_OUTSIDE_PROCESS_ENDS_H
+#ifndef HPCRUN_OUTSIDE_WATCHED_ENDS_H
+#define HPCRUN_OUTSIDE_WATCHED_ENDS_H
 
 #include <stdbool.h>
 
