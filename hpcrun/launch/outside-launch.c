@@ -4,6 +4,7 @@
 #include "lib/alloc.h"
 #include "lib/diag.h"
 
+#include <inttypes.h>
 #include <libgen.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -13,7 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PROGRAM "hpcrun-outside"
+#define PROGRAM      "hpcrun-outside"
+#define USUAL_MEMORY ((uint64_t)512 << 20)
 
 /* The path of hpcrun-outside; the caller frees. */
 static char *find_program(const char *library)
@@ -105,7 +107,8 @@ _Noreturn void outside_become(const struct options *options, const char *library
     memset(arguments, 0, (count + 6) * sizeof *arguments);
     arguments[at++] = program;
     arguments[at++] = mem_printf("%#lx", change_layout());
-    arguments[at++] = mem_printf("%.3f", options->seconds);
+    arguments[at++] = mem_printf("%.3f:%" PRIu64, options->seconds,
+                                 options->memory ? options->memory : USUAL_MEMORY);
     arguments[at++] = file ? mem_strdup("run") : processes_asked_for(options);
     if (file)
         arguments[at++] = mem_strdup(file);

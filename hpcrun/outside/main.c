@@ -1,14 +1,14 @@
 /* hpcrun-outside: measures processes that libhpcrun.so is not loaded into. hpcrun, the launcher, executes
  * it with the environment of a preloaded run (config/run-config.h):
  *
- *     hpcrun-outside PERSONALITY SECONDS [named:]PID,...       given-processes.h
- *     hpcrun-outside PERSONALITY SECONDS run FILE COMMAND [ARGUMENT...]
- *     hpcrun-outside PERSONALITY SECONDS all
+ *     hpcrun-outside PERSONALITY SECONDS:BYTES [named:]PID,...       given-processes.h
+ *     hpcrun-outside PERSONALITY SECONDS:BYTES run FILE COMMAND [ARGUMENT...]
+ *     hpcrun-outside PERSONALITY SECONDS:BYTES all
  *     hpcrun-outside check all|[[named:]PID,...]    only whether it may; prints why not
  *
  * PERSONALITY is that of the command, as a number (personality(2)). This program has another one, so that
  * the kernel puts its libraries at addresses where a measured process has nothing (module-image.h).
- * SECONDS is 0 to measure to the end.
+ * SECONDS is 0 to measure to the end; BYTES is the most memory to use.
  *
  * This process only waits; a child of it, the reader, measures. The command is a child, too, with the terminal
  * and the signals that it has without hpcrun. */
@@ -37,6 +37,7 @@ static struct {
     unsigned long personality; /* of the command */
     struct sigaction at_end_of_child; /* what the command gets, too */
     double seconds;
+    uint64_t memory;
 } outside;
 
 /* A reader that loses this process ends its measurement. */
@@ -104,7 +105,7 @@ static int measure_running(const char *text)
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     bool is_all = strcmp(text, ALL) == 0;
     pid_t reader = start_reader(&(struct outside_work){
-        .is_all = is_all, .given = given_parse(is_all ? "" : text), .seconds = outside.seconds});
+        .is_all = is_all, .given = given_parse(is_all ? "" : text), .seconds = outside.seconds, .memory = outside.memory});
     receiver = reader;
     pass_on_signals(signals, sizeof signals / sizeof *signals);
     return reader_is_done(reader) ? 0 : 1;
@@ -217,7 +218,8 @@ static int measure_command(const char *file, char **command)
                                                        .command = command,
                                                        .gains_rights = gives_rights(file),
                                                        .go = go[1],
-                                                       .seconds = outside.seconds});
+                                                       .seconds = outside.seconds,
+                                                       .memory = outside.memory});
     close(go[1]);
     return wait_for_command(child, reader, failure[0], file);
 }
@@ -230,7 +232,9 @@ int main(int count, char **arguments)
     if (count < 4 || !config_read(&process.config, environ))
         diag_fatal(NULL, "hpcrun-outside is a part of hpcrun: use hpcrun -p or hpcrun --outside");
     outside.personality = strtoul(arguments[1], NULL, 0);
-    outside.seconds = strtod(arguments[2], NULL);
+    char *end;
+    outside.seconds = strtod(arguments[2], &end);
+    outside.memory = *end ? strtoull(end + 1, NULL, 10) : 0;
     keep_ends_of_children();
     if (strcmp(arguments[3], "run") == 0 && count > 5)
         return measure_command(arguments[4], arguments + 5);

@@ -3,6 +3,7 @@
 #include "hpcrun/base/own-fds.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/kernel-code.h"
+#include "hpcrun/outside/memory-limit.h"
 #include "hpcrun/outside/outside-worker.h"
 #include "hpcrun/outside/perf-rights.h"
 #include "hpcrun/outside/perf-rings.h"
@@ -109,10 +110,11 @@ static void put_maps(struct record_queue *queue, const struct traced_map *younge
     record_queue_put(queue, youngest->record);
 }
 
-/* Gives the image a worker, unless there are too many, of hpcrun's or of the user's processes. */
+/* Gives the image a worker, unless there are too many, of hpcrun's or of the user's processes, or too little memory. */
 static void begin_worker(struct traced *process)
 {
-    process->queue = record_queue_take();
+    process->queue = memory_limit_is_reached() ? NULL : record_queue_take();
+    memory_limit_begin();
     if (process->queue)
         put_maps(process->queue, process->maps);
     pid_t reader_pid = getpid();
@@ -320,7 +322,7 @@ static bool open_events(void)
 {
     const struct outside_work *work = reader.work;
     kernel_code_init();
-    perf_rings_prepare(&process.config.events[0], work->command && !reader.has_begun);
+    perf_rings_prepare(&process.config.events[0], work->command && !reader.has_begun, memory_limit_of_rings());
     bool is_open = work->is_all  ? open_system()
                    : work->command ? open_command(reader.given.pids[0])
                                    : given_open(&reader.given, open_process);
@@ -421,6 +423,7 @@ static bool begin(void)
     process.config.events[0].period = outside_period(process.config.events[0].period);
     grow_stack();
     handle_signals();
+    memory_limit_set(work->memory);
     if (!record_queues_map())
         diag_fatal(NULL, "no memory for queues");
     if (!open_events())
@@ -451,14 +454,12 @@ static void note_end(int pid)
     reader.ending++;
 }
 
-/* Has the records of a process that has ended been read, it is done with. */
-static void wake_or_end(struct traced *process)
+/* A process that has ended has no more records. */
+static void end_if_read(struct traced *process)
 {
     if (process->ended && process->ended <= reader.until) {
         end_worker(process, QUEUE_PROCESS_ENDED);
         forget(process);
-    } else if (process->queue) {
-        record_queue_wake(process->queue, reader.until);
     }
 }
 
@@ -492,7 +493,7 @@ static void report_reading(void)
         text_add_number(&line, reader.too_late);
     }
     if (reader.unmeasured) {
-        text_add(&line, "; too many at once: ");
+        text_add(&line, record_queues_have_refused() ? "; memory was used up (--memory): " : "; too many at once: ");
         text_add_number(&line, reader.unmeasured);
         text_add(&line, " processes were not measured");
     }
@@ -507,6 +508,19 @@ static uint64_t deadline_of(double seconds)
 {
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
     return seconds > 0 ? now + (uint64_t)(seconds * 1e9) : UINT64_MAX;
+}
+
+static void add_memory(struct traced *process)
+{
+    if (process->queue)
+        memory_limit_add(process->worker);
+}
+
+static void keep_to_memory_limit(void)
+{
+    if (memory_limit_is_due(perf_rings_bytes()))
+        traced_visit(add_memory);
+    record_queues_refuse(memory_limit_is_reached());
 }
 
 static int time_to_wait(bool waits_for_exec)
@@ -524,8 +538,11 @@ int outside_read(const struct outside_work *work)
         bool waits_for_exec = work->command && !reader.has_begun;
         perf_rings_wait(process_ends_fd(), time_to_wait(waits_for_exec));
         process_ends_take(note_end);
+        keep_to_memory_limit();
         reader.until = perf_rings_read(false, on_record);
-        traced_visit(wake_or_end);
+        record_queues_wake(reader.until);
+        if (reader.ending)
+            traced_visit(end_if_read);
         runs = work->is_all || reader.running > 0;
         if (waits_for_exec && reader.has_begun && work->gains_rights)
             runs = begin_with_rights();
@@ -535,10 +552,11 @@ int outside_read(const struct outside_work *work)
     perf_rings_read(true, on_record);
     traced_visit(end_measurement);
     reap_all();
-    if (!is_good || (!work->is_all && reader.images == 0))
+    bool is_empty = !work->is_all && reader.images == 0;
+    if (!is_good || (is_empty && reader.unmeasured == 0))
         return 1;
     fds_init();
     kernel_code_save();
     report_reading();
-    return reader.is_damaged ? 1 : 0;
+    return reader.is_damaged || is_empty ? 1 : 0;
 }

@@ -12,6 +12,8 @@
 
 #include "hpcrun/outside/given-processes.h"
 
+#include <stdint.h>
+
 struct outside_work {
     bool is_all; /* the whole system, but for this process, its parent and its children */
     struct given_processes given;
@@ -19,6 +21,7 @@ struct outside_work {
     bool gains_rights; /* the command's file gives rights: the kernel ends the events when it begins */
     int go;         /* with a command: a byte written there lets it execute it */
     double seconds; /* to measure; 0: to the end */
+    uint64_t memory; /* bytes at most */
 };
 
 /* Measures these processes and their descendants until these processes have ended, the time is over, or the signal

@@ -240,10 +240,19 @@ int perf_rings_probe(int pid)
     return fd < 0 ? fd : 0;
 }
 
-void perf_rings_prepare(const struct event *event, bool at_exec)
+size_t perf_rings_bytes(void)
 {
+    size_t sum = 0;
+    for (const struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++)
+        sum += ring->bytes;
+    return sum;
+}
+
+void perf_rings_prepare(const struct event *event, bool at_exec, size_t most_bytes)
+{
+    size_t most = most_bytes < MOST_BYTES ? most_bytes : MOST_BYTES;
     find_cpus();
-    for (perf.ring_bytes = MOST_RING_BYTES; perf.ring_bytes * perf.cpus > MOST_BYTES;)
+    for (perf.ring_bytes = MOST_RING_BYTES; perf.ring_bytes > LEAST_RING_BYTES && perf.ring_bytes * perf.cpus > most;)
         perf.ring_bytes /= 2;
     raise_descriptor_limit();
     describe(event, at_exec);
@@ -274,6 +283,7 @@ int perf_rings_open_system(void)
     perf.is_system = true;
     perf.attr.inherit = 0;
     perf.attr.exclude_idle = 1;
+    perf.attr.wakeup_watermark = 0; /* the kernel takes half of the ring */
     for (unsigned i = 0; i < perf.cpus && error == 0; i++)
         error = open_on_cpu(-1, i);
     return error;

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 import profiling
-from profiling import HPCRUN, program
+from profiling import FIRED, HPCRUN, program
 from test_outside import STATE_EXIT, OutsideTest
 
 
@@ -81,6 +81,23 @@ class Descriptors(OutsideTest):
         said = re.search(r"times of waiting are not known of (\d+) threads: too few file descriptors", done.stderr)
         self.assertTrue(said, done.stderr)
         self.assertIn(int(said[1]), range(60, 101))
+
+
+class Memory(OutsideTest):
+    def test_limit(self):
+        """When it is reached, samples are lost, which a line says; the program runs on. 1 MB is less than hpcrun needs."""
+        for size, lost in (("1M", True), ("0.5G", False)):
+            with self.subTest(size):
+                done = self.run_tool(HPCRUN, "-o", self.directory / size, "-e", "CPUTIME@f1000", "--memory", size, "--outside",
+                                     program("outside"), 2, 20)
+                self.assertEqual(done.returncode, 7)
+                self.assertEqual("memory was used up (--memory)" in done.stderr, lost, done.stderr)
+                images = profiling.read_measurements(self.directory / size)
+                self.assertEqual(sum(image.count("CPUTIME", [FIRED]) for image in images) > 0, not lost)
+
+    def test_sizes(self):
+        for words in (["--memory", "5x", "-p", 1], ["--memory", "100K", "-p", 1], ["--memory", "1G", "true"]):
+            self.assertEqual(self.run_tool(HPCRUN, *words).returncode, 2)
 
 
 class Ends(OutsideTest):
