@@ -9,7 +9,6 @@ import os
 import pathlib
 import re
 import resource
-import shlex
 import shutil
 import struct
 import subprocess
@@ -260,6 +259,13 @@ def pairs(words):
     return dict(zip(words[::2], words[1::2]))
 
 
+def split_quoted(line):
+    """The words of a line. The name of a thread is in quotes, and may have spaces."""
+    before, _, rest = line.partition("'")
+    name, _, after = rest.rpartition("'")
+    return [*before.split(), name, *after.split()]
+
+
 def read_measurements(directory, paths=False):
     """The images in a measurement directory, as dump-measurement prints them. Whatever program a test profiles: its
     trees have what was recorded."""
@@ -270,8 +276,7 @@ def read_measurements(directory, paths=False):
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     images = []
     for line in out.splitlines():
-        # Names of threads may have spaces, and are in quotes.
-        words = shlex.split(line) if line.startswith("thread ") else line.split()
+        words = split_quoted(line) if line.startswith("thread ") else line.split()
         if words[0] == "file":
             images.append(Image(pairs(words)))
         elif words[0] == "problem":

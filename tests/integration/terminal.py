@@ -17,8 +17,8 @@ HANG = 600  # seconds: only what hangs takes longer
 # Seconds after which a program that waits for a key, with a screen that stays, will not show more. Keys go by tmux,
 # which on an overloaded machine is late.
 FOR_NOTHING = 60
-# Seconds in which a key, or what the program wrote, passes through the kernel on a machine that is not overloaded.
-ON_ITS_WAY, A_LOOK_LATER = 0.05, 0.003
+# Seconds in which a key passes through the kernel, though others have the CPUs; and between two looks at the screen.
+ON_ITS_WAY, A_LOOK_LATER = 1, 0.003
 HAVE_TMUX = shutil.which("tmux") is not None
 
 

@@ -12,6 +12,8 @@ THREADS = 4
 
 
 class PlannedPhases(OfChance, profiling.ProfilingTest):
+    MOST_READY = 20  # per cent of a phase in which threads had no CPU, though its ends are found
+
     def analyze(self, *options):
         """Measures a run: its phases, as (begin, end, stalled) in seconds of the time line; and its database."""
         done, _ = self.measure(program("planned-phases"), 600, events=("REALTIME@f1000",), options=options)
@@ -34,22 +36,24 @@ class PlannedPhases(OfChance, profiling.ProfilingTest):
             for (begin, end, stalled), name, threads in zip(phases, ("assemble", "solve", "rest"), (1, THREADS, 1)):
                 length = threads * (end - begin)
                 seen = self.times_of(db, begin, end, name)
-                there = seen["waiting"] if name == "rest" else seen["work"] + seen["ready"]
+                there = seen["waiting" if name == "rest" else "work"] + seen["ready"]
                 chance = of_ends(2 * threads, PERIOD)
                 evidence.between(name, there, 0.99 * length, 1.01 * length, chance, 0.1 * length,
                                  unsure=2 * threads * stalled)
 
     def test_phases_are_found_where_they_are(self):
         """Others that take the CPUs for a part of the run change its mix, which makes more phases. The planned ends are
-        among theirs; if there are no others, they are exact."""
+        among theirs, unless they take most; if there are no others, they are exact."""
         for evidence in self.looks():
             phases, db = self.analyze("--trace", "full")
             found = viewer.printed_json("phases", db)["phases"]
+            names = [phase["procedure"] for phase in found]
+            evidence.enough("runs without phases of others", names == ["assemble", "solve", "rest"], 2)
+            if max(phase["percent"]["ready"] or 0 for phase in found) > self.MOST_READY:
+                continue
             for before, after in zip(phases, phases[1:]):
                 distance = min(abs(phase["end"] - before[1]) for phase in found)
                 self.assertLess(distance, 0.1 * (before[1] - before[0]) + after[0] - before[1] + before[2] + after[2], found)
-            names = [phase["procedure"] for phase in found]
-            evidence.enough("runs without phases of others", names == ["assemble", "solve", "rest"], 2)
             if names == ["assemble", "solve", "rest"]:
                 for before, after, phase in zip(phases, phases[1:], found):
                     # A thread without a CPU has no sample.

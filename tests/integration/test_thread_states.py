@@ -5,6 +5,7 @@ A program's work is naps by bare system calls, so the truth does not depend on C
 thread that waits for a CPU takes its sample before it goes on: so it is charged for what it did, however late. Only for
 how many others worked meanwhile a late sample may be wrong. Samples are late if others have the CPUs, unless the program
 may preempt them, or if the machine is halted, which naps tell."""
+import math
 
 import profiling
 from evidence import OfChance, of_ends, of_samples
@@ -40,10 +41,13 @@ class ThreadStates(OfChance, LogicalTest):
         self.period = self.image.mean_period("REALTIME")
 
     def claim(self, what, metric, truth, weight=1, unsure=0, more=0):
-        """Within 2 %. A fault moves a third. `weight`: the most that a second of a thread is worth. `more`: seconds of
+        """Within 2 %, or less where threads had no CPU: that is time of its own. A fault moves a third. `weight`: the most that a second of a thread is worth. `more`: seconds of
         threads that are in the profile and not in the ledger."""
         chance = of_samples(truth, weight * self.period) + of_ends(len(self.image.threads), weight * self.period)
-        self.found.between(what, self.totals[metric], 0.98 * truth, 1.02 * truth + more, chance, truth / 3, unsure)
+        seen, ready = self.totals[metric], self.totals.get("ready", 0)
+        self.found.between(f"{what}, most", seen, -math.inf, 1.02 * truth + more, chance, truth / 3, unsure)
+        self.found.between(f"{what}, least", seen + weight * ready, 0.98 * truth, math.inf, chance, truth / 3, unsure,
+                           too_high=unsure + weight * ready)
 
     def claim_work(self):
         """The profile has the threads from their first instruction to their last one."""

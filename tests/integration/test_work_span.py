@@ -170,15 +170,16 @@ class ShortStrands(LogicalTest):
         self.assertRegex(states["exact work"]["why"], why)
 
     def test_threads_are_created_in_no_strand(self):
-        """With 64 workers, creating and joining them would take some milliseconds of serial code."""
+        """With 64 workers, creating and joining them would take 3.8 to 4.9 ms of serial code. Without that it takes 0.4 to
+        1.1 ms more than with one, as their caches are cold (22 looks beside 20 busy processes, 2026-11-27)."""
         seen = []
-        while len(seen) < self.LOOKS and not (seen and seen[-1] < 1e-3):
+        while len(seen) < 4 * self.LOOKS and not (seen and seen[-1] < 1.5e-3):
             serial = []
             for workers in (1, 64):
                 self.profile(SPANS, workers, "chain", 2, options=("--work-span",))
                 serial.append(self.value("span", SERIAL))
             seen.append(serial[1] - serial[0])
-        self.assertLess(seen[-1], 1e-3, seen)
+        self.assertLess(seen[-1], 1.5e-3, seen)
 
 
 class Examples(LogicalTest):
