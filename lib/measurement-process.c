@@ -33,6 +33,7 @@ static void decode_process(struct builder *b, struct cursor *c)
     p->cpu = read_v(c);
     p->cpus = read_v(c);
     replace_string(&p->hpcrun_version, c);
+    p->clock_error = c->at < c->end ? read_v(c) : 0;
     p->known = !c->bad;
 }
 

@@ -25,6 +25,7 @@ struct measurement_process {
     uint64_t realtime, monotonic, cpu; /* clocks at initialization */
     uint64_t cpus;
     char *hpcrun_version;
+    uint64_t clock_error; /* 1 + largest error of `realtime`, us; 0: unknown */
 };
 
 struct measurement_process_clock {

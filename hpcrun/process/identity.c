@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/timex.h>
 #include <sys/utsname.h>
 
 struct process process;
@@ -56,6 +57,13 @@ void identify_host(void)
     struct text list = TEXT(process.list_name);
     identity_add_host(&list);
     text_add(&list, MEASUREMENT_PROCESSES);
+}
+
+uint64_t clock_error(void)
+{
+    struct timex state = {.modes = 0};
+    bool is_known = !process_is_restricted() && sys1(SYS_adjtimex, &state) >= 0 && state.maxerror >= 0;
+    return is_known ? (uint64_t)state.maxerror + 1 : 0;
 }
 
 static unsigned usable_cpus(void)

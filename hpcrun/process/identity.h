@@ -12,6 +12,10 @@ void identify_host(void);
 /* Appends the host's name up to the first dot; '/' and '-' become '_'. Any context. */
 void identity_add_host(struct text *text);
 
+/* 1 + the largest error of the host's wall clock by the kernel's account, us: the error that a daemon of NTP or PTP found,
+ * and what it grows by since, or 16 s if none did. 0: unknown. */
+uint64_t clock_error(void);
+
 /* Executable, working directory, rank, CPUs. After identify_process. */
 void identify_program(char *const *environment);
 

@@ -47,6 +47,7 @@ static bool write_process(struct chunk *chunk, uint32_t exec_sequence)
     chunk_v(chunk, process.began_cpu);
     chunk_v(chunk, process.usable_cpus);
     chunk_str(chunk, HPCTOOLKIT_VERSION);
+    chunk_v(chunk, clock_error());
     return chunk_commit(chunk);
 }
 

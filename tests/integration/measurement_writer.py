@@ -185,12 +185,13 @@ class Measurement:
     def __init__(self, pid=100, parent_pid=1, start_time=5000, exec_sequence=0, host="host",
                  host_id=0x70f0, rank=-1, origin=0, executable="/bin/program", directory="/",
                  arguments=None, clock=(0, 10**9, 10**7), cpus=4, version="0.1",
-                 end=(11 * 10**9, 9 * 10**9, EXIT, 0)):
+                 end=(11 * 10**9, 9 * 10**9, EXIT, 0), clock_error=None):
         self.pid, self.parent_pid, self.start_time = pid, parent_pid, start_time
         self.exec_sequence, self.host, self.host_id, self.rank = exec_sequence, host, host_id, rank
         self.origin, self.executable, self.directory = origin, executable, directory
         self.arguments = [executable] if arguments is None else arguments
         self.clock, self.cpus, self.version, self.end = clock, cpus, version, end
+        self.clock_error = clock_error  # None: of an earlier version, without this field
         self.format_version = 2, 2
         self.events, self.metrics, self.modules, self.threads = [], [], [], []
         self.name_tables, self.agents, self.workers, self.refusals = [], [], [], []
@@ -243,7 +244,7 @@ class Measurement:
                 + zigzag(self.rank) + varint(self.origin) + string(self.executable)
                 + string(self.directory) + varint(len(self.arguments))
                 + b"".join(map(string, self.arguments)) + varints(*self.clock, self.cpus)
-                + string(self.version))
+                + string(self.version) + (b"" if self.clock_error is None else varint(self.clock_error)))
 
     def chunks(self):
         """(kind, thread, payload) of every chunk."""

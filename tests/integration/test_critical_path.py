@@ -80,7 +80,7 @@ class Relay(KnownPath):
         self.assertNotIn("tail", [line["procedure"] for line in half["path"]])
         text = viewer.printed("critical-path", db)
         self.assertRegex(text, r"Critical path: 0\.\d+ s in \d pieces")
-        self.assertRegex(text, r"\n +0\.\d+ +\d+\.\d +0\.\d+  signaled, waits_for_signal\n")
+        self.assertRegex(text, r"\n +0\.\d+ +\d+\.\d +0\.\d+ +\d+  signaled, waits_for_signal\n")
 
     def check_wake_ups(self, db):
         """Of each thread: who ended its waits, in their order. A wait for a thread that was released at once is left
@@ -162,6 +162,15 @@ class Known(unittest.TestCase):
         change(run["processes"])
         path.write_text(json.dumps(run))
 
+    def test_samples(self):
+        """Those that end on the path. Of two records that a sample leaves in a procedure, it counts once."""
+        def samples():
+            path = viewer.printed_json("critical-path", self.db)["path"]
+            return {line["procedure"]: line["samples"] for line in path}
+        self.assertEqual(samples(), {"assemble": 36, "kernel": 40, "join": 20})
+        self.change_processes(lambda processes: processes[0].update(threads=processes[0]["threads"][2:3]))
+        self.assertEqual(samples(), {"<idle>": 36, "solve": 40})
+
     def procedures(self, *options):
         return [line["procedure"] for line in viewer.printed_json("critical-path", *options, self.db)["path"]]
 
@@ -186,8 +195,9 @@ class Known(unittest.TestCase):
                 thread["start_routine"] = "<libgomp.so.1+0x1cc40>"
             processes.append(dict(processes[0], pid=71, wall=0.96, threads=[processes[0]["threads"].pop(1)]))
         self.change_processes(change)
-        path = viewer.printed_json("critical-path", self.db)["path"]
-        self.assertIn(("kernel", "worker of libgomp.so.1"), [(line["procedure"], line["thread"]) for line in path])
+        shown = viewer.printed_json("critical-path", self.db)
+        self.assertEqual(shown["pid"], 71)  # it ends last
+        self.assertIn(("kernel", "worker of libgomp.so.1"), [(line["procedure"], line["thread"]) for line in shown["path"]])
         self.change_processes(lambda processes: (processes.pop(1), processes[0].update(threads=processes[0]["threads"][:1])))
         path = viewer.printed_json("critical-path", self.db)["path"]
         self.assertEqual({line["thread"] for line in path}, {"<libgomp.so.1+0x1cc40>"})

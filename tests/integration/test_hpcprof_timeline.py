@@ -111,7 +111,7 @@ class Timeline(HpcprofCase):
         epoch = 10**18
         clocks = {71: (epoch, 10**9), 72: (epoch + 999 * 10**9, 2 * 10**9), 73: (epoch + 500 * MS, 7 * 10**9)}
         for pid, clock in clocks.items():
-            host = {"host": "other", "host_id": 0x80} if pid == 73 else {}
+            host = {"host": "other", "host_id": 0x80, "clock_error": 1 + 2500} if pid == 73 else {}
             process, thread, (a, _) = self.traced(pid=pid, clock=(*clock, 10**7), **host)
             thread.first, thread.last = (clock[1], 0), (clock[1] + 10**9, 10**9)
             process.end = clock[1] + 10**9, 10**9, mw.EXIT, 0
@@ -121,8 +121,9 @@ class Timeline(HpcprofCase):
         pids = {profile: next(i.physical for i in db.profiles[profile].ids if i.kind == "PROCESS") for profile in (1, 2, 3)}
         times = {pids[profile]: thread.records[0].time for profile, thread in line.threads.items()}
         self.assertEqual(times, {71: 10 * MS, 72: 1010 * MS, 73: 510 * MS})
-        begins = {process["pid"]: process["time_line_begin"] for process in self.run_json()["processes"]}
-        self.assertEqual(begins, {71: 0, 72: 1, 73: 0.5})
+        begins = {process["pid"]: (process["time_line_begin"], process["clock_error"])
+                  for process in self.run_json()["processes"]}
+        self.assertEqual(begins, {71: (0, None), 72: (1, None), 73: (0.5, 0.0025)})
 
     def test_another_run_has_a_clock_of_its_own(self):
         for pid, folder in ((71, "m"), (72, "n")):

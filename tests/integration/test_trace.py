@@ -2,6 +2,9 @@
 process's whole life; a killed process leaves its own. profiling.check_trace checks the sums of each program that any test
 profiles."""
 import collections
+import ctypes
+import json
+import struct
 
 import profiling
 from measurement_reader import Measurement
@@ -108,6 +111,20 @@ class Trace(profiling.ProfilingTest):
             done = self.run_tool(profiling.HPCRUN, "--trace", text, "true")
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(f"hpcrun: --trace {text}: not full, off, or a number of records from 64 on", done.stderr)
+
+    def test_the_error_of_the_clock_is_the_kernels(self):
+        """It grows by 0.5 ms a second, until a daemon that adjusts the clock sets it back."""
+        def kernels():
+            state = ctypes.create_string_buffer(256)  # struct timex: maxerror, us, is at 24
+            ctypes.CDLL(None).adjtimex(state)
+            return struct.unpack_from("<q", state, 24)[0] * 1e-6
+        before = kernels()
+        self.measure("true")
+        after, db = kernels(), self.measurements.with_suffix(".db")
+        self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", db, self.measurements)
+        process, = json.loads((db / "run.json").read_text())["processes"]
+        is_adjusted = min(before, after) < 15
+        self.assertTrue((0 if is_adjusted else 16 - 1e-7) <= process["clock_error"] <= max(before, after) + 0.1, process)
 
     def test_none(self):
         _, (image,) = self.measure(program("threads"), 2, 50, 2, options=("--trace", "off"))

@@ -343,6 +343,22 @@ class Text(OfPhases):
         self.assertIn("a record stands for up to 8 samples; hpcrun --trace full keeps all\n",
                       viewer.printed("timeline", self.db))
 
+    def test_how_far_clocks_of_hosts_are_apart(self):
+        path = pathlib.Path(self.db, "run.json")
+        run = json.loads(path.read_text())
+        first = run["processes"][0]
+        other = dict(first, pid=80, host="b", threads=[first["threads"].pop(2)])
+        run["processes"].append(other)
+        for host, error, of_other, said in (
+                ("b", 0.001, 0.0025, None), ("a", 0.001, 0.0025, "the hosts' clocks are less than 5 ms apart\n"),
+                ("a", 16, 0.001, "the hosts' clocks are not synchronized: their rows may be shifted\n"),
+                ("a", 0.001, None, "how far the hosts' clocks are apart is not known\n")):
+            first.update(host=host, clock_error=error)
+            other.update(clock_error=of_other)
+            path.write_text(json.dumps(run))
+            text = viewer.printed("timeline", self.db)
+            self.assertIn(said, text) if said else self.assertNotIn("hosts", text)
+
     def test_a_database_without_time_line(self):
         pathlib.Path(self.db, "timeline.db").unlink()
         done = viewer.run("--print", "timeline", self.db)

@@ -199,6 +199,18 @@ bool run_hosts_differ(const json_t *run)
     return false;
 }
 
+double run_clock_error(const json_t *run)
+{
+    double most = 0;
+    json_each (process, json_object_get(run, "processes")) {
+        bool is_known = json_is_number(json_object_get(process, "clock_error"));
+        most = fmax(most, run_number(process, "clock_error"));
+        if (!is_known)
+            return NAN;
+    }
+    return most;
+}
+
 int64_t run_rank(const json_t *process)
 {
     const json_t *rank = json_object_get(process, "rank");

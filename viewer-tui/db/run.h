@@ -56,6 +56,9 @@ program_names run_programs(const json_t *run);
 /* Whether the processes ran on more than one host. */
 bool run_hosts_differ(const json_t *run);
 
+/* The largest error of the wall clocks of its hosts, by their kernels' account, seconds; NAN: unknown of one. */
+double run_clock_error(const json_t *run);
+
 /* The rank of a process in its parallel job; -1 if it has none. */
 int64_t run_rank(const json_t *process);
 

@@ -41,6 +41,7 @@ const char *open_timeline(struct open_timeline *open, struct session *session, e
     if (!open->timeline)
         return timeline_why_none(session);
     open->hosts_differ = run_hosts_differ(run->runs_read.at[0]);
+    open->clock_error = run_clock_error(run->runs_read.at[0]);
     open->scopes = place_scopes_of(db, open->timeline, projection == PHYSICAL);
     if (has_all_threads)
         threads_read_whole(&threads, db, run->runs_read.at[0]);
@@ -134,6 +135,17 @@ void timeline_add_axis(const struct time_window *window, struct text *out)
     vec_free(&label);
 }
 
+/* How far times of different hosts may be apart. Clocks that are not synchronized have an error of 16 s. */
+static void add_clock_error(double error, struct text *out)
+{
+    if (isnan(error))
+        text_add(out, "how far the hosts' clocks are apart is not known");
+    else if (error >= 1)
+        text_add(out, "the hosts' clocks are not synchronized: their rows may be shifted");
+    else
+        text_printf(out, "the hosts' clocks are less than %.2g ms apart", 2e3 * error);
+}
+
 void timeline_add_note(const struct open_timeline *open, struct text *out)
 {
     const struct timeline *timeline = open->timeline;
@@ -147,6 +159,10 @@ void timeline_add_note(const struct open_timeline *open, struct text *out)
     if (step > 1)
         text_printf(out, "%sa record stands for up to %u samples; hpcrun --trace full keeps all", out->n ? "; " : "",
                     step);
+    if (open->hosts_differ) {
+        text_add(out, out->n ? "; " : "");
+        add_clock_error(open->clock_error, out);
+    }
 }
 
 /* ---- the cursor ---- */

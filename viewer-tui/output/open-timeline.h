@@ -13,6 +13,7 @@ struct open_timeline {
     struct time_chart chart;
     thread_regions regions;
     bool hosts_differ;
+    double clock_error; /* of hosts (db/run.h) */
 };
 
 /* Opens the threads and the piece of time to which the session is restricted, in `columns`. `has_all_threads`: also

@@ -19,6 +19,7 @@
 
 struct path_line {
     double time, percent, waiting;
+    int64_t samples;
     const char *thread; /* start routine or name; of wake-ups that of the thread that is woken; owned */
     const char *what;   /* procedure, or what else it is: "<waking up>"; owned */
     const char *file;   /* NULL: unknown */
@@ -34,6 +35,7 @@ static const struct table_column columns[] = {
     {"time, s", "time", "time", NULL, OF_DOUBLE, MEMBER(time), .width = 10, .decimals = 3},
     {"%", "percent", "percent", NULL, OF_DOUBLE, MEMBER(percent), .width = 7, .decimals = 1},
     {"of it waiting", "waiting", "waiting", NULL, OF_DOUBLE, MEMBER(waiting), .width = 10, .decimals = 3},
+    {"samples", "samples", "samples", NULL, OF_INTEGER, MEMBER(samples), .width = 9},
     {"procedure, thread", "procedure", "procedure", NULL, OF_TEXT, MEMBER(what), .width = 0},
     {NULL, "thread", "thread", NULL, OF_TEXT, MEMBER(thread), .width = 0},
     {NULL, "file", "file", NULL, OF_TEXT, MEMBER(file), .width = 0},
@@ -183,7 +185,7 @@ static void add_time(struct critical_path *path, const struct chain_time *time)
     char *thread = thread_name(path, time->thread);
     struct procedure procedure = time->procedure == NOTHING ? (struct procedure){.file = NOTHING}
                                                             : database_procedure(path->db, time->procedure);
-    struct path_line new = {0, 0, 0, thread, what, database_file_path(path->db, procedure.file),
+    struct path_line new = {0, 0, 0, 0, thread, what, database_file_path(path->db, procedure.file),
                             procedure.line ? (int64_t)procedure.line : -1};
     size_t i = 0;
     while (i < path->lines.n &&
@@ -198,6 +200,7 @@ static void add_time(struct critical_path *path, const struct chain_time *time)
     }
     path->lines.at[i].time += time->ns * 1e-9;
     path->lines.at[i].waiting += time->waiting * 1e-9;
+    path->lines.at[i].samples += (int64_t)time->samples;
     path->known += time->ns * 1e-9;
     path->waiting += time->waiting * 1e-9;
 }
@@ -256,7 +259,7 @@ static void write_text(struct critical_path *path, const struct session *session
         line->what = name.at;
     }
     write_title(path, session, writer);
-    table->n_columns = 4;
+    table->n_columns = 5;
     table_write(table, writer, "path", table->n_rows);
     if (path->times.n_unknown)
         writer_line(writer, "%" PRIu64 " wait%s on it, %.3f s, without a known waker: the path stays on the thread that waits.",
@@ -278,6 +281,7 @@ static void write_path(struct critical_path *path, const struct session *session
     writer.width = options->width ? options->width : LINE_WIDTH;
     writer_head(&writer, session, path->db, "critical-path", LOGICAL);
     if (options->format == FORMAT_JSON) {
+        json_put_integer(&writer.json, "pid", (int64_t)run_number(path->last->process, "pid"));
         json_put_number(&writer.json, "seconds", path->seconds);
         json_put_integer(&writer.json, "pieces", (int64_t)path->pieces.n);
         json_put_integer(&writer.json, "unknown_waits", (int64_t)path->times.n_unknown);

@@ -14,7 +14,8 @@ struct thread_sums {
     const uint32_t *procedures;
     uint32_t n_procedures;
     double interval;              /* mean ns of a sample */
-    double *amounts, *of_waiting, *off_cpu; /* by procedure, then by part for those that are in none; off_cpu in ns */
+    /* By procedure, then by part for those that are in none. off_cpu in ns. */
+    double *amounts, *of_waiting, *off_cpu, *samples;
     double ns, waking, all_off_cpu;
     uint64_t n_unknown;
 };
@@ -37,12 +38,15 @@ static uint32_t procedure_of(const struct thread_sums *sums, const struct timeli
 static bool add_sample(struct thread_sums *sums, const struct time_samples *sample)
 {
     double waits = 0;
+    uint32_t before = NOTHING;
     for (uint64_t i = sample->first; i < sample->next; i++) {
         const struct timeline_record *record = &sample->records[i];
         uint32_t procedure = procedure_of(sums, record);
         double amount = (double)trace_amount(record->amount);
         double of_wait = is_wait(time_sample_state(sample, i)) ? amount : 0;
         sums->amounts[procedure] += amount;
+        sums->samples[procedure] += procedure != before;
+        before = procedure;
         sums->of_waiting[procedure] += of_wait;
         waits += of_wait;
     }
@@ -92,11 +96,10 @@ static double mean_interval(const struct timeline *timeline, const struct timeli
     return n > 0 ? sum / n / (double)(UINT64_C(1) << timeline->header.shift) : INFINITY;
 }
 
-static void add_time(struct chain_times *times, uint32_t thread, enum chain_part part, uint32_t procedure, double ns,
-                     double waiting)
+static void add_time(struct chain_times *times, const struct chain_time *time)
 {
-    if (ns > 0)
-        vec_push(&times->list, ((struct chain_time){thread, part, procedure, ns, waiting}));
+    if (time->ns > 0)
+        vec_push(&times->list, *time);
 }
 
 static void add_thread(struct chain_times *times, uint32_t thread, const struct thread_sums *sums)
@@ -109,10 +112,11 @@ static void add_thread(struct chain_times *times, uint32_t thread, const struct 
         enum chain_part part = i < n ? CHAIN_IN_PROCEDURE : (enum chain_part)(i - n);
         double scale = sum > 0 ? ns / sum : 0, off_cpu = sums->off_cpu[i];
         double unsampled = part == CHAIN_UNSAMPLED && !(sum > 0) ? ns : 0;
-        add_time(times, thread, part, i < n ? i : NOTHING, scale * sums->amounts[i] + off_cpu + unsampled,
-                 scale * sums->of_waiting[i] + off_cpu);
+        add_time(times, &(struct chain_time){thread, part, i < n ? i : NOTHING,
+                                             scale * sums->amounts[i] + off_cpu + unsampled,
+                                             scale * sums->of_waiting[i] + off_cpu, (uint64_t)sums->samples[i]});
     }
-    add_time(times, thread, CHAIN_WAKING, NOTHING, sums->waking, 0);
+    add_time(times, &(struct chain_time){thread, CHAIN_WAKING, NOTHING, sums->waking, 0, 0});
     times->n_unknown += sums->n_unknown;
 }
 
@@ -127,7 +131,7 @@ struct chain_times chain_times_find(const struct timeline *timeline, const chain
 {
     struct chain_times times = {0};
     size_t n_sums = (size_t)n_procedures + CHAIN_PARTS, size = n_sums * sizeof(double);
-    double *amounts = mem_alloc(3 * size);
+    double *amounts = mem_alloc(4 * size);
     struct chain_piece *sorted = mem_alloc((pieces->n + 1) * sizeof *sorted);
     if (pieces->n) {
         memcpy(sorted, pieces->at, pieces->n * sizeof *sorted);
@@ -141,8 +145,9 @@ struct chain_times chain_times_find(const struct timeline *timeline, const chain
                                    .interval = mean_interval(timeline, thread),
                                    .amounts = amounts,
                                    .of_waiting = amounts + n_sums,
-                                   .off_cpu = amounts + 2 * n_sums};
-        memset(amounts, 0, 3 * size);
+                                   .off_cpu = amounts + 2 * n_sums,
+                                   .samples = amounts + 3 * n_sums};
+        memset(amounts, 0, 4 * size);
         for (next = i; next < pieces->n && sorted[next].thread == sorted[i].thread; next++)
             if (sorted[next].is_unknown)
                 times.unknown += (double)(sorted[next].to - sorted[next].from);

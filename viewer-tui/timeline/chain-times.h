@@ -22,6 +22,7 @@ struct chain_time {
     enum chain_part part;
     uint32_t procedure; /* of CHAIN_IN_PROCEDURE; NOTHING: unknown */
     double ns, waiting; /* waiting: of that, the thread slept, or waited without a known waker; by CPU time: was off the CPU */
+    uint64_t samples; /* in it, as far as the time line has them: by them the time is estimated */
 };
 
 struct chain_times {
