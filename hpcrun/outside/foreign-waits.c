@@ -6,8 +6,6 @@
 #include "hpcrun/outside/plain-threads.h"
 #include "hpcrun/process/process.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,8 +25,11 @@ struct watched {
     int tid;
     int call, schedule;      /* its files syscall and schedstat; negative: they can't be opened */
     struct agent_slot *slot; /* NULL without memory */
+    unsigned index;          /* in waits.all */
     uint64_t due, planned;   /* CLOCK_MONOTONIC of the next look, and the period before it */
-    unsigned looks;          /* that found it waiting */
+    uint64_t pays;           /* the mean of such periods */
+    bool waited;             /* at the last look */
+    unsigned looks;
     uint64_t ready, unpaid;  /* the scheduler's count at the last look; what no sample has paid */
 };
 
@@ -40,7 +41,8 @@ struct look {
 static struct {
     bool is_on;
     struct watched *slots[SLOTS];
-    uint32_t count;
+    struct watched **all;
+    uint32_t count, room;
     uint64_t period, mean, cost; /* ns: asked for; in use; CPU time of a look, on average */
     uint64_t random, forbidden, without_descriptors;
     struct look *looks; /* MAX_LOOKS, a ring */
@@ -56,10 +58,17 @@ static struct watched **place_of(int tid)
 }
 
 /* Uniform in half to one and a half times the mean, so that looks have no rhythm. */
-static void plan(struct watched *thread)
+static uint64_t random_period(uint64_t mean)
 {
     waits.random = waits.random * 6364136223846793005u + 1442695040888963407u;
-    thread->planned = waits.mean / 2 + (uint64_t)((unsigned __int128)waits.random * waits.mean >> 64);
+    return mean / 2 + (uint64_t)((unsigned __int128)waits.random * mean >> 64);
+}
+
+/* A thread that ran is looked at half as often, and pays twice as much if it waits then. */
+static void plan(struct watched *thread)
+{
+    thread->pays = waits.mean * (thread->waited ? 1 : 2);
+    thread->planned = random_period(thread->pays);
     thread->due += thread->planned;
 }
 
@@ -71,18 +80,41 @@ static void set_state(const struct watched *thread, bool waits_now)
         atomic_store(&thread->slot->state, waits_now ? AGENT_SLOT_WAITING : AGENT_SLOT_WORKING);
 }
 
+/* False without memory. */
+static bool enlist(struct watched *thread)
+{
+    if (waits.count == waits.room) {
+        struct watched **grown = realloc(waits.all, (2 * waits.room + 16) * sizeof *grown);
+        if (!grown)
+            return false;
+        waits.all = grown;
+        waits.room = 2 * waits.room + 16;
+    }
+    waits.all[waits.count++] = thread;
+    return true;
+}
+
+static void delist(const struct watched *thread)
+{
+    waits.all[thread->index] = waits.all[--waits.count];
+    waits.all[thread->index]->index = thread->index;
+}
+
 static struct watched *add(int tid)
 {
     struct watched **at = place_of(tid), *added = *at ? NULL : calloc(1, sizeof *added);
     struct scheduled now = {0};
-    if (!added)
+    if (!added || !enlist(added)) {
+        free(added);
         return *at;
+    }
     *at = added;
-    if (++waits.count > 1 && plain_threads_begin())
+    if (waits.count > 1 && plain_threads_begin())
         foreign_modules_visit(plain_threads_add);
     own_slot = NULL;
     slot_take(tid, 0, 0, 0);
     *added = (struct watched){.tid = tid,
+                              .index = waits.count - 1,
                               .call = measured_open_of_thread(tid, "syscall"),
                               .schedule = measured_open_of_thread(tid, "schedstat"),
                               .slot = own_slot,
@@ -111,8 +143,8 @@ void waits_remove(int tid)
     close(its->schedule);
     own_slot = its->slot;
     slot_release();
+    delist(its);
     free(its);
-    waits.count--;
 }
 
 void waits_switch(int tid, bool runs, bool is_preempted)
@@ -143,7 +175,7 @@ uint64_t waits_enter(int tid, bool is_waiting)
 static bool find_place(const struct watched *thread, uint64_t *sp, uint64_t *pc)
 {
     char text[256];
-    const char *last, *before;
+    char *last, *before;
     long size = sys4(SYS_pread64, thread->call, text, sizeof text - 1, 0);
     waits.forbidden += size == -EPERM || size == -EACCES || thread->call == -EACCES;
     if (size <= 0)
@@ -151,7 +183,11 @@ static bool find_place(const struct watched *thread, uint64_t *sp, uint64_t *pc)
     text[size] = '\0';
     last = strrchr(text, ' ');
     before = last ? memrchr(text, ' ', (size_t)(last - text)) : NULL;
-    return before && sscanf(before, " %" SCNx64 " %" SCNx64, sp, pc) == 2 && *sp != 0;
+    if (!before)
+        return false;
+    *sp = strtoull(before, NULL, 16);
+    *pc = strtoull(last, NULL, 16);
+    return *sp != 0;
 }
 
 static size_t read_stack(uint64_t sp, uint8_t *to)
@@ -188,8 +224,9 @@ static void count_ready(struct watched *thread)
     thread->ready = now.ready;
 }
 
-/* A thread that is found waiting was ready before, at most for a short time: its ready time is read now and then. */
+/* Its ready time is read now and then. A thread that is found waiting was ready before, at most for a short time. */
 #define WAITING_LOOKS 8
+#define RUNNING_LOOKS 2
 
 /* Pays all periods that are over. */
 static void look_at(struct watched *thread, uint64_t now)
@@ -197,13 +234,14 @@ static void look_at(struct watched *thread, uint64_t now)
     struct look *next = &waits.looks[waits.head % MAX_LOOKS];
     uint64_t pays = 0;
     for (; thread->due <= now; plan(thread))
-        pays += waits.mean;
+        pays += thread->pays;
     if (waits.head - waits.tail == MAX_LOOKS)
         return;
     enum found found = look(thread, next);
     if (found == FOUND_MOVED)
         found = look(thread, next);
-    if (found != FOUND_WAITING || thread->looks++ % WAITING_LOOKS == 0)
+    thread->waited = found == FOUND_WAITING;
+    if (thread->looks++ % (thread->waited ? WAITING_LOOKS : RUNNING_LOOKS) == 0)
         count_ready(thread);
     if (found != FOUND_WAITING)
         return;
@@ -225,18 +263,19 @@ uint64_t waits_look(void)
         return UINT64_MAX;
     uint64_t now = sys_clock(CLOCK_MONOTONIC), began = sys_clock(CLOCK_THREAD_CPUTIME_ID), looks = 0;
     uint64_t next = UINT64_MAX;
-    for (unsigned i = 0; i < SLOTS; i++)
-        for (struct watched *thread = waits.slots[i]; thread; thread = thread->next) {
-            if (thread->due <= now) {
-                look_at(thread, now);
-                looks++;
-            }
-            next = thread->due < next ? thread->due : next;
+    for (unsigned i = 0; i < waits.count; i++) {
+        struct watched *thread = waits.all[i];
+        if (thread->due <= now) {
+            look_at(thread, now);
+            looks++;
         }
+        next = thread->due < next ? thread->due : next;
+    }
     if (looks)
         set_mean(looks, sys_clock(CLOCK_THREAD_CPUTIME_ID) - began);
     now = sys_clock(CLOCK_MONOTONIC);
-    return next > now + waits.mean / 2 ? next - now : waits.mean / 2;
+    uint64_t least = random_period(waits.mean);
+    return next > now + least ? next - now : least;
 }
 
 const struct perf_sample *waits_first(uint64_t until)

@@ -1,7 +1,7 @@
 /* For REALTIME: the times in which threads of the measured process are off the CPU.
  *
  *   on a CPU   perf's samples of the task clock, as for CPUTIME
- *   waiting    looks: about once a period this process reads /proc/PID/task/TID/syscall of each thread. A thread that
+ *   waiting    looks: about once in one or two periods this process reads /proc/PID/task/TID/syscall of each thread. A thread that
  *              waits in the kernel has its instruction and stack pointer there, and its stack does not change. A
  *              look that finds it waiting pays the period. The thread is not woken
  *   ready      what the scheduler has counted (schedstat); the thread's next sample on a CPU pays it
@@ -29,7 +29,7 @@ void waits_switch(int tid, bool runs, bool is_preempted);
  * sample is to pay, ns: if it runs, what it has not paid before. */
 uint64_t waits_enter(int tid, bool is_waiting);
 
-/* Looks at the threads whose time has come. Returns the time until the next look, ns: half a period at least, so that
+/* Looks at the threads whose time has come. Returns the time until the next look, ns: about a period at least, so that
  * one wake-up serves several threads. */
 uint64_t waits_look(void);
 
