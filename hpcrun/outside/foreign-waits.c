@@ -1,13 +1,16 @@
 #include "hpcrun/outside/foreign-waits.h"
 
 #include "hpcrun/logical/wait-slots.h"
+#include "hpcrun/outside/foreign-memory.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/plain-threads.h"
 #include "hpcrun/process/process.h"
 
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define SLOTS 4096
@@ -76,8 +79,20 @@ static void plan(struct watched *thread)
 
 static void set_state(const struct watched *thread, bool waits_now)
 {
-    if (thread->slot)
-        atomic_store(&thread->slot->state, waits_now ? AGENT_SLOT_WAITING : AGENT_SLOT_WORKING);
+    if (!thread->slot)
+        return;
+    if (!waits_now)
+        slot_reset(thread->slot);
+    else
+        atomic_store(&thread->slot->state, AGENT_SLOT_WAITING);
+}
+
+static void set_lock(const struct watched *thread, const struct perf_sample *sample)
+{
+    if (!thread->slot)
+        return;
+    atomic_store(&thread->slot->lock, sample->lock);
+    atomic_store(&thread->slot->holder, sample->lock ? foreign_memory_note(thread->tid, sample->holder) : 0);
 }
 
 /* False without memory. */
@@ -154,14 +169,15 @@ void waits_switch(int tid, bool runs, bool is_preempted)
         set_state(thread, !runs && !is_preempted);
 }
 
-uint64_t waits_enter(int tid, bool is_waiting)
+uint64_t waits_enter(const struct perf_sample *sample)
 {
-    struct watched *thread = waits.is_on ? add(tid) : NULL;
+    struct watched *thread = waits.is_on ? add(sample->tid) : NULL;
     if (!thread)
         return 0;
-    uint64_t unpaid = is_waiting ? 0 : thread->unpaid;
+    uint64_t unpaid = sample->is_waiting ? 0 : thread->unpaid;
     thread->unpaid -= unpaid;
-    set_state(thread, is_waiting);
+    set_state(thread, sample->is_waiting);
+    set_lock(thread, sample);
     own_slot = thread->slot;
     return unpaid;
 }
@@ -172,11 +188,12 @@ uint64_t waits_enter(int tid, bool is_waiting)
  *     202 0x7ffe... 0x80 0x0 0x0 0x0 0x0 0x7ffe6c1 0x7f00c2e    in a system call
  *     -1 0x7ffe6c1 0x7f00c2e                                    elsewhere, as in a page fault
  * A thread that runs, or could run, has "running". */
-static bool find_place(const struct watched *thread, uint64_t *sp, uint64_t *pc)
+#define PLACE_BYTES 256
+
+static bool find_place(const struct watched *thread, char text[PLACE_BYTES], uint64_t *sp, uint64_t *pc)
 {
-    char text[256];
     char *last, *before;
-    long size = sys4(SYS_pread64, thread->call, text, sizeof text - 1, 0);
+    long size = sys4(SYS_pread64, thread->call, text, PLACE_BYTES - 1, 0);
     waits.forbidden += size == -EPERM || size == -EACCES || thread->call == -EACCES;
     if (size <= 0)
         return false;
@@ -188,6 +205,45 @@ static bool find_place(const struct watched *thread, uint64_t *sp, uint64_t *pc)
     *sp = strtoull(before, NULL, 16);
     *pc = strtoull(last, NULL, 16);
     return *sp != 0;
+}
+
+/* Locks of glibc: the value that threads wait with at their futex, and the distance from there to the holder's tid and to
+ * the lock. FUTEX_LOCK_PI waits with any value. */
+static const struct {
+    uint32_t value;
+    int holder, lock;
+} lock_kinds[] = {
+    {2, 8, 0},    /* pthread_mutex_t: __lock, __owner */
+    {3, 16, -8},  /* pthread_rwlock_t: __wrphase_futex, __cur_writer */
+    {3, 12, -12}, /* pthread_rwlock_t: __writers_futex, __cur_writer */
+};
+
+/* The thread whose tid is there; 0: it is no other one of the process. */
+static int other_thread_at(const struct watched *thread, uint64_t address)
+{
+    int tid;
+    return measured_read(address, &tid, sizeof tid) && tid != thread->tid && *place_of(tid) ? tid : 0;
+}
+
+/* `text` is that of find_place: "202 0x55d0 0x80 0x2 ...", with the futex, the operation, and the value. */
+static void find_lock(const struct watched *thread, char *text, struct perf_sample *sample)
+{
+    if (strtol(text, &text, 10) != SYS_futex)
+        return;
+    uint64_t futex = strtoull(text, &text, 16);
+    unsigned operation = (unsigned)strtoull(text, &text, 16) & FUTEX_CMD_MASK;
+    unsigned value = (unsigned)strtoull(text, &text, 16);
+    bool waits = operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
+    bool inherits = operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2;
+    for (size_t i = 0; i < sizeof lock_kinds / sizeof *lock_kinds; i++) {
+        bool is_kind = (waits && value == lock_kinds[i].value) || (inherits && i == 0);
+        int holder = is_kind ? other_thread_at(thread, futex + (uint64_t)lock_kinds[i].holder) : 0;
+        if (!holder)
+            continue;
+        sample->lock = futex + (uint64_t)lock_kinds[i].lock;
+        sample->holder = holder;
+        return;
+    }
 }
 
 static size_t read_stack(uint64_t sp, uint8_t *to)
@@ -203,15 +259,17 @@ enum found { FOUND_RUNNING, FOUND_WAITING, FOUND_MOVED };
 /* The thread may have gone on while its stack was copied: then the copy is of no use. */
 static enum found look(const struct watched *thread, struct look *look)
 {
+    char text[PLACE_BYTES], after[PLACE_BYTES];
     uint64_t sp, pc, sp_after, pc_after;
     look->sample = (struct perf_sample){.tid = thread->tid, .is_64_bit = true, .is_waiting = true, .stack = look->stack};
-    if (!find_place(thread, &sp, &pc))
+    if (!find_place(thread, text, &sp, &pc))
         return FOUND_RUNNING;
+    find_lock(thread, text, &look->sample);
     look->sample.time = sys_clock(CLOCK_MONOTONIC);
     look->sample.stack_bytes = read_stack(sp, look->stack);
     look->sample.registers[SAMPLED_SP] = sp;
     look->sample.registers[SAMPLED_PC] = pc;
-    bool is_there = find_place(thread, &sp_after, &pc_after) && sp == sp_after && pc == pc_after;
+    bool is_there = find_place(thread, after, &sp_after, &pc_after) && sp == sp_after && pc == pc_after;
     return is_there ? FOUND_WAITING : FOUND_MOVED;
 }
 
@@ -291,11 +349,12 @@ void waits_remove_first(void)
 
 static void add_that_runs_or_waits(int tid, void *data)
 {
+    char text[PLACE_BYTES];
     uint64_t sp, pc;
     struct watched *thread = add(tid);
     (void)data;
     if (thread)
-        set_state(thread, find_place(thread, &sp, &pc));
+        set_state(thread, find_place(thread, text, &sp, &pc));
 }
 
 void waits_begin(void)

@@ -8,6 +8,10 @@
  *
  * Looks become samples when the records of the same time have come, so that all are in order.
  *
+ * A thread that waits in futex() for a mutex or an rwlock of glibc waits for its holder: the futex's address and the value
+ * that it waits with tell which, and the lock has the holder's tid. The slot says so as that of a preloaded run does, with
+ * the holder at the look, so that holders pay `lock blame` (agents/pthread), and the waiter's looks `lock wait`.
+ *
  * How many threads run or could run at an instant is known exactly, by PERF_RECORD_SWITCH: the threads' slots
  * (logical/wait-slots.h) have it. A thread that is woken counts from when it gets a CPU. */
 #ifndef HPCRUN_OUTSIDE_FOREIGN_WAITS_H
@@ -27,7 +31,7 @@ void waits_switch(int tid, bool runs, bool is_preempted);
 
 /* A sample comes: the thread's slot becomes this process's own. Returns the time that the thread was ready and that the
  * sample is to pay, ns: if it runs, what it has not paid before. */
-uint64_t waits_enter(int tid, bool is_waiting);
+uint64_t waits_enter(const struct perf_sample *sample);
 
 /* Looks at the threads whose time has come. Returns the time until the next look, ns: about a period at least, so that
  * one wake-up serves several threads. */
