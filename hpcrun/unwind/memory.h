@@ -79,6 +79,7 @@ struct memory_elsewhere {
     size_t stack_bytes;
     /* Copies the page at `page` to `to`; false if it can't be read, or has changed since the sample. */
     bool (*read_page)(const struct memory *memory, uint64_t page, uint8_t *to);
+    bool (*read)(uint64_t address, void *to, size_t size); /* as it is now */
 };
 
 enum memory_guard { MEMORY_GUARD_UNKNOWN, MEMORY_GUARD_ARMED, MEMORY_GUARD_KERNEL };
