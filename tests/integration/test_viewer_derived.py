@@ -319,11 +319,9 @@ class OverThreads(unittest.TestCase):
                             self.assertAlmostEqual(costs[f"{name} {metric}"][part],
                                                    function(values), 9, (view, path, name, part))
 
-    def test_all_views_with_and_without_an_index_by_context(self):
+    def test_all_views(self):
         db = self.describe()
         v4_writer.write_database(db, self.db)
-        self.check(db, range(1, N_THREADS + 1))
-        os.remove(os.path.join(self.db, "cct.db"))
         self.check(db, range(1, N_THREADS + 1))
 
     def test_of_the_threads_that_are_shown(self):

@@ -1,6 +1,5 @@
 #include "viewer-tui/threads/thread-values.h"
 
-#include "viewer-tui/db/cct-file.h"
 #include "viewer-tui/threads/thread-profile.h"
 
 #include <math.h>
@@ -229,41 +228,12 @@ static void take_value(void *context, uint32_t profile, uint32_t row, double val
     by_profile[profile] = value;
 }
 
-static enum outcome add_from_cct(const struct cct_file *file, const struct database *db, const struct value_refs *refs,
-                                 size_t metric, double *by_profile)
-{
-    struct thread_ids ids = ids_of(&db->metrics, metric);
-    uint32_t n_profiles = database_n_profiles(db);
-    progress_begin("adding up threads", refs->list.n);
-    for (size_t t = 0; t < refs->list.n && progress_at(t); t++) {
-        const struct value_ref *ref = &refs->list.at[t];
-        for (size_t i = 0; i < ids.n; i++) {
-            size_t n;
-            const struct v4_profile_value *at =
-                cct_file_values(file, ref->context, ids.of[i]->thread[ref->scope], n_profiles, &n);
-            for (; n > 0; n--, at++)
-                if (!isfinite(at->value))
-                    problem_found(file->map.path, "corrupt: a value is not a number");
-                else if (at->profile > 0 && at->profile < n_profiles)
-                    by_profile[at->profile] += ref->is_subtracted ? -at->value : at->value;
-        }
-    }
-    free(ids.of);
-    return progress_end();
-}
-
 enum outcome thread_values(const struct database *db, struct value_refs *refs, size_t metric, double *by_profile)
 {
-    struct cct_file file;
+    struct thread_pass pass = {.db = db, .refs = refs, .take = take_value, .context = by_profile};
     memset(by_profile, 0, database_n_profiles(db) * sizeof *by_profile);
     sort_by_context(refs);
-    if (db->slice || !cct_file_open(&file, db->folder)) {
-        struct thread_pass pass = {.db = db, .refs = refs, .take = take_value, .context = by_profile};
-        return pass_over_threads(&pass, metric, 1);
-    }
-    enum outcome outcome = add_from_cct(&file, db, refs, metric, by_profile);
-    cct_file_close(&file);
-    return outcome;
+    return pass_over_threads(&pass, metric, 1);
 }
 
 /* ---- distributions of many rows ---- */
