@@ -161,8 +161,7 @@ static void print_laws(struct printed_scaling *printed)
         writer_line(writer, "  they are right within %.3f s, %.3f s and %.3f s", of->work_error,
                     of->span_error, of->burdened_error);
     if (of->why_lower_bound) {
-        writer_say(writer, "  the span is a lower bound: %s; so no speedup is certain", of->why_lower_bound);
-        writer_end_line(writer);
+        writer_say_line(writer, "  the span is a lower bound: %s; so no speedup is certain", of->why_lower_bound);
     }
     if (isfinite(table->baseline))
         print_columns(printed, LAWS, COLUMNS);
@@ -323,8 +322,7 @@ void print_scaling(const struct run_set *set, const struct scaling_table *table,
     }
     struct printed_scaling printed = {.set = set, .table = table};
     add_lines(&printed);
-    writer_open(&printed.writer, format, out);
-    printed.writer.width = SIZE_MAX;
+    writer_open(&printed.writer, format, TIMES_WIDTH, out);
     struct data_table records = table_of(&printed, 0, COLUMNS, table->n_serial > 0);
     if (format == FORMAT_JSON)
         print_json(&printed);
@@ -344,8 +342,7 @@ char *scaling_text(const struct run_set *set, const struct scaling_table *table,
     if (!out)
         return NULL;
     add_lines(&printed);
-    writer_open(&printed.writer, FORMAT_TEXT, out);
-    printed.writer.width = width;
+    writer_open(&printed.writer, FORMAT_TEXT, width, out);
     *rows_at = (size_t)print_text(&printed);
     free_printed(&printed);
     fclose(out);
