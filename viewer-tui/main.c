@@ -2,7 +2,6 @@
 #include "lib/diag.h"
 #include "lib/safe-output.h"
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/compare/statistic-columns.h"
 #include "viewer-tui/compared-runs.h"
 #include "viewer-tui/options.h"
 #include "viewer-tui/show-set.h"
@@ -80,7 +79,6 @@ static void configure(struct session *session, const struct options *options)
     session_set_defaults(session, options->usual_metrics, options->usual_sort);
     for (size_t i = 0; i < options->definitions.n; i++)
         session_define(session, options->definitions.at[i]);
-    statistic_columns_define(session);
     session_fold(session, options->folds);
     session_show(session, options->by_kind ? SET_KINDS : SET_CHOSEN);
 }

@@ -68,8 +68,6 @@ STEPS = [
     ("the same scope bottom-up", b"gH.2"),
     ("back", b"["),
     ("flat again", b"3"),
-    ("the most that a thread has of each module", b"dmost = thread_max($work)\r"),
-    ("of each file of one", b"gj+"),
     ("help", b"?"),
 ]
 

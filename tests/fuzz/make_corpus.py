@@ -220,7 +220,7 @@ def go_tables(folder):
 # ---- databases ----
 
 def database(folder):
-    return b"".join((folder / name).read_bytes() for name in ("meta.db", "profile.db", "cct.db"))
+    return b"".join((folder / name).read_bytes() for name in ("meta.db", "profile.db"))
 
 
 def databases(folder):

@@ -2,7 +2,6 @@
 #include "tests/fuzz/fuzz-target.h"
 
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/db/cct-file.h"
 #include "viewer-tui/db/fates.h"
 #include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/metric-selection.h"
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- meta.db, profile.db, cct.db ---- */
+/* ---- meta.db, profile.db ---- */
 
 static void look_at_names(struct database *db)
 {
@@ -56,9 +55,8 @@ static void look_at_tree(struct database *db)
     free(costs);
 }
 
-static void look_at_threads(const struct database *db, const char *folder)
+static void look_at_threads(const struct database *db)
 {
-    struct cct_file file = {0};
     size_t n;
     for (uint32_t i = 0; i < database_n_profiles(db) && i < 100; i++) {
         struct values values = {0};
@@ -67,10 +65,6 @@ static void look_at_threads(const struct database *db, const char *folder)
             for (uint64_t at = 0; at < values.n_index && at < 1000; at++)
                 values_at(&values, at, &n);
     }
-    if (cct_file_open(&file, folder))
-        for (uint32_t i = 0; i < 100; i++)
-            cct_file_values(&file, i, (int)(i % 4), 100, &n);
-    cct_file_close(&file);
 }
 
 static void read_database(const char *folder)
@@ -83,7 +77,7 @@ static void read_database(const char *folder)
     free(choose_metrics(db, NULL, NULL, true));
     look_at_names(db);
     look_at_tree(db);
-    look_at_threads(db, folder);
+    look_at_threads(db);
     for (unsigned i = 1; i < 4; i++) {
         fold_nodes(db, (struct fold_choice){.inlined = i & 1, .recursion = i & 2});
         look_at_tree(db);
@@ -100,14 +94,12 @@ static size_t first_file(const uint8_t *data, size_t size, const char *footer)
     return at ? (size_t)(at - data) + strlen(footer) : size;
 }
 
-/* The input: meta.db, profile.db and cct.db, one behind the other. */
+/* The input: meta.db and profile.db, one after the other. */
 static void run_database(const uint8_t *data, size_t size)
 {
     size_t meta = first_file(data, size, "_meta.db");
-    size_t profile = first_file(data + meta, size - meta, "_prof.db");
     input_folder("meta.db", data, meta);
-    input_folder("profile.db", data + meta, profile);
-    read_database(input_folder("cct.db", data + meta + profile, size - meta - profile));
+    read_database(input_folder("profile.db", data + meta, size - meta));
     problem_clear();
 }
 

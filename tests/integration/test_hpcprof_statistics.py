@@ -6,7 +6,6 @@ import pathlib
 import random
 
 import measurement_writer as mw
-import viewer
 from hpcprof_case import HpcprofCase
 from hpcprof_scenario import SCOPES, check_database, database_paths
 from structure_model import F, L, P, S, Structure
@@ -110,27 +109,6 @@ class Statistics(HpcprofCase):
         self.assertEqual({combine for *_, combine, _ in found}, {"sum", "max"})  # the minimum is 0
         run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
         self.assertEqual(run["statistics"], ["sum", "mean", "min", "max"])
-
-    def test_the_columns_of_the_viewer(self):
-        self.sample_at_random(3)
-        self.scenario.database("-M", "stddev,mean,max,min")
-        values = [sum(amount for process, thread, paths, metric, amount in self.scenario.samples
-                      if (process, thread) == key and metric == 0 and
-                      any(label[1] == "inner" for label in paths["logical"] if label[0] == "call"))
-                  / 1024e9 for key in self.scenario.ordered_threads()]
-        mean = sum(values) / len(values)
-        row = viewer.find(viewer.printed_json("flat", self.at("db"))["root"], "inner")
-        expected = {"work": sum(values), "work mean": mean, "work min": min(values),
-                    "work max": max(values),
-                    "work stddev": math.sqrt(sum((v - mean) ** 2 for v in values) / len(values))}
-        for name, value in expected.items():
-            self.assertAlmostEqual(row["metrics"][name]["inclusive"], value, places=9, msg=name)
-        text = viewer.printed("top-down", "--metrics", "FAULTS,FAULTS max", self.at("db"))
-        self.assertIn('FAULTS max', text)
-        self.assertNotIn("work mean", text)
-        own = viewer.printed_json("flat", "--derive", "work mean = $work * 2", self.at("db"))["root"]
-        self.assertEqual(own["metrics"]["work mean"]["inclusive"],
-                         2 * own["metrics"]["work"]["inclusive"])
 
     def taxonomy(self, db):
         """metrics/default.yaml, and {(context, metric, variant, part, key): value} of its formulas."""

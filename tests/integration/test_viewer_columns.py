@@ -6,20 +6,15 @@ import re
 import tempfile
 import unittest
 
-import profiling
 import test_viewer_efficiency as parallel
-import v4_big
 import v4_writer
 import viewer
 import viewer_screen
 import viewer_story as story
-from viewer_driver import Driver
 
 WASTE = "waste [s] = $idleness + $overhead"
 EFFICIENCY = "efficiency = $work / $effort"
 PROGRAM = 14.0625  # effort
-FAST_CLOCK = profiling.TOOLS / "fast-clock.so"
-SANITIZED = b"__asan_init" in viewer.VIEWER.read_bytes()
 BLOCKS = " ▏▎▍▌▋▊▉█"
 
 
@@ -121,25 +116,6 @@ class Defining(InTerminal):
         lines = self.define(terminal, 'twice [s] = $"work [a]" + $"work [b]"', "twice: 18.00 s")
         self.assertIn("twice, s", lines[2])
         self.assertIn("18.00 100.0%", lines[4])
-
-
-class Stopping(unittest.TestCase):
-    """The viewer with a clock that makes passes seem long."""
-
-    @unittest.skipIf(SANITIZED, "sanitizers want to be the first library")
-    def test_escape_stops_what_threads_are_added_up_for(self):
-        folder = self.enterContext(tempfile.TemporaryDirectory())
-        v4_big.write_big(folder, 20_000, 2)
-        driver = Driver([viewer.VIEWER, "--closed", folder], environment={"LD_PRELOAD": str(FAST_CLOCK)})
-        self.addCleanup(driver.__exit__)
-        driver.press(b"3")
-        driver.press(b"*")
-        stopped = driver.press(b"dx = thread_max($work)\r\x1b").output
-        self.assertIn(b"adding up ", stopped)
-        self.assertIn(b"in the whole program", stopped)
-        # All rows are there, in any order. The next sorting is not stopped.
-        self.assertIn(b"whole program", driver.press(b"\x0c").output)
-        self.assertNotIn(b"adding up", driver.press(b"Csq").output)
 
 
 class Choosing(InTerminal):

@@ -1,13 +1,10 @@
 """Derived metrics (--derive) in all printed output, compared with values that Python computes from
 view_oracle's values of stored metrics."""
-import copy
 import csv
 import io
 import json
 import math
 import os
-import random
-import statistics
 import tempfile
 import unittest
 
@@ -240,133 +237,6 @@ class Printed(unittest.TestCase):
         root = viewer.printed_json("top-down", *chain, self.db)["root"]
         for _, row in viewer.rows_of(root):
             self.assertEqual(row["metrics"]["d59"], row["metrics"]["d0"])
-
-
-STATISTICS = {"thread_min": min, "thread_mean": statistics.fmean, "thread_max": max,
-              "thread_stddev": statistics.pstdev}
-N_THREADS = 4
-
-
-class OverThreads(unittest.TestCase):
-    """Statistics over threads. Rows are identified by their names and places."""
-
-    def setUp(self):
-        self.db = self.enterContext(tempfile.TemporaryDirectory())
-
-    @staticmethod
-    def describe():
-        """Procedures f0 to f3, each with a loop, a recursive call and something inlined; charged in
-        some of the threads."""
-        rng = random.Random(3)
-        db = v4_writer.Database("threads", ("work", "misses"), N_THREADS)
-        program, file = db.module("/bin/threads"), db.file("/src/t.c")
-        functions = [db.function(f"f{i}", program, 0x100 * i, file, 100 * i) for i in range(4)]
-        main = db.entry(1, "main thread").call(db.function("main", program, 0x900, file, 10))
-        inlined = db.function("inlined", file=file, line=77)
-        for i, function in enumerate(functions):
-            called = main.statement(file, 11 + i).call(function)
-            loop = called.loop(file, 100 * i + 1)
-            again = loop.statement(file, 100 * i + 3).call(functions[0]).call(function)
-            places = [called.statement(file, 100 * i + 1), loop.statement(file, 100 * i + 2),
-                      loop.statement(file, 100 * i + 4).inline(inlined).statement(file, 78),
-                      again.statement(file, 100 * i + 5)]
-            for place in places:
-                for profile in rng.sample(range(1, N_THREADS + 1), rng.randint(1, N_THREADS)):
-                    for metric in range(2):
-                        place.charge(rng.randint(1, 4000) * viewer.UNIT, metric, profile)
-        return db
-
-    @staticmethod
-    def of_thread(db, profile):
-        """The same program with the costs of one thread only."""
-        db = copy.deepcopy(db)
-        for entry in db.entries:
-            for context in entry.below():
-                context.charges = {key: value for key, value in context.charges.items()
-                                   if key[0] == profile}
-        return db
-
-    def by_path(self, row, path=()):
-        """The metrics at each path, each path once: {path: metrics}."""
-        site = row.get("call_site") or {}
-        path += ((row["kind"], row["name"], row["line"], site.get("line")),)
-        found = {path: row["metrics"]}
-        for child in row["children"]:
-            below = self.by_path(child, path)
-            self.assertFalse(found.keys() & below.keys())
-            found.update(below)
-        return found
-
-    def check(self, db, profiles, *options):
-        trees = {"top-down": lambda oracle: oracle.topdown(), "flat": lambda oracle: oracle.flat(),
-                 "bottom-up": lambda oracle: oracle.bottomup(3)}
-        words = [word for name in STATISTICS for metric in db.metrics
-                 for word in ("--derive", f"{name} {metric} = {name}(${metric})")]
-        words += ["--sort", "thread_max work"]  # which finds those of all rows of a list at once
-        for view, tree in trees.items():
-            threads = [self.by_path(tree(Oracle(self.of_thread(db, p)))) for p in profiles]
-            depth = ("--depth", 3) if view == "bottom-up" else ()
-            shown = self.by_path(viewer.printed_json(view, *depth, *words, *options,
-                                                     self.db)["root"])
-            self.assertGreater(len(shown), 10)
-            for path, costs in shown.items():
-                for metric in db.metrics:
-                    for part in ("inclusive", "exclusive"):
-                        values = [thread[path][metric][part] if path in thread else 0
-                                  for thread in threads]
-                        self.assertAlmostEqual(sum(values), costs[metric][part])
-                        for name, function in STATISTICS.items():
-                            self.assertAlmostEqual(costs[f"{name} {metric}"][part],
-                                                   function(values), 9, (view, path, name, part))
-
-    def test_all_views_with_and_without_an_index_by_context(self):
-        db = self.describe()
-        v4_writer.write_database(db, self.db)
-        self.check(db, range(1, N_THREADS + 1))
-        os.remove(os.path.join(self.db, "cct.db"))
-        self.check(db, range(1, N_THREADS + 1))
-
-    def test_of_the_threads_that_are_shown(self):
-        db = self.describe()
-        v4_writer.write_database(db, self.db)
-        self.check(db, (2, 3), "--threads", "thread [12]$")
-
-    def test_sorting_and_formulas(self):
-        """Imbalance: the maximum over the threads divided by the mean."""
-        db = self.describe()
-        v4_writer.write_database(db, self.db)
-        words = ("--derive", "imbalance = thread_max($work) / thread_mean($work)")
-        root = viewer.printed_json("bottom-up", "--depth", 1, *words, "--sort", "imbalance",
-                                   self.db)["root"]
-        threads = [self.by_path(Oracle(self.of_thread(db, p)).bottomup(1))
-                   for p in range(1, N_THREADS + 1)]
-        shown = self.by_path(root)
-        for path, costs in shown.items():
-            values = [thread[path]["work"]["inclusive"] if path in thread else 0
-                      for thread in threads]
-            self.assertAlmostEqual(costs["imbalance"]["inclusive"],
-                                   max(values) / statistics.fmean(values))
-        below = [child["metrics"]["imbalance"]["exclusive"] for child in root["children"]]
-        defined = [value for value in below if value is not None]
-        self.assertEqual(below[:len(defined)], sorted(defined, reverse=True))
-
-    def test_what_there_is_not(self):
-        v4_writer.write_database(self.describe(), self.db)
-        for formula, what in [("thread_max(@work)", "a metric of the row, $NAME, should stand here"),
-                              ("thread_max($work + 1)", "')' is missing"),
-                              ("thread_max $work", "'(' is missing"),
-                              ("thread_max($d)", "of this metric there are no values of threads")]:
-            done = viewer.run("--print", "flat", "--derive", "d = $work", "--derive", formula,
-                              self.db)
-            self.assertEqual(done.returncode, 2)
-            self.assertIn(what, done.stderr)
-        done = viewer.run("--print", "flat", "--names", "a,b", "--derive",
-                          'thread_max($"work [a]")', self.db, self.db)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("no values of threads", done.stderr)
-        # The total of one thread has no statistics over threads.
-        threads = viewer.printed_json("threads", "--derive", "most = thread_max($work)", self.db)
-        self.assertEqual({thread["metrics"]["most"] for thread in threads["threads"]}, {None})
 
 
 class NotMeasured(story.StoryTest):

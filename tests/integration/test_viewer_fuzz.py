@@ -22,7 +22,6 @@ from v4_writer import Layout
 
 ROUNDS = int(os.environ.get("FUZZ_ROUNDS", "150"))
 FILES = ("meta.db", "profile.db", "run.json")
-FILES_OF_THREADS = FILES + ("cct.db",)  # what is read when threads are looked at
 VIEWS = ("top-down", "bottom-up", "flat", "threads", "summary")
 FORMATS = ("text", "csv", "json", "folded", "flamegraph", "speedscope", "pprof")
 MEMORY = 1 << 30
@@ -145,26 +144,25 @@ class Fuzz(unittest.TestCase):
     def test_damage_of_the_time_line(self):
         def arguments(rng, base, view):
             time = rng.choice((("--from", "10%", "--to", "60%"), ("--phase", "1"), ("--to", "1ms")))
-            of = ["--derive", "x = thread_max($1)"] if rng.random() < 0.3 else []
-            return *(time if view != "phases" else ()), *of, "--format", rng.choice(formats_of(view))
+            return *(time if view != "phases" else ()), "--format", rng.choice(formats_of(view))
         base = self.top / "recorded"
         test_viewer_range.Recorded(1).write(base)
         self.damage_each(ROUNDS // 2, 4000, [base], ("timeline.db",) * 3 + ("profile.db", "meta.db"), VIEWS + ("phases",),
                          arguments)
 
     def test_damage_under_derived_metrics(self):
-        formulas = ("thread_max($1)", "$1 / thread_stddev($1)", "$2 - @1 / $1:exclusive", "-$1")
+        formulas = ("$2 - @1 / $1:exclusive", "-$1", "1 / $1")
 
         def arguments(rng, base, view):
             sort = ["--sort", "x"] if rng.random() < 0.5 else []
             return "--derive", f"x = {rng.choice(formulas)}", *sort, "--format", rng.choice(formats_of(view))
-        self.damage_each(ROUNDS // 4, 2000, list(self.databases()), FILES_OF_THREADS, VIEWS, arguments)
+        self.damage_each(ROUNDS // 4, 2000, list(self.databases()), FILES, VIEWS, arguments)
 
     def test_damage_under_folded_inlined_code(self):
         def arguments(rng, base, view):
-            more = rng.choice(([], ["--threads", "."], ["--derive", "x = thread_max($1)"]))
+            more = rng.choice(([], ["--threads", "."], ["--derive", "x = -$1"]))
             return "--fold-inlined", *more, "--format", rng.choice(formats_of(view))
-        self.damage_each(ROUNDS // 2, 3000, list(self.databases()), FILES_OF_THREADS, VIEWS[:4], arguments)
+        self.damage_each(ROUNDS // 2, 3000, list(self.databases()), FILES, VIEWS[:4], arguments)
 
     def test_damage_on_a_side_of_a_comparison(self):
         """Also compares a damaged database with its original, so that much matches."""
@@ -216,7 +214,7 @@ class Fuzz(unittest.TestCase):
                     b"z", b"Z", b"1", b"2", b"3", b"\t", b"\x1b[Z", b"p", b"s", b"S", b"r", b"g",
                     b"G", b"/f\r", b"/nowhere\r", b"/\x7f\x7fx\x1b", b"n", b"N", b"v", b"c", b"J",
                     b"K", b"\x04", b"\x15", b"\x06", b"\x02", b"?jG q", b"u", b"i", b"C -sJq",
-                    b"Cdaq", b"dx=thread_max($1)\r", b"d$1/\r0\r", b"t", b"b", b"{", b"}",
+                    b"Cdaq", b"dx=-$1\r", b"d$1/\r0\r", b"t", b"b", b"{", b"}",
                     b"ajG q", b"\xff", b"\xc3\xa9",
                     b"4q", b"4>hGq", b"4srtq<q", b"4j\r", b"4h\r", b"|.\r", b"|[12]\r", b"|(\r",
                     b"|\x15\r"]
@@ -229,7 +227,7 @@ class Fuzz(unittest.TestCase):
                 shutil.rmtree(folder, ignore_errors=True)
                 shutil.copytree(base, folder)
                 if number % 3:
-                    file = rng.choice([f for f in FILES_OF_THREADS if (base / f).exists()])
+                    file = rng.choice([f for f in FILES if (base / f).exists()])
                     (folder / file).write_bytes(damage((base / file).read_bytes(), rng))
                 keys = b"".join(rng.choice(commands) for _ in range(60))
                 # These keys end the viewer in any state, even after the first bytes of a character.
@@ -237,19 +235,19 @@ class Fuzz(unittest.TestCase):
                           rng.randint(1, 50))
 
     def test_damaged_values_of_contexts(self):
-        """The costs of a row in each thread come from cct.db."""
+        """The costs of a row in each thread."""
         bases = list(self.databases())
         for number in range(ROUNDS // 10):
             rng = random.Random(number)
             base = rng.choice(bases)
             with self.subTest(number=number):
-                folder = self.damaged(base, "cct.db", rng)
+                folder = self.damaged(base, "profile.db", rng)
                 rows = b"".join(b"4>hq" + b"j+" * rng.randint(1, 5) for _ in range(8))
                 self.view(folder, rows + b"2" + rows + b"3" + rows + b"    \x1b\rqqqq", 80, 24)
 
     def test_truncation_anywhere(self):
         base = next(self.databases())
-        for file in FILES_OF_THREADS:
+        for file in FILES:
             data = (base / file).read_bytes()
             for size in sorted({0, 1, 15, 16, 17, 31, 32, len(data) - 1, len(data) - 8} |
                                set(range(0, len(data), max(1, len(data) // 40)))):

@@ -335,27 +335,6 @@ class Options(Story):
         main = next(line for line in shown.splitlines() if "  main  " in line)
         self.assertRegex(main, r"^        -               -            7\.50  75\.0%     0\.25 ")
 
-    def test_damage_that_a_view_does_not_need_is_said(self):
-        """cct.db repeats profile.db: everything is shown, and the damage is reported."""
-        with tempfile.TemporaryDirectory() as folder:
-            story.write(folder)
-            path = os.path.join(folder, "cct.db")
-            with open(path, "rb") as file:
-                data = file.read()
-            for damaged, cause in ((data[:-1], "truncated: "), (data[:100], "truncated: "),
-                                   (b"", "the file is empty"), (b"overwritten" * 99, "not a file of an ")):
-                for view in ("top-down", "bottom-up", "flat", "threads", "summary"):
-                    with self.subTest(view=view, cause=cause):
-                        with open(path, "wb") as file:
-                            file.write(data)
-                        whole = viewer.printed(view, folder)
-                        with open(path, "wb") as file:
-                            file.write(damaged)
-                        done = viewer.run("--print", view, folder)
-                        self.assertEqual((done.returncode, done.stdout), (1, whole))
-                        self.assertTrue(done.stderr.startswith(f"hpcviewer: {path}: {cause}"))
-                        self.assertEqual(len(done.stderr.splitlines()), 1)
-
     def test_what_cannot_be_understood(self):
         for arguments, expected in [
                 ([], "no database given"),

@@ -136,9 +136,7 @@ class Range(unittest.TestCase):
         """The views of the options `time` with those of the pieces of time."""
         alone = pathlib.Path(folder) / "alone"
         recorded.write(alone, recorded.charged(*pieces), with_line=False)
-        largest = ("--derive", "largest = thread_max($work)")
-        for view, more in (("top-down", ()), ("bottom-up", ("--depth", 3)), ("flat", ()), ("top-down", ("--kinds",)),
-                           ("top-down", largest)):
+        for view, more in (("top-down", ()), ("bottom-up", ("--depth", 3)), ("flat", ()), ("top-down", ("--kinds",))):
             shown = viewer.printed_json(view, *more, *time, pathlib.Path(folder) / "db")
             expected = viewer.printed_json(view, *more, alone)
             self.assert_near(rounded(shown["root"]), rounded(expected["root"]))

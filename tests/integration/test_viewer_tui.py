@@ -531,16 +531,6 @@ class CommandLine(InTerminal):
         self.at(terminal, "2/3", "main thread")
         terminal.press_until("q", "ended 0")
 
-    def test_damage_that_the_view_does_not_need(self):
-        folder = self.enterContext(tempfile.TemporaryDirectory())
-        story.write(folder)
-        pathlib.Path(folder, "cct.db").write_bytes(b"overwritten")
-        terminal = self.start(folder, width=120)
-        terminal.until_seen("cct.db: too short for a file of an HPCToolkit database")
-        terminal.press("4")  # what profile.db says
-        terminal.until_seen("2 threads", "xz-worker")
-        terminal.press_until("q q", "cct.db: too short", "ended 1")
-
     def test_a_damaged_database(self):
         folder = viewer.written(self, story.describe())
         path = pathlib.Path(folder, "meta.db")

@@ -3,7 +3,6 @@
 #include "lib/measurement-format.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/db/cct-file.h"
 #include "viewer-tui/db/metric-reader.h"
 
 #include <assert.h>
@@ -143,7 +142,6 @@ struct database *database_open(const char *folder)
         return NULL;
     }
     find_programs(db);
-    cct_file_check(folder);
     return db;
 }
 

@@ -2,8 +2,8 @@
  *
  * database_open maps meta.db and profile.db and reads headers, descriptions of metrics and the list
  * of contexts with values. The tree, names and values are read on demand. The files are not
- * trusted: damaged parts are noted as problems (task.h) and read as empty. A damaged cct.db is
- * noted too, but nothing is lost, since profile.db has the same values.
+ * trusted: damaged parts are noted as problems (task.h) and read as empty. cct.db, which has the values of
+ * profile.db by context, is not read.
  *
  * Procedures have dense ids: first the functions of meta.db, in their order; then one id for code
  * without function; then one for each *point*, code of which only module and offset are known. */

@@ -76,8 +76,6 @@ static struct formula_metric *nameable(const struct metrics *metrics, size_t n)
         list[m] = (struct formula_metric){.name = metric->name,
                                           .number = is_shown ? ++number : 0,
                                           .is_additive = metric_is_additive(metric),
-                                          .has_threads = !metric_derivation(metric) &&
-                                                         !metric_is_compared(metric),
                                           .is_lower_bound = metric_is_lower_bound(metric)};
     }
     return list;
@@ -200,7 +198,6 @@ double derived_value(const struct metrics *metrics, size_t metric, struct formul
     whole.cost = formula_cost_in_array;
     whole.context = row.program;
     whole.derived = of_program;
-    whole.row = 0;
     for (size_t d = 0; d < n; d++) {
         if (!(metrics->at[metric].derived->needs >> d & 1))
             continue;
@@ -211,28 +208,4 @@ double derived_value(const struct metrics *metrics, size_t metric, struct formul
         derived[d].exclusive = formula_value(formula, &row, EXCLUSIVE);
     }
     return formula_value(&metrics->at[metric].derived->formula, &row, part);
-}
-
-static bool formula_needs(const struct formula *formula, derived_need *need, void *context)
-{
-    bool goes_on = true;
-    for (size_t i = 0; i < formula->steps.n && goes_on; i++)
-        if (formula->steps.at[i].statistic != NO_STATISTIC)
-            goes_on = need(context, formula->steps.at[i].metric);
-    return goes_on;
-}
-
-bool derived_thread_needs(const struct metrics *metrics, size_t metric, derived_need *need,
-                          void *context)
-{
-    if (metric < metrics->n_stored)
-        return true;
-    const struct derivation *derivation = metrics->at[metric].derived;
-    for (size_t d = 0; d < metric - metrics->n_stored; d++) {
-        const struct formula *other = &metrics->at[metrics->n_stored + d].derived->formula;
-        bool is_needed = derivation->needs >> d & 1;
-        if (is_needed && !formula_needs(other, need, context))
-            return false;
-    }
-    return formula_needs(&derivation->formula, need, context);
 }

@@ -31,12 +31,6 @@ static inline const char *derived_formula(const struct metric *metric)
     return metric->derived->text + metric->derived->formula_at;
 }
 
-/* Calls `need` with each stored metric whose values in threads a derived metric depends on,
- * possibly several times. Stops and returns false as soon as `need` does. */
-typedef bool derived_need(void *context, size_t metric);
-bool derived_thread_needs(const struct metrics *metrics, size_t metric, derived_need *need,
-                          void *context);
-
 /* The value of a derived metric for a row; NAN if undefined. */
 double derived_value(const struct metrics *metrics, size_t metric, struct formula_input row, enum cost_part part);
 

@@ -32,16 +32,12 @@ static enum formula_bound if_exact(enum formula_bound a, enum formula_bound b)
     return a == BOUND_EXACT && b == BOUND_EXACT ? BOUND_EXACT : BOUND_NONE;
 }
 
-/* The metric of a step. Of the statistics over threads only the mean is additive, since the number of threads is the
- * same in all rows. */
+/* The metric of a step. */
 static struct known of_metric(const struct formula_step *step, const struct formula_metric *metric)
 {
-    bool adds_up = metric->is_additive && (step->statistic == NO_STATISTIC || step->statistic == THREAD_MEAN);
-    bool is_lost = metric->is_lower_bound && step->statistic == THREAD_DEVIATION;
-    return (struct known){.shape = step->part == PART_OF_PROGRAM             ? CONSTANT
-                                   : step->part == PART_OF_RESULT && adds_up ? ADDITIVE
-                                                                             : OTHER,
-                          .bound = is_lost ? BOUND_NONE : metric->is_lower_bound ? BOUND_LOWER : BOUND_EXACT};
+    bool adds_up = metric->is_additive && step->part == PART_OF_RESULT;
+    return (struct known){.shape = step->part == PART_OF_PROGRAM ? CONSTANT : adds_up ? ADDITIVE : OTHER,
+                          .bound = metric->is_lower_bound ? BOUND_LOWER : BOUND_EXACT};
 }
 
 /* What an operation makes of one value, or of two. */

@@ -227,55 +227,19 @@ static void parse_arguments(struct parser *parser, const struct function *functi
         apply(parser, function->op);
 }
 
-static const struct {
-    const char *name;
-    enum formula_statistic which;
-} statistics[] = {{"thread_min", THREAD_MIN},
-                  {"thread_mean", THREAD_MEAN},
-                  {"thread_max", THREAD_MAX},
-                  {"thread_stddev", THREAD_DEVIATION}};
-
-#define N_STATISTICS (sizeof statistics / sizeof *statistics)
-
-/* Parses "($work)" after the name of a statistic: a metric, not a formula. */
-static void parse_statistic(struct parser *parser, enum formula_statistic which, size_t name_at)
-{
-    if (!take(parser, "("))
-        fail(parser, parser->at, "'(' is missing");
-    size_t start = parser->at;
-    if (peek(parser) != '$')
-        fail(parser, parser->at, "a metric of the row, $NAME, should stand here");
-    if (!parser->has_failed)
-        parse_metric(parser);
-    if (!take(parser, ")"))
-        fail(parser, parser->at, "')' is missing");
-    if (parser->has_failed)
-        return;
-    struct formula_step *step = &parser->formula->steps.at[parser->formula->steps.n - 1];
-    step->statistic = (uint8_t)which;
-    step->at = (uint32_t)name_at;
-    step->length = (uint32_t)(parser->at - name_at);
-    if (!parser->metrics[step->metric].has_threads)
-        fail(parser, start, "of this metric there are no values of threads");
-}
-
 static void parse_function(struct parser *parser)
 {
     const char *name = parser->text + parser->at;
-    size_t length = name_length(name), start = parser->at, f = 0, s = 0;
+    size_t length = name_length(name), start = parser->at, f = 0;
     while (f < N_FUNCTIONS && !is_name(functions[f].name, name, length))
         f++;
-    while (s < N_STATISTICS && !is_name(statistics[s].name, name, length))
-        s++;
     parser->at += length;
-    if (s < N_STATISTICS)
-        parse_statistic(parser, statistics[s].which, start);
-    else if (f == N_FUNCTIONS)
+    if (f == N_FUNCTIONS)
         fail(parser, start, "no function '%.*s'; a metric's name begins with $ or @",
              (int)(length < 60 ? length : 60), name);
     else if (!take(parser, "("))
         fail(parser, parser->at, "'(' is missing");
-    if (!parser->has_failed && s == N_STATISTICS)
+    if (!parser->has_failed)
         parse_arguments(parser, &functions[f]);
 }
 

@@ -21,11 +21,6 @@ double formula_step_value(const struct formula_step *step, const struct formula_
 {
     bool is_exclusive =
         step->part == PART_EXCLUSIVE || (step->part == PART_OF_RESULT && part == EXCLUSIVE);
-    if (step->statistic != NO_STATISTIC)
-        return input->threads ? input->threads(input->statistics, input->row, step->metric,
-                                               is_exclusive ? EXCLUSIVE : INCLUSIVE,
-                                               (enum formula_statistic)step->statistic)
-                              : NAN;
     enum cost_part of_metric = is_exclusive ? EXCLUSIVE : INCLUSIVE;
     bool is_of_row = step->part != PART_OF_PROGRAM;
     if (step->metric < input->n_stored)

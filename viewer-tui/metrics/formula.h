@@ -10,8 +10,6 @@
  *     abs sqrt exp log         functions of one value
  *     min max                  functions of two or more values
  *     if(condition, a, b)      a if the condition is not 0, else b
- *     thread_min($work)        statistics over the threads of a row's cost in a measured metric;
- * also thread_mean($work:exclusive), thread_max, thread_stddev
  *
  * A value that is not finite, such as a quotient by zero, is undefined (NAN), and so is everything
  * computed from it, except for the branch that `if` does not choose. */
@@ -29,7 +27,6 @@ struct formula_metric {
     const char *name;
     unsigned number; /* among those that are shown, from 1 on; 0 for others */
     bool is_additive;
-    bool has_threads; /* there may be values of threads */
     bool is_lower_bound;
 };
 
@@ -51,14 +48,10 @@ struct formula_error {
 /* Which cost of the row or the program a value is. */
 enum formula_part { PART_OF_RESULT, PART_INCLUSIVE, PART_EXCLUSIVE, PART_OF_PROGRAM };
 
-/* Statistics of a metric's values over the threads. */
-enum formula_statistic { NO_STATISTIC, THREAD_MIN, THREAD_MEAN, THREAD_MAX, THREAD_DEVIATION };
-
 /* A step of the computation: pushes a value on a stack, or replaces operands by a result. */
 struct formula_step {
     uint8_t operation;   /* enum operation (formula-operations.h) */
     uint8_t part;        /* METRIC: enum formula_part */
-    uint8_t statistic;   /* METRIC: enum formula_statistic */
     size_t metric;       /* METRIC: its index */
     double number;       /* NUMBER: its value */
     uint32_t at, length; /* METRIC: its place in the text */
@@ -69,12 +62,6 @@ struct formula {
     bool is_additive;     /* values of rows add up, so it has percentages */
     enum formula_bound bound;
 };
-
-struct thread_statistics;
-
-/* Returns a statistic of a row; NAN if unknown. */
-typedef double formula_threads(struct thread_statistics *statistics, uint32_t row, size_t metric,
-                               enum cost_part part, enum formula_statistic which);
 
 /* Returns a stored cost of a row; `context` says of which. */
 typedef double formula_costs(const void *context, size_t metric, enum cost_part part);
@@ -87,10 +74,7 @@ struct formula_input {
     formula_costs *cost;
     const void *context;        /* of `cost` */
     const struct cost *program; /* of the whole program, by stored metric */
-    formula_threads *threads;   /* NULL: values of threads are unknown */
-    struct thread_statistics *statistics;
-    uint32_t row;                                      /* in `statistics`; 0 is the program */
-    size_t n_stored;                                   /* metric m from here on is derived[m - n_stored]; set by */
+    size_t n_stored;            /* metric m from here on is derived[m - n_stored]; set by */
     const struct cost *derived, *derived_of_program; /* derived_value */
 };
 

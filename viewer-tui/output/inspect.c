@@ -5,7 +5,6 @@
 #include "viewer-tui/table/columns.h"
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/row-origins.h"
-#include "viewer-tui/tree/thread-statistics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -108,9 +107,6 @@ static double value_named(const struct inspection *inspection, const struct form
         return view_total(view, metric);
     if (step->part != PART_OF_RESULT)
         part = step->part == PART_EXCLUSIVE ? EXCLUSIVE : INCLUSIVE;
-    if (step->statistic != NO_STATISTIC)
-        return thread_statistics_value(view->statistics, inspection->row, metric, part,
-                                       (enum formula_statistic)step->statistic);
     return view_cost(view, inspection->row, metric, part);
 }
 

@@ -369,9 +369,7 @@ int print_comparison(struct session *session, struct view *view, const struct pr
         return 1;
     printer.changes = changes_of(printer.topdown, 0);
     find_changed(&printer);
-    writer_open(&printer.writer, options->format, out);
-    if (options->width)
-        printer.writer.width = options->width;
+    writer_open(&printer.writer, options->format, options->width, out);
     printers[options->format](&printer);
     writer_free(&printer.writer);
     vec_free(&printer.changes);

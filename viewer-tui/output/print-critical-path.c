@@ -277,8 +277,7 @@ static void write_path(struct critical_path *path, const struct session *session
     struct writer writer;
     struct data_table table = {columns, sizeof columns / sizeof *columns, path->lines.at, sizeof *path->lines.at,
                                path->lines.n, NULL};
-    writer_open(&writer, options->format, out);
-    writer.width = options->width ? options->width : LINE_WIDTH;
+    writer_open(&writer, options->format, options->width, out);
     writer_head(&writer, session, path->db, "critical-path", LOGICAL);
     if (options->format == FORMAT_JSON) {
         json_put_integer(&writer.json, "pid", (int64_t)run_number(path->last->process, "pid"));

@@ -143,8 +143,7 @@ void print_unmeasured_metrics(struct summary *summary)
                 writer_say(writer, "%s%s", before, metrics->at[o].name);
                 before = ", ";
             }
-        writer_say(writer, ": %s", metrics->at[m].why);
-        writer_end_line(writer);
+        writer_say_line(writer, ": %s", metrics->at[m].why);
     }
 }
 

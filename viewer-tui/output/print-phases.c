@@ -211,13 +211,11 @@ static void print_text(struct writer *writer, struct data_table *table, const st
         writer_line(writer, "%s", doubt);
     writer_heading(writer, "First advice on each");
     if (machine) {
-        writer_say(writer, "  all  %s", machine);
-        writer_end_line(writer);
+        writer_say_line(writer, "  all  %s", machine);
     }
     for (size_t i = 0; i < table->n_rows; i++) {
         text_printf(&writer->line, "  %u  ", lines[i].number);
-        writer_say(writer, "%s", lines[i].advice ? lines[i].advice : "none: nothing that was measured stands out");
-        writer_end_line(writer);
+        writer_say_line(writer, "%s", lines[i].advice ? lines[i].advice : "none: nothing that was measured stands out");
     }
 }
 
@@ -233,8 +231,7 @@ int print_phases(struct session *session, struct view *view, const struct print_
     session_set_rules(alone, session->rules);
     const struct database *db = session_database(session, LOGICAL);
     char *machine = advice_on_machine(alone);
-    writer_open(&writer, options->format, out);
-    writer.width = options->width ? options->width : LINE_WIDTH;
+    writer_open(&writer, options->format, options->width, out);
     for (size_t i = 0; i < phases->n; i++) {
         lines[i] = line_of(db, phases, i, &writer);
         lines[i].advice = advice_on_phase(alone, &phases->at[i], machine);

@@ -44,6 +44,8 @@ static const struct table_column columns[] = {
     COST("overhead", overhead.median),
     COST("idleness", idleness.median),
     COST("inflation", inflation),
+#define RUNS     2
+#define INTERVAL 4
 #define FACTORED 13
     {"linear", NULL, "linear", "factored", OF_UNSIGNED, MEMBER(row.workers), .width = 9},
     SPEEDUP("maximal", "maximal", MAXIMAL_SPEEDUP),
@@ -108,15 +110,23 @@ static struct data_table table_of(const struct printed_scaling *printed, size_t 
 
 /* ---- text ---- */
 
-/* A heading, and the numbers of workers with the columns [from, to). */
-static void print_columns(struct printed_scaling *printed, size_t from, size_t to)
+/* Width of the lines of times. */
+#define TIMES_WIDTH 103
+
+/* The numbers of workers with the columns [from, to). Returns where the rows begin, if the file can say that. */
+static long print_columns(struct printed_scaling *printed, size_t from, size_t to)
 {
     struct table_column shown[COLUMNS] = {columns[0]};
     struct data_table table = table_of(printed, from, to, false);
     memcpy(shown + 1, columns + from, (to - from) * sizeof *columns);
+    if (from < RUNS && printed->writer.width < TIMES_WIDTH)
+        shown[1 + RUNS - from].title = shown[1 + INTERVAL - from].title = NULL;
     table.columns = shown;
     table.n_columns++;
-    table_write(&table, &printed->writer, NULL, table.n_rows);
+    table_write(&table, &printed->writer, NULL, 0);
+    long rows_at = ftell(printed->writer.out);
+    table_write_lines(&table, &printed->writer, 0, table.n_rows, false);
+    return rows_at;
 }
 
 static void print_baseline(struct writer *writer, const struct scaling_table *table)
@@ -151,8 +161,7 @@ static void print_laws(struct printed_scaling *printed)
         writer_line(writer, "  they are right within %.3f s, %.3f s and %.3f s", of->work_error,
                     of->span_error, of->burdened_error);
     if (of->why_lower_bound) {
-        writer_say(writer, "  the span is a lower bound: %s; so no speedup is certain", of->why_lower_bound);
-        writer_end_line(writer);
+        writer_say_line(writer, "  the span is a lower bound: %s; so no speedup is certain", of->why_lower_bound);
     }
     if (isfinite(table->baseline))
         print_columns(printed, LAWS, COLUMNS);
@@ -220,18 +229,20 @@ static void print_notes(struct writer *writer, const struct run_set *set,
     }
 }
 
-static void print_text(struct printed_scaling *printed)
+/* Returns where the rows of the times begin. */
+static long print_text(struct printed_scaling *printed)
 {
     struct writer *writer = &printed->writer;
     text_add_clean_code(&writer->line, printed->set->command, writer->ascii); /* it has its escapes */
     writer_line(writer, ": scaling");
     print_baseline(writer, printed->table);
     writer_heading(writer, "Times");
-    print_columns(printed, 1, FACTORED);
+    long rows_at = print_columns(printed, 1, FACTORED);
     writer_heading(writer, "Factored speedups");
     print_columns(printed, FACTORED, LAWS);
     print_laws(printed);
     print_notes(writer, printed->set, printed->table);
+    return rows_at;
 }
 
 /* ---- JSON ---- */
@@ -292,6 +303,16 @@ static void print_json(struct printed_scaling *printed)
     put_failures(json, printed->set);
 }
 
+static void free_printed(struct printed_scaling *printed)
+{
+    writer_free(&printed->writer);
+    for (size_t i = 0; i < printed->lines.n; i++) {
+        free((char *)printed->lines.at[i].workers);
+        free((char *)printed->lines.at[i].interval);
+    }
+    vec_free(&printed->lines);
+}
+
 void print_scaling(const struct run_set *set, const struct scaling_table *table, enum format format,
                    FILE *out)
 {
@@ -301,7 +322,7 @@ void print_scaling(const struct run_set *set, const struct scaling_table *table,
     }
     struct printed_scaling printed = {.set = set, .table = table};
     add_lines(&printed);
-    writer_open(&printed.writer, format, out);
+    writer_open(&printed.writer, format, TIMES_WIDTH, out);
     struct data_table records = table_of(&printed, 0, COLUMNS, table->n_serial > 0);
     if (format == FORMAT_JSON)
         print_json(&printed);
@@ -309,10 +330,21 @@ void print_scaling(const struct run_set *set, const struct scaling_table *table,
         table_write(&records, &printed.writer, NULL, records.n_rows);
     else
         print_text(&printed);
-    writer_free(&printed.writer);
-    for (size_t i = 0; i < printed.lines.n; i++) {
-        free((char *)printed.lines.at[i].workers);
-        free((char *)printed.lines.at[i].interval);
-    }
-    vec_free(&printed.lines);
+    free_printed(&printed);
+}
+
+char *scaling_text(const struct run_set *set, const struct scaling_table *table, size_t width, size_t *rows_at)
+{
+    struct printed_scaling printed = {.set = set, .table = table};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    add_lines(&printed);
+    writer_open(&printed.writer, FORMAT_TEXT, width, out);
+    *rows_at = (size_t)print_text(&printed);
+    free_printed(&printed);
+    fclose(out);
+    return text;
 }

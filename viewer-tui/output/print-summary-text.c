@@ -180,8 +180,7 @@ static void print_module(struct writer *writer, const json_t *module)
     if (!*run_text(module, "why"))
         return;
     text_pad(&writer->line, ' ', 16);
-    writer_say(writer, "%s: %s", run_text(module, "path"), run_text(module, "why"));
-    writer_end_line(writer);
+    writer_say_line(writer, "%s: %s", run_text(module, "path"), run_text(module, "why"));
 }
 
 /* "  cilk5: the runtime was stripped"; a version comes after the name, a reason after a colon; or just a text */

@@ -169,9 +169,7 @@ int print_summary(struct session *session, struct view *view, const struct print
         return 2;
     }
     fates_read(&summary.fates, session->run);
-    writer_open(&summary.writer, options->format, out);
-    if (options->width)
-        summary.writer.width = options->width;
+    writer_open(&summary.writer, options->format, options->width, out);
     printers[options->format](&summary);
     writer_free(&summary.writer);
     fates_free(&summary.fates);

@@ -342,7 +342,7 @@ static void write_procedure(struct procedure_table *table, const struct session 
         {NULL, head, "value", NULL, OF_DOUBLE, .place = offsetof(struct value_line, value)}};
     add_value_lines(table, &threads);
     struct data_table all = {columns, 4, table->lines.at, sizeof *table->lines.at, table->lines.n, NULL};
-    writer_open(&table->writer, options->format, out);
+    writer_open(&table->writer, options->format, options->width, out);
     writer_head(&table->writer, session, table->costs.view->db, "threads", options->projection);
     if (options->format == FORMAT_TEXT)
         write_procedure_text(table, &threads);
@@ -400,9 +400,7 @@ int print_threads(struct session *session, struct view *view, const struct print
     thread_set_keep(session->threads, &table.threads, &db->metrics);
     if (options->sort)
         threads_sort(&table.threads, sorting.metric);
-    writer_open(&table.writer, options->format, out);
-    if (options->width)
-        table.writer.width = options->width;
+    writer_open(&table.writer, options->format, options->width, out);
     write_threads(&table, options->projection);
     writer_free(&table.writer);
     threads_free(&table.threads);

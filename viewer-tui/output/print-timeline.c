@@ -241,8 +241,7 @@ static void write_table(struct timeline_lines *lines, const struct session *sess
 {
     struct time_chart *chart = &lines->open->chart;
     struct writer writer;
-    writer_open(&writer, options->format, out);
-    writer.width = options->width ? options->width : LINE_WIDTH;
+    writer_open(&writer, options->format, options->width, out);
     writer_head(&writer, session, lines->open->scopes.db, "timeline", options->projection);
     if (options->format == FORMAT_TEXT) {
         lines->ascii = writer.ascii;

@@ -36,7 +36,7 @@ struct row_facts {
     int64_t depth, line, call_line;
     const char *kind, *name, *file, *module, *call_file;
     const char *in;               /* the names of the databases that have it, "a,b" */
-    const double *costs[2];       /* of CSV: by part and metric */
+    uint32_t row;                 /* whose costs CSV has */
     const char *call_site_state;  /* "unknown", "several"; else NULL */
     bool has_call_site;
 };
@@ -63,7 +63,6 @@ struct data_printer {
     struct columns columns;
     struct row_facts facts; /* of the current row */
     struct text name, in;   /* its texts that are made */
-    double *costs[2];       /* those of the facts */
     table_columns shown; /* the facts, and of CSV the costs */
 };
 
@@ -105,7 +104,7 @@ static struct data_printer open_printer(const struct tree *tree, enum format for
         vec_push(&printer.shown, fact_columns[i]);
     if (!printer.comparison)
         printer.shown.at[FACTS - 1].head = NULL;
-    writer_open(&printer.writer, format, tree->out);
+    writer_open(&printer.writer, format, 0, tree->out);
     return printer;
 }
 
@@ -113,8 +112,6 @@ static void close_printer(struct data_printer *printer)
 {
     if (!printer->tree->columns)
         free(printer->columns.at);
-    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
-        free(printer->costs[part]);
     table_columns_free(&printer->shown);
     vec_free(&printer->name);
     vec_free(&printer->in);
@@ -130,8 +127,7 @@ static void add_columns(struct data_printer *printer, const struct column *colum
     size_t first = printer->shown.n;
     for (size_t i = 0; i < n; i++) {
         struct table_column column = table_view_column(view, columns->metric, columns[i].part);
-        column.place = columns[i].part == INCLUSIVE ? offsetof(struct row_facts, costs[0])
-                                                    : offsetof(struct row_facts, costs[1]);
+        column.place = offsetof(struct row_facts, row);
         vec_push(&printer->shown, column);
     }
     for (size_t i = first; i < first + n && metric_is_of_effort(&view->metrics->at[columns->metric]); i++) {
@@ -157,18 +153,13 @@ static void enter_csv(void *context, struct view *view, uint32_t number, uint32_
         if (name_if_in(printer, number, side))
             text_printf(&printer->in, "%s%s", printer->in.n ? "," : "", name_if_in(printer, number, side));
     printer->facts.in = text_string(&printer->in);
-    for (size_t i = 0; i < printer->columns.n; i++) {
-        const struct column *column = &printer->columns.at[i];
-        printer->costs[column->part][column->metric] = view_cost(view, number, column->metric, column->part);
-    }
+    printer->facts.row = number;
     table_write_records(&table, &printer->writer);
 }
 
 void print_tree_csv(const struct tree *tree)
 {
     struct data_printer printer = open_printer(tree, FORMAT_CSV);
-    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
-        printer.facts.costs[part] = printer.costs[part] = mem_alloc((tree->view->metrics->n + 1) * sizeof(double));
     for (size_t i = 0, n; i < printer.columns.n; i += n) {
         n = columns_of_metric(&printer.columns, i);
         add_columns(&printer, &printer.columns.at[i], n);

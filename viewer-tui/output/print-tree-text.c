@@ -216,7 +216,7 @@ void print_tree_text(const struct tree *tree)
     struct tree_printer printer = {.tree = tree, .sources = {.rules = tree->session->rules}};
     struct columns usual = tree->columns ? (struct columns){0} : usual_columns(tree);
     printer.columns = tree->columns ? *tree->columns : usual;
-    writer_open(&printer.writer, FORMAT_TEXT, tree->out);
+    writer_open(&printer.writer, FORMAT_TEXT, 0, tree->out);
     print_head(&printer.writer, tree);
     print_column_heads(&printer);
     struct visitor visitor = {.enter = enter, .context = &printer};

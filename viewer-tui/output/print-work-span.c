@@ -189,8 +189,7 @@ void print_work_span_text(struct summary *summary)
     if (of->why_lower_bound) {
         text_add(&writer->line, "  the span is at least ");
         add_value(&writer->line, of->span, "s");
-        writer_say(writer, ": %s", of->why_lower_bound);
-        writer_end_line(writer);
+        writer_say_line(writer, ": %s", of->why_lower_bound);
     }
     writer_line(writer, "  creating and joining threads is in neither: it depends on their number");
     print_speedups(writer, &was, NULL);

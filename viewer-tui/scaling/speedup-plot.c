@@ -9,16 +9,16 @@
 #define HEADROOM 0.04
 
 static const struct plot_curve empty_curves[PLOT_CURVES] = {
-    [LINEAR_SPEEDUP] = {"linear", "linear", "P", "#555555", '.', .is_measured = false},
-    [MAXIMAL_SPEEDUP] = {"maximal", "maximal", "P T_s / T_1", "#0072b2", 'm', .is_measured = true},
-    [IDLE_SPECIFIC_SPEEDUP] = {"idle-specific", "idle_specific", "P T_s / (T_1 + I_P)", "#e69f00", 'i',
+    [LINEAR_SPEEDUP] = {"linear", "linear", "P", "#555555", .is_measured = false},
+    [MAXIMAL_SPEEDUP] = {"maximal", "maximal", "P T_s / T_1", "#0072b2", .is_measured = true},
+    [IDLE_SPECIFIC_SPEEDUP] = {"idle-specific", "idle_specific", "P T_s / (T_1 + I_P)", "#e69f00",
                                .is_measured = true},
     [INFLATION_SPECIFIC_SPEEDUP] = {"inflation-specific", "inflation_specific", "P T_s / (P T_P - I_P)", "#009e73",
-                                    'f', .is_measured = true},
-    [ACTUAL_SPEEDUP] = {"actual", "actual", "T_s / T_P", "#d55e00", 'a', .is_measured = true},
-    [CURVE_WORK_LAW] = {"work law, at most", "work_law", "T_s / (work / P)", "#999999", 'w', .is_measured = false},
-    [CURVE_SPAN_LAW] = {"span law, at most", "span_law", "T_s / span", "#cc79a7", 's', .is_measured = false},
-    [CURVE_BURDENED] = {"burdened, at least", "burdened", "T_s / (work / P + 1.7 burdened span)", "#56b4e9", 'b',
+                                    .is_measured = true},
+    [ACTUAL_SPEEDUP] = {"actual", "actual", "T_s / T_P", "#d55e00", .is_measured = true},
+    [CURVE_WORK_LAW] = {"work law, at most", "work_law", "T_s / (work / P)", "#999999", .is_measured = false},
+    [CURVE_SPAN_LAW] = {"span law, at most", "span_law", "T_s / span", "#cc79a7", .is_measured = false},
+    [CURVE_BURDENED] = {"burdened, at least", "burdened", "T_s / (work / P + 1.7 burdened span)", "#56b4e9",
                         .is_measured = false},
 };
 

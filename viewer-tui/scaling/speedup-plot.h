@@ -22,7 +22,6 @@ struct plot_curve {
     const char *key;     /* "idle_specific", for programs */
     const char *formula; /* "P T_s / (T_1 + I_P)"; _ precedes a subscript of one character */
     const char *color;   /* "#0072b2"; colors differ for the color-blind, too */
-    char letter;         /* for curves of text */
     bool is_measured; /* its points are measured numbers of workers; else they sample a function */
     VEC(struct plot_point) points; /* fewest workers first; none: there is no such curve */
 };

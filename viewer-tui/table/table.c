@@ -33,8 +33,11 @@ struct table_column table_cost_column(const struct metrics *metrics, size_t m, c
 
 struct table_column table_view_column(const struct view *view, size_t metric, enum cost_part part)
 {
-    return table_cost_column(view->metrics, metric, part == INCLUSIVE ? "inclusive" : "exclusive",
-                             columns_scale(view, metric), view_whole(view, metric));
+    struct table_column column = table_cost_column(view->metrics, metric, part == INCLUSIVE ? "inclusive" : "exclusive",
+                                                   columns_scale(view, metric), view_whole(view, metric));
+    column.view = view;
+    column.part = part;
+    return column;
 }
 
 struct table_column table_percent_column(const struct table_column *cost, bool has_part)
@@ -83,12 +86,18 @@ static const struct metric *metric_of(const struct data_table *table, const stru
     return &table->metrics->at[column->metric];
 }
 
+static double cost_of(const struct table_column *column, const void *value)
+{
+    return column->view ? view_cost(column->view, *(const uint32_t *)value, column->metric, column->part)
+                        : (*(const double *const *)value)[column->metric];
+}
+
 /* A double, a cost or a percentage; NAN: unknown. */
 static double number_of(const struct data_table *table, const struct table_column *column, const void *value)
 {
     if (!is_cost(column))
         return *(const double *)value;
-    double cost = (*(const double *const *)value)[column->metric];
+    double cost = cost_of(column, value);
     if (column->kind == OF_PERCENT)
         return column->whole != 0 ? 100 * cost / column->whole : NAN;
     return metric_is_measured(metric_of(table, column)) ? cost : NAN;
@@ -159,9 +168,8 @@ void table_write_lines(const struct data_table *table, struct writer *writer, si
                 const struct table_column *column = &table->columns[i];
                 const void *value = value_of(table, row, column);
                 if (is_in(column, part) && part == COSTS)
-                    columns_add_cell(metric_of(table, column), (*(const double *const *)value)[column->metric],
-                                     &column->scale, has_shares ? column->whole : 0,
-                                     (size_t)column->width - PERCENT_WIDTH, &writer->line);
+                    columns_add_cell(metric_of(table, column), cost_of(column, value), &column->scale,
+                                     has_shares ? column->whole : 0, (size_t)column->width - PERCENT_WIDTH, &writer->line);
                 else if (is_in(column, part))
                     add_cell(column, value, writer);
             }

@@ -26,7 +26,7 @@ enum value_kind {
     OF_UNSIGNED, /* unsigned */
     OF_INTEGER,  /* int64_t; below 0: unknown */
     OF_DOUBLE,   /* double; NAN: unknown */
-    OF_COST,     /* const double *, the values by metric; column->metric says which */
+    OF_COST,     /* const double *, the values by metric; of a column with a view uint32_t, the number of its row */
     OF_PERCENT,  /* the same, in percent of column->whole */
     OF_JSON      /* const json_t *, written by column->write; JSON only */
 };
@@ -41,6 +41,8 @@ struct table_column {
     int width;    /* of text, flush right; 0: the last column, after two spaces, as long as it is */
     int decimals; /* of doubles in text */
     size_t metric;
+    const struct view *view; /* costs are those of its rows; NULL: of arrays */
+    enum cost_part part;     /* of the view's */
     struct number_scale scale; /* of costs in text */
     double whole;              /* what a cost is shown as a percentage of; NAN: none is */
     void (*write)(const json_t *value, struct json_writer *json);
@@ -55,7 +57,7 @@ typedef VEC(struct table_column) table_columns;
 struct table_column table_cost_column(const struct metrics *metrics, size_t metric, const char *part,
                                       struct number_scale scale, double whole);
 
-/* The same for one part of a view's costs. */
+/* The same for one part of the costs of a view's rows. */
 struct table_column table_view_column(const struct view *view, size_t metric, enum cost_part part);
 
 /* The percentages of effort of such a column, in CSV and JSON. */

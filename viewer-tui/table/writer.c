@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void writer_open(struct writer *writer, enum format format, FILE *out)
+void writer_open(struct writer *writer, enum format format, size_t width, FILE *out)
 {
     *writer = (struct writer){
-        .format = format, .out = out, .ascii = describe_in_ascii(), .width = LINE_WIDTH};
+        .format = format, .out = out, .ascii = describe_in_ascii(), .width = width ? width : LINE_WIDTH};
     if (format != FORMAT_JSON)
         return;
     json_write_start(&writer->json, out, 0);

@@ -39,7 +39,7 @@ struct writer {
     enum format format; /* text, CSV or JSON */
     FILE *out;
     bool ascii;              /* text: no other characters */
-    size_t width;            /* text: columns of running text; set by the printer, else LINE_WIDTH */
+    size_t width;            /* text: columns of running text */
     struct text line;        /* text: the line in the making */
     struct text right;       /* text: a part of the line in the making */
     bool has_fields;         /* csv: the record has a field already */
@@ -49,8 +49,8 @@ struct writer {
 /* Columns of text for people. */
 #define LINE_WIDTH 100
 
-/* The caller frees it with writer_free, which ends a JSON document. */
-void writer_open(struct writer *writer, enum format format, FILE *out);
+/* Width 0: LINE_WIDTH. The caller frees it with writer_free, which ends a JSON document. */
+void writer_open(struct writer *writer, enum format format, size_t width, FILE *out);
 void writer_free(struct writer *writer);
 
 /* The head of a page: in text the first line of every view (run-line.h), in JSON the members title, databases (of a
@@ -69,6 +69,8 @@ void writer_end_line(struct writer *writer);
 /* Ends the line with formatted text. */
 #define writer_line(writer, ...)                                                                   \
     (text_printf(&(writer)->line, __VA_ARGS__), writer_end_line(writer))
+/* Ends the line with formatted text that is cleaned. */
+#define writer_say_line(writer, ...) (writer_say(writer, __VA_ARGS__), writer_end_line(writer))
 /* The first line of every view (run-line.h). */
 void writer_run_line(struct writer *writer, const struct session *session,
                      const struct database *db);

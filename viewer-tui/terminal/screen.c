@@ -29,19 +29,11 @@ static const struct heat {
     double share;
     int of_256, of_8;
     attr_t attributes, without_colors;
-} heats[STYLE_CURVE - STYLE_HEAT] = {
+} heats[STYLES - STYLE_HEAT] = {
     {0, 245, COLOR_WHITE, A_DIM, A_DIM},          {0.005, 72, COLOR_GREEN, A_NORMAL, A_NORMAL},
     {0.02, 107, COLOR_GREEN, A_NORMAL, A_NORMAL}, {0.05, 142, COLOR_YELLOW, A_NORMAL, A_BOLD},
     {0.1, 178, COLOR_YELLOW, A_NORMAL, A_BOLD},   {0.2, 208, COLOR_RED, A_BOLD, A_BOLD},
     {0.4, 202, COLOR_RED, A_BOLD, A_BOLD},        {0.7, 196, COLOR_RED, A_BOLD, A_BOLD},
-};
-
-/* Colors of curves, by enum plot_curve_id. The 256-color ones are near those of speedup-plot.c. */
-static const struct {
-    int of_256, of_8;
-} curves[STYLES - STYLE_CURVE] = {
-    {245, COLOR_WHITE}, {32, COLOR_BLUE},   {214, COLOR_YELLOW},  {36, COLOR_GREEN},
-    {202, COLOR_RED},   {249, COLOR_WHITE}, {175, COLOR_MAGENTA}, {117, COLOR_CYAN},
 };
 
 /* The palette of Okabe and Ito, as near as terminals have it. */
@@ -65,11 +57,9 @@ static void set_monochrome(void)
         [STYLE_WARNING] = A_BOLD,   [STYLE_MATCH] = A_BOLD | A_UNDERLINE,
         [STYLE_COMMENT] = A_DIM,
     };
-    for (int style = 0; style < STYLE_CURVE; style++)
+    for (int style = 0; style < STYLES; style++)
         styles[style] =
             style < STYLE_HEAT ? attributes[style] : heats[style - STYLE_HEAT].without_colors;
-    for (int style = STYLE_CURVE; style < STYLES; style++)
-        styles[style] = A_NORMAL;
 }
 
 /* Sets a color on the terminal's background: a number of the 256-color palette, or of the 8 colors
@@ -98,9 +88,7 @@ static void set_colors(void)
     set_color(STYLE_NUMBER, 139, COLOR_MAGENTA, A_NORMAL);
     set_color(STYLE_KEYWORD, 110, COLOR_CYAN, A_NORMAL);
     set_color(STYLE_DIRECTIVE, 174, COLOR_MAGENTA, A_NORMAL);
-    for (int i = 0; i < STYLES - STYLE_CURVE; i++)
-        set_color(STYLE_CURVE + i, curves[i].of_256, curves[i].of_8, A_NORMAL);
-    for (int i = 0; i < STYLE_CURVE - STYLE_HEAT; i++)
+    for (int i = 0; i < STYLES - STYLE_HEAT; i++)
         set_color(STYLE_HEAT + i, heats[i].of_256, heats[i].of_8, heats[i].attributes);
     has_tiles = COLOR_PAIRS >= TILE_PAIRS;
     for (int around = 0; around <= SCREEN_TILE_COLORS && has_tiles; around++)
@@ -285,7 +273,7 @@ void screen_rule(int line, int column, int width)
 
 enum style screen_heat(double share)
 {
-    int i = STYLE_CURVE - STYLE_HEAT - 1;
+    int i = STYLES - STYLE_HEAT - 1;
     while (i > 0 && share < heats[i].share)
         i--;
     return STYLE_HEAT + i;

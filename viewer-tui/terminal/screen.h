@@ -20,8 +20,7 @@ enum style {
     STYLE_KEYWORD,
     STYLE_DIRECTIVE,
     STYLE_HEAT, /* first of the styles of costs, from small to large shares of the whole */
-    STYLE_CURVE = STYLE_HEAT + 8, /* first of the styles of a plot's curves */
-    STYLES = STYLE_CURVE + 8
+    STYLES = STYLE_HEAT + 8
 };
 
 /* A rectangle of the screen. */

@@ -2,7 +2,6 @@
 #ifndef VIEWER_THREAD_VALUES_H
 #define VIEWER_THREAD_VALUES_H
 
-#include "viewer-tui/base/distribution.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/database.h"
 
@@ -23,14 +22,8 @@ struct value_refs {
 /* Whether the database has the threads' values of that scope for a metric, or for all parts of a sum. */
 bool thread_values_exist(const struct database *db, size_t metric, enum metric_scope scope);
 
-/* Adds up the values of a metric in every profile: by_profile[0 .. database_n_profiles - 1], 0 for the summary. Reads
- * cct.db if it exists, else profile.db. Sorts the refs. DONE or STOPPED. */
+/* Adds up the values of a metric in every profile: by_profile[0 .. database_n_profiles - 1], 0 for the summary.
+ * Sorts the refs. DONE or STOPPED. */
 enum outcome thread_values(const struct database *db, struct value_refs *refs, size_t metric, double *by_profile);
-
-/* The distributions of rows 0 .. n_rows - 1 over the threads to which the database is restricted, or all, in one pass
- * over the threads' values; medians are NAN. Sorts the refs. Memory does not grow with the number of threads. DONE or
- * STOPPED. */
-enum outcome thread_distributions(const struct database *db, struct value_refs *refs, size_t metric, uint32_t n_rows,
-                                  struct distribution *distributions);
 
 #endif

@@ -1,8 +1,6 @@
 #include "viewer-tui/tree/view.h"
 
-#include "viewer-tui/base/task.h"
 #include "viewer-tui/tree/labels.h"
-#include "viewer-tui/tree/thread-statistics.h"
 
 #include <assert.h>
 #include <math.h>
@@ -43,33 +41,18 @@ static int compare_rows(const void *left, const void *right, void *context)
     return is_reversed ? -result : result;
 }
 
-/* Computes the sort keys. If the user stops that, missing keys come last. */
-static void compute_keys(struct view *view, const uint32_t *rows, struct sorted_row *sorted,
-                         size_t n)
-{
-    enum cost_part part = view->sorting.part, other = part == INCLUSIVE ? EXCLUSIVE : INCLUSIVE;
-    size_t metric = view->sorting.metric;
-    bool may_take_long = metric >= view->n_metrics; /* if it needs values of threads */
-    view_gather(view, rows, n, metric);
-    progress_begin("computing sort keys", n);
-    for (size_t i = 0; i < n; i++) {
-        if (may_take_long && !progress_at(i))
-            thread_statistics_stop(view->statistics);
-        if (may_take_long && thread_statistics_are_stopped(view->statistics))
-            continue;
-        sorted[i].first = view_cost(view, sorted[i].number, metric, part);
-        sorted[i].second = view_cost(view, sorted[i].number, metric, other);
-    }
-    progress_end();
-}
-
 void view_sort_rows(struct view *view, uint32_t *rows, size_t n)
 {
     struct sorted_row *sorted = mem_alloc((n + 1) * sizeof *sorted);
-    for (size_t i = 0; i < n; i++)
+    enum cost_part part = view->sorting.part, other = part == INCLUSIVE ? EXCLUSIVE : INCLUSIVE;
+    size_t metric = view->sorting.metric;
+    for (size_t i = 0; i < n; i++) {
         sorted[i] = (struct sorted_row){rows[i], NAN, NAN};
-    if (!view->sorting.by_name)
-        compute_keys(view, rows, sorted, n);
+        if (view->sorting.by_name)
+            continue;
+        sorted[i].first = view_cost(view, rows[i], metric, part);
+        sorted[i].second = view_cost(view, rows[i], metric, other);
+    }
     qsort_r(sorted, n, sizeof *sorted, compare_rows, view);
     for (size_t i = 0; i < n; i++)
         rows[i] = sorted[i].number;

@@ -2,7 +2,6 @@
 
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/metrics/derived.h"
-#include "viewer-tui/tree/thread-statistics.h"
 
 #include <assert.h>
 #include <math.h>
@@ -30,12 +29,6 @@ static uint32_t append(struct view *view, struct row row)
     return number;
 }
 
-static enum outcome rows_value_refs(void *view, const uint32_t *rows, size_t n, enum cost_part part,
-                                    struct value_refs *refs)
-{
-    return view_rows_value_refs(view, rows, n, part, refs);
-}
-
 struct view *view_new(const struct view_class *class, struct database *db,
                       const struct metrics *metrics)
 {
@@ -44,7 +37,6 @@ struct view *view_new(const struct view_class *class, struct database *db,
     view->db = db;
     view->metrics = metrics;
     view->n_metrics = metrics->n_stored;
-    view->statistics = thread_statistics_new(db, rows_value_refs, view);
     append(view, (struct row){.kind = KIND_ROOT, .place = NOTHING, .call_file = NOTHING});
     view->totals = mem_alloc((view->n_metrics + 1) * sizeof *view->totals);
     view->program = mem_alloc((view->n_metrics + 1) * sizeof *view->program);
@@ -81,7 +73,6 @@ void view_close(struct view *view)
     free(view->costs);
     free(view->totals);
     free(view->program);
-    thread_statistics_free(view->statistics);
     free(view->scratch);
     free(view);
 }
@@ -90,7 +81,6 @@ void view_sort(struct view *view, struct sorting sorting)
 {
     view->sorting = sorting;
     view->sorting_number++;
-    thread_statistics_resume(view->statistics);
 }
 
 enum outcome view_expand(struct view *view, uint32_t row)
@@ -145,35 +135,7 @@ static double cost_in_row(const void *context, size_t metric, enum cost_part par
 double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
 {
     struct row_of_view of = {view, row};
-    if (metric < view->n_metrics)
-        return stored_cost(view, row, metric, part);
-    struct formula_input input = {.cost = cost_in_row,
-                                  .context = &of,
-                                  .program = view->totals,
-                                  .threads = thread_statistics_value,
-                                  .statistics = view->statistics,
-                                  .row = row};
-    return metric < view->metrics->n ? derived_value(view->metrics, metric, input, part) : 0;
-}
-
-/* Arguments of view_gather. */
-struct gathering {
-    struct view *view;
-    const uint32_t *rows;
-    size_t n;
-};
-
-static bool gather(void *context, size_t metric)
-{
-    const struct gathering *gathering = context;
-    return thread_statistics_gather(gathering->view->statistics, gathering->rows, gathering->n,
-                                    metric) == DONE;
-}
-
-void view_gather(struct view *view, const uint32_t *rows, size_t n, size_t metric)
-{
-    struct gathering gathering = {view, rows, n};
-    derived_thread_needs(view->metrics, metric, gather, &gathering);
+    return view_value(view, cost_in_row, &of, metric, part);
 }
 
 double view_value(const struct view *view, formula_costs *cost, const void *context, size_t metric,
@@ -182,19 +144,12 @@ double view_value(const struct view *view, formula_costs *cost, const void *cont
     if (metric < view->n_metrics)
         return cost(context, metric, part);
     struct formula_input input = {.cost = cost, .context = context, .program = view->totals};
-    return derived_value(view->metrics, metric, input, part);
+    return metric < view->metrics->n ? derived_value(view->metrics, metric, input, part) : 0;
 }
 
 double view_total(const struct view *view, size_t metric)
 {
-    struct formula_input input = {.cost = formula_cost_in_array,
-                                  .context = view->totals,
-                                  .program = view->totals,
-                                  .threads = thread_statistics_value,
-                                  .statistics = view->statistics};
-    if (metric < view->n_metrics)
-        return view->totals[metric].inclusive;
-    return metric < view->metrics->n ? derived_value(view->metrics, metric, input, INCLUSIVE) : 0;
+    return view_value(view, formula_cost_in_array, view->totals, metric, INCLUSIVE);
 }
 
 /* The share of a metric that is not compared. */
@@ -362,6 +317,5 @@ void view_release(struct view *view, uint32_t row)
     released->sorted_by = 0;
     if (first < view->rows.n && view->class->release)
         view->class->release(view, first);
-    thread_statistics_forget(view->statistics, first);
     view->rows.n = view->order.n = first;
 }

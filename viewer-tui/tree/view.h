@@ -36,7 +36,6 @@ struct row {
 };
 
 struct view;
-struct thread_statistics;
 
 /* A node of which the costs of a row are a sum. */
 struct node_ref {
@@ -86,7 +85,6 @@ struct view {
     VEC(uint32_t) order; /* parallel to rows: a row's children in order, from first_child on */
     struct cost *costs;  /* n_metrics for each row; unused with class->cost */
     size_t costs_size;
-    struct thread_statistics *statistics; /* of its rows */
     struct cost *totals;                  /* of the whole program, by stored metric */
     struct cost *program;                 /* of row 0; unused without class->cost */
     struct cost *scratch;                 /* room for the costs of one row */
@@ -146,14 +144,9 @@ static inline const struct view *view_origin(const struct view *view, uint32_t *
 /* One cost of a row. NAN if it is undefined, which derived metrics and ratios may be. */
 double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part);
 
-/* The same for costs that need not belong to a row: those that `cost` returns for `context`. Values of threads are then
- * undefined. */
+/* The same for costs that need not belong to a row: those that `cost` returns for `context`. */
 double view_value(const struct view *view, formula_costs *cost, const void *context, size_t metric,
                   enum cost_part part);
-
-/* Finds out what is needed for a metric of many rows at once, before view_cost is asked for them:
- * that makes one pass over the values of threads of what would be one for each row. */
-void view_gather(struct view *view, const uint32_t *rows, size_t n, size_t metric);
 
 /* Joins children of a row, for a comparison: child i is joined to the first child with the same
  * groups[i], unless that is NOTHING. The children must be the rows that were made last, and must

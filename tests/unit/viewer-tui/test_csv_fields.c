@@ -11,7 +11,7 @@ static size_t size;
 static struct writer begin(void)
 {
     struct writer writer;
-    writer_open(&writer, FORMAT_CSV, open_memstream(&record, &size));
+    writer_open(&writer, FORMAT_CSV, 0, open_memstream(&record, &size));
     return writer;
 }
 

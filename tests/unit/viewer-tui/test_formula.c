@@ -5,10 +5,10 @@
 #include <math.h>
 
 /* Metrics a, b, "c d", which is a lower bound, and e, which is derived and no sum. */
-static const struct formula_metric metrics[] = {{"a", 1, true, true, false},
-                                                {"b", 0, true, true, false},
-                                                {"c d", 2, true, true, true},
-                                                {"e", 3, false, false, false}};
+static const struct formula_metric metrics[] = {{"a", 1, true, false},
+                                                {"b", 0, true, false},
+                                                {"c d", 2, true, true},
+                                                {"e", 3, false, false}};
 #define N_METRICS (sizeof metrics / sizeof *metrics)
 
 static const struct cost row[] = {{8, 2}, {4, 1}, {0, 0}}, program[] = {{16, 3}, {20, 5}, {64, 7}};
@@ -132,44 +132,12 @@ TEST(additivity_follows_from_the_metrics)
         {"if($a > 1, $a, 0)", false},
         {"$a < $b", false},
         {"3", false},
-        {"thread_max($a)", false},
-        {"thread_mean($a)", true},
-        {"thread_max($a) / thread_mean($a)", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct formula formula = parsed(cases[i].text);
         if (formula.is_additive != cases[i].is_additive)
             fail_msg("%s: additive %d", cases[i].text, formula.is_additive);
         formula_free(&formula);
-    }
-}
-
-/* Made-up statistics of threads: each argument changes the value. */
-static double of_threads(struct thread_statistics *statistics, uint32_t number, size_t metric,
-                         enum cost_part part, enum formula_statistic which)
-{
-    assert_null(statistics);
-    return number * 1000 + (double)metric * 100 + (part == EXCLUSIVE ? 10 : 0) + which;
-}
-
-TEST(statistics_of_threads_are_asked_for)
-{
-    static const struct {
-        const char *text;
-        double inclusive, exclusive;
-    } cases[] = {{"thread_min($a)", 7001, 7011},
-                 {"thread_mean($b:exclusive)", 7112, 7112},
-                 {"thread_max( $\"c d\" )", 7203, 7213},
-                 {"2 * thread_stddev($1:inclusive) + 1", 14009, 14009}};
-    struct formula_input input = known;
-    input.threads = of_threads;
-    input.row = 7;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct formula formula = parsed(cases[i].text);
-        assert_true(formula_value(&formula, &input, INCLUSIVE) == cases[i].inclusive);
-        assert_true(formula_value(&formula, &input, EXCLUSIVE) == cases[i].exclusive);
-        formula_free(&formula);
-        assert_true(isnan(value_of(cases[i].text, INCLUSIVE))); /* nobody knows */
     }
 }
 
@@ -200,10 +168,6 @@ TEST(errors_are_where_they_are)
         {"min(1)", 4, "at least 2"},
         {"sqrt(1,2)", 5, "takes 1 values, not 2"},
         {"if(1,2)", 3, "takes 3"},
-        {"thread_max($e)", 11, "no values of threads"},
-        {"thread_max(@a)", 11, "a metric of the row"},
-        {"thread_max($a + 1)", 14, "')' is missing"},
-        {"thread_max", 10, "'(' is missing"},
         {"sqrt()", 5, "a value should stand here"},
         {"1e999", 0, "too large"},
         {".", 0, "no number"},
@@ -311,10 +275,7 @@ TEST(bounds_follow_from_those_of_the_metrics)
                  {"$\"c d\" < 1", BOUND_NONE},
                  {"max($a, $\"c d\", 1)", BOUND_LOWER},
                  {"if($\"c d\", 1, 2)", BOUND_NONE},
-                 {"if(1, 2, $\"c d\")", BOUND_NONE},
-                 {"sqrt(thread_max($\"c d\"))", BOUND_LOWER},
-                 {"thread_stddev($\"c d\")", BOUND_NONE},
-                 {"thread_stddev($a)", BOUND_EXACT}};
+                 {"if(1, 2, $\"c d\")", BOUND_NONE}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct formula formula = parsed(cases[i].text);
         assert_int_equal(formula.bound, cases[i].bound);

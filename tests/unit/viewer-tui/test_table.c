@@ -43,7 +43,7 @@ static char *written(enum format format, void (*write)(const struct data_table *
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    writer_open(&writer, format, out);
+    writer_open(&writer, format, 0, out);
     write(&table, &writer);
     writer_free(&writer);
     fclose(out);

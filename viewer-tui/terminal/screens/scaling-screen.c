@@ -4,7 +4,6 @@
 #include "lib/safe-output.h"
 #include "viewer-tui/output/print-scaling.h"
 #include "viewer-tui/output/printed-pages.h"
-#include "viewer-tui/scaling/plot-cells.h"
 #include "viewer-tui/terminal/prompt.h"
 #include "viewer-tui/terminal/screens/list.h"
 #include "viewer-tui/tree/labels.h"
@@ -19,119 +18,62 @@
 /* As in the trees of runs. */
 #define WRITE_KEY 'W'
 
-/* Columns of the legend, right of the plot. */
-#define LEGEND_WIDTH 28
-
-_Static_assert(STYLES - STYLE_CURVE == PLOT_CURVES, "each curve needs a style");
-
-/* Widths from which the screen has room for the legend, and the table for intervals. */
-#define WIDTH_WITH_LEGEND    72
-#define WIDTH_WITH_INTERVALS 100
-
-/* The table takes at most 1 / TABLE_PART of the lines. */
-#define TABLE_PART 2
+/* Least lines of the screen on which more than the column titles stands above the rows. */
+#define HEIGHT_WITH_BASELINE 16
 
 struct scaling_page {
     const struct shown_set *shown;
-    struct speedup_plot plot;
     bool ascii;
     struct list table; /* a line for each number of workers */
+    VEC(char *) lines; /* as they are printed, for the width of the screen; pieces of `printed` */
+    char *printed;
+    size_t first_row; /* index of the line of the first number of workers */
     struct text title;
     struct text message; /* for the last line, until the next key */
 };
 
-/* ---- table ---- */
-
-static void add_value(struct text *line, int width, int decimals, double value)
+static void print_lines(struct scaling_page *page)
 {
-    if (isfinite(value))
-        text_printf(line, "%*.*f", width, decimals, value);
-    else
-        text_printf(line, "%*s", width, "-");
+    size_t rows_at = 0;
+    free(page->printed);
+    page->printed = scaling_text(page->shown->set, page->shown->table, (size_t)screen_width(), &rows_at);
+    page->lines.n = 0;
+    for (char *at = page->printed, *end; at && (end = strchr(at, '\n')); at = end + 1) {
+        if (at == page->printed + rows_at)
+            page->first_row = page->lines.n;
+        *end = '\0';
+        vec_push(&page->lines, at);
+    }
 }
 
-static void add_heads(const void *context, size_t index, struct text *line)
+static void add_head(const void *context, size_t index, struct text *line)
 {
-    (void)context;
-    (void)index;
-    text_printf(line, "%8s%6s%10s", "workers", "runs", "T_P, s");
-    if (screen_width() >= WIDTH_WITH_INTERVALS)
-        text_printf(line, "%20s", "interval");
-    text_printf(line, "%9s%10s%10s%10s%11s", "speedup", "work", "overhead", "idleness", "inflation");
+    const struct scaling_page *page = context;
+    text_add(line, page->lines.at[page->first_row - page->table.n_heads + index]);
 }
 
 static void add_row(const void *context, size_t index, struct text *line)
 {
     const struct scaling_page *page = context;
-    const struct scaling_row *row = &page->shown->table->rows.at[index];
-    text_printf(line, "%8u%6zu", row->workers, row->n_runs);
-    add_value(line, 10, 3, row->time.median);
-    if (screen_width() >= WIDTH_WITH_INTERVALS) {
-        char interval[64];
-        snprintf(interval, sizeof interval, "%.3f to %.3f", row->time.low, row->time.high);
-        text_printf(line, "%20s", interval);
-    }
-    add_value(line, 9, 2, row->speedups[ACTUAL_SPEEDUP].value);
-    add_value(line, 10, 3, row->work.median);
-    add_value(line, 10, 3, row->overhead.median);
-    add_value(line, 10, 3, row->idleness.median);
-    add_value(line, 11, 3, row->inflation);
+    text_add(line, page->lines.at[page->first_row + index]);
 }
 
-/* ---- plot ---- */
-
-static void draw_legend(const struct scaling_page *page, int line, int column, int height)
-{
-    const struct speedup_plot *plot = &page->plot;
-    int at = line;
-    for (int c = 0; c < PLOT_CURVES && at < line + height; c++) {
-        if (!plot->curves[c].points.n)
-            continue;
-        char letter[2] = {plot->curves[c].letter};
-        screen_put(at, column, 1, STYLE_CURVE + c, letter);
-        screen_put(at++, column + 2, LEGEND_WIDTH - 2, STYLE_PLAIN, plot->curves[c].name);
-    }
-    struct area rest = {at, column, 1, LEGEND_WIDTH};
-    if (at >= line + height || page->ascii)
-        return;
-    if (plot->coverage > 0)
-        screen_print(rest, STYLE_DIM, "bars: %.1f%% or more", 100 * plot->coverage);
-    else
-        screen_print(rest, STYLE_DIM, "%s", plot->curves[ACTUAL_SPEEDUP].points.n ? "no bars: too few runs"
-                                                                                  : "no run with one worker");
-}
-
-static void draw_plot(const struct scaling_page *page, int line, int height)
-{
-    bool has_legend = screen_width() >= WIDTH_WITH_LEGEND;
-    int width = screen_width() - (has_legend ? LEGEND_WIDTH + 1 : 0);
-    struct plot_cells cells = plot_cells_of(&page->plot, width, height, page->ascii);
-    for (int i = 0; i < cells.height; i++)
-        for (int column = 0; column < cells.width; column++) {
-            const struct plot_cell *cell = plot_cell_at(&cells, i, column);
-            enum style style = cell->curve == NO_CURVE ? STYLE_DIM : STYLE_CURVE + cell->curve;
-            if (*cell->text)
-                screen_put(line + i, column, 1, style, cell->text);
-        }
-    if (cells.height && has_legend)
-        draw_legend(page, line, width + 1, height);
-    plot_cells_free(&cells);
-}
-
-/* Draws the page: the plot if there is room for it, and the table below. Returns the last line. */
+/* Draws the page as it is printed. Returns the last line. */
 static int draw(void *context)
 {
     struct scaling_page *page = context;
-    int lines = screen_height() - 2, rows = (int)page->table.scroller.n;
-    int most = lines / TABLE_PART > 2 ? lines / TABLE_PART : 2;
-    int height = rows + 1 < most ? rows + 1 : most; /* of the table, with its head */
+    int lines = screen_height() - 2 > 2 ? screen_height() - 2 : 2;
+    print_lines(page);
+    page->table.scroller.n = page->lines.n ? page->shown->table->rows.n : 0;
+    /* The title of the screen has the first line. */
+    page->table.n_heads = screen_height() >= HEIGHT_WITH_BASELINE && page->lines.n ? page->first_row - 1 : 1;
+    int height = (int)(page->table.scroller.n + page->table.n_heads);
     screen_begin();
     frame_draw(text_string(&page->title), page->message.n ? text_string(&page->message) : page->table.help);
-    if (lines - height >= LEAST_PLOT_HEIGHT)
-        draw_plot(page, 1, lines - height);
-    else
-        height = lines > 2 ? lines : 2;
-    list_draw(&page->table, (struct area){screen_height() - 1 - height, 0, height, screen_width()});
+    list_draw(&page->table, (struct area){1, 0, height < lines ? height : lines, screen_width()});
+    size_t next = page->first_row + page->table.scroller.n;
+    for (; height < lines && next < page->lines.n; height++)
+        screen_put(1 + height, 0, screen_width(), STYLE_PLAIN, page->lines.at[next++]);
     screen_end();
     return screen_height() - 1;
 }
@@ -149,19 +91,18 @@ static void show_help(void)
         "  ?, F1            this help\n"
         "  q, F10, ^C       quit\n"
         "\n"
-        "Curves\n"
+        "Speedups\n"
         "  T_s is the time of the serial baseline, or without one that of one worker; T_P that "
         "with P workers, I_P the idleness.\n"
-        "  . linear               P\n"
-        "  m maximal              P T_s / T_1: neither idleness nor inflation\n"
-        "  i idle-specific        P T_s / (T_1 + I_P): no inflation\n"
-        "  f inflation-specific   P T_s / (P T_P - I_P): no idleness\n"
-        "  a actual               T_s / T_P\n"
-        "  w work law             T_s / (work / P): no speedup is larger\n"
-        "  s span law             T_s / span: no speedup is larger\n"
-        "  b burdened             T_s / (work / P + 1.7 burdened span): work stealing reaches this\n"
-        "  The last three need hpcrun --workers ... --work-span. The true speedup is within "
-        "its vertical bar with the probability in the legend.\n"
+        "  linear               P\n"
+        "  maximal              P T_s / T_1: neither idleness nor inflation\n"
+        "  idle-specific        P T_s / (T_1 + I_P): no inflation\n"
+        "  inflation-specific   P T_s / (P T_P - I_P): no idleness\n"
+        "  actual               T_s / T_P\n"
+        "  work law             T_s / (work / P): no speedup is larger\n"
+        "  span law             T_s / span: no speedup is larger\n"
+        "  burdened             T_s / (work / P + 1.7 burdened span): work stealing reaches this\n"
+        "  The last three need hpcrun --workers ... --work-span.\n"
         "\n"
         "Table\n"
         "  Medians over the runs, in seconds; the manual page says more. Inflation: work that one "
@@ -250,22 +191,19 @@ int scaling_screen_run(const struct shown_set *shown)
 {
     const char *cause = screen_start(shown->has_mouse);
     if (!cause) {
-        struct scaling_page page = {
-            .shown = shown, .plot = speedup_plot_of(shown->table), .ascii = describe_in_ascii()};
+        struct scaling_page page = {.shown = shown, .ascii = describe_in_ascii()};
         page.table = (struct list){
             .help = " Up, Down: workers  Enter: open a run  L: losses  W: write  ?: help  q: quit",
-            .n_heads = 1,
-            .head_style = STYLE_HEAD,
-            .head = add_heads,
+            .head = add_head,
             .line = add_row,
-            .context = &page,
-            .scroller = {.n = shown->table->rows.n}};
+            .context = &page};
         text_add(&page.title, "scaling: ");
         text_add_clean_code(&page.title, shown->set->command, page.ascii);
         cause = loop(&page);
         if (!cause)
             screen_stop();
-        speedup_plot_free(&page.plot);
+        free(page.printed);
+        vec_free(&page.lines);
         vec_free(&page.title);
         vec_free(&page.message);
     }

@@ -1,5 +1,4 @@
-/* The page of a set of runs: a plot of the speedups, and a table with a line for each number of
- * workers. */
+/* The page of a set of runs: what --print scaling prints, with a number of workers selected. */
 #ifndef VIEWER_SCALING_SCREEN_H
 #define VIEWER_SCALING_SCREEN_H
 

@@ -114,12 +114,7 @@ bool tui_is_marker(const struct tui *tui, size_t index, int column)
 void tui_prepare_tree(struct tui *tui, struct area area)
 {
     struct pane *pane = tui_pane(tui);
-    size_t height = area.height > 0 ? (size_t)area.height : 0;
-    pane_scroll(pane, height);
-    size_t n = pane->shown.n - pane->scroller.top;
-    for (size_t c = 0; c < tui->shown_columns.n; c++)
-        view_gather(pane->view, pane->shown.at + pane->scroller.top, n < height ? n : height,
-                    tui->shown_columns.at[c].metric);
+    pane_scroll(pane, area.height > 0 ? (size_t)area.height : 0);
     shift_to_selected(tui, pane, names_area(tui, area).width);
 }
 
