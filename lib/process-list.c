@@ -141,31 +141,31 @@ static struct process_image *find_image(const struct process_list *list, int pid
  * and two for each. Those before 2.1 do not have the last four numbers. */
 enum { END_NUMBERS = 9, EVENTS_AT = 11, MOST_END_NUMBERS = 64 };
 
-/* Finds LOSS and the three numbers after it. False if the line is not whole. */
-static bool find_account(const uint64_t *numbers, size_t n, const uint64_t **account)
+/* LOSS and the three numbers after it; NULL if the line is not whole. */
+static const uint64_t *find_account(const uint64_t *numbers, size_t n)
 {
     static const uint64_t none[4];
     size_t more = n > EVENTS_AT ? n - EVENTS_AT - 1 - 2 * numbers[EVENTS_AT] : SIZE_MAX;
-    *account = n == END_NUMBERS || more == 4 ? numbers + n - 4 : none;
-    return n == END_NUMBERS || more == 4 || more == 0;
+    if (n == END_NUMBERS || more == 4)
+        return numbers + n - 4;
+    return more == 0 ? none : NULL;
 }
 
 /* The last end line of an image counts, because an exec may fail and the image go on. */
 static void read_end(struct process_list *list, struct line *line, size_t order)
 {
     uint64_t numbers[MOST_END_NUMBERS] = {0};
-    const uint64_t *account;
     size_t n = 0;
     while (line->at < line->end && n < MOST_END_NUMBERS && !line->bad)
         numbers[n++] = number(line);
-    bool is_whole = !line->bad && find_account(numbers, n, &account);
+    const uint64_t *account = line->bad ? NULL : find_account(numbers, n);
     int pid = (int)numbers[0];
     uint64_t start = numbers[1], end = numbers[2];
     struct process_image *image = find_image(list, pid, start);
     bool is_replaced = image && image->state == IMAGE_UNMEASURED; /* its line comes before this */
     if (is_replaced)
         image = image_before(list, image);
-    if (!is_whole || !image)
+    if (!account || !image)
         return;
     image->state = end != PROCESS_EXEC ? IMAGE_ENDED : is_replaced ? IMAGE_REPLACED : IMAGE_EXEC;
     image->end = (enum process_state)end;

@@ -247,7 +247,6 @@ static void write_file(struct timeline_job *job, const char *path, unsigned work
     const struct traced_threads *threads = job->threads;
     bool is_time = event_is_time(&threads->measurements->events.at[threads->event]);
     struct timeline_header header = {
-        .magic = TIMELINE_MAGIC,
         .version = TIMELINE_VERSION,
         .event = threads->event,
         .shift = is_time ? TIME_SHIFT : 0,
@@ -260,6 +259,7 @@ static void write_file(struct timeline_job *job, const char *path, unsigned work
     struct timeline_thread *listed = mem_alloc(threads->all.n * sizeof *listed);
     struct timeline_wake_list *wake_lists = mem_alloc(threads->all.n * sizeof *wake_lists);
     struct file_writer file;
+    memcpy(header.magic, TIMELINE_MAGIC, sizeof header.magic);
     file_create_shared(&file, path);
     file_write(&file, &header, sizeof header); /* placeholder */
     file_write(&file, listed, threads->all.n * sizeof *listed);

@@ -5,8 +5,12 @@
 
 #include <elf.h>
 
-/* Words of Go's runtime.moduledata. Its first ones are the addresses of the table and of its names. */
-enum { MODULE_TABLE, MODULE_NAMES, MODULE_TEXT = 22, MODULE_DATA_1_18 = 38, MODULE_DATA = 40 };
+/* Words of Go's runtime.moduledata. Its first ones are the addresses of the table and of its names. The address of the
+ * data of functions is one of the words from MODULE_TYPES on: 38 in Go 1.18, 40 from 1.20 on, 43 from 1.27 on. */
+enum { MODULE_TABLE, MODULE_NAMES, MODULE_TEXT = 22, MODULE_TYPES = 36, MODULE_END = 48 };
+
+/* Functions with inlined calls that show whether an address of the data is right. */
+#define FUNCTIONS_TO_CHECK 16
 
 /* ---- what the runtime's own description of the program says ---- */
 
@@ -45,15 +49,32 @@ static uint64_t find_module_data(const struct go_program *go, const struct reloc
     return 0;
 }
 
+static bool calls_are_valid(const struct go_program *go)
+{
+    struct go_function function;
+    struct go_call call;
+    unsigned valid = 0;
+    for (uint64_t i = 0; i < go->table.count && valid < FUNCTIONS_TO_CHECK; i++)
+        if (go_program_function(go, i, &function) && function.call_values && function.calls) {
+            if (!go_program_call(go, &function, 0, &call))
+                return false;
+            valid++;
+        }
+    return valid > 0;
+}
+
 static void read_module_data(struct go_program *go, const struct relocations *relocations)
 {
-    enum go_version version = go->table.version;
-    uint64_t module = version == GO_1_16 ? 0 : find_module_data(go, relocations);
-    unsigned data = version == GO_1_18 ? MODULE_DATA_1_18 : MODULE_DATA;
+    uint64_t module = go->table.version == GO_1_16 ? 0 : find_module_data(go, relocations);
     if (!module)
         return;
     go->table.text = word_at(go, relocations, module + 8 * MODULE_TEXT);
-    go->table.data = word_at(go, relocations, module + 8 * data);
+    for (unsigned i = MODULE_TYPES; i < MODULE_END; i++) {
+        go->table.data = word_at(go, relocations, module + 8 * i);
+        if (calls_are_valid(go))
+            return;
+    }
+    go->table.data = 0;
 }
 
 /* ---- finding it ---- */
@@ -97,7 +118,9 @@ void go_program_find(struct go_program *go, const struct elf_image *image,
         diag_note(image->path,
                   "%s is damaged, or of an unknown version of Go: Go's functions may lack names",
                   section->name);
-    for (size_t i = 0; i < image->segments.n && image->sections.n == 0; i++)
+    /* The system's linker merges the section with others in programs that are position-independent. */
+    bool may_be_anywhere = image->sections.n == 0 || (!section && elf_section(image, ".go.buildinfo"));
+    for (size_t i = 0; i < image->segments.n && may_be_anywhere; i++)
         if (image->segments.at[i].type == PT_LOAD &&
             search_segment(go, &image->segments.at[i], relocations))
             return;

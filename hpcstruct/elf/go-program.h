@@ -12,7 +12,7 @@ struct go_program {
     struct go_table table; /* count is 0 if the file has none */
 };
 
-/* Finds the table by its section, or in a file without section headers by its first bytes. Prints a note
+/* Finds the table by its section, or where none has its name by its first bytes. Prints a note
  * (lib/diag.h) if it is of an unknown version, or damaged. */
 void go_program_find(struct go_program *go, const struct elf_image *image,
                      const struct relocations *relocations);

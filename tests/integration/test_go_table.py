@@ -1,4 +1,4 @@
-"""Stripped Go programs: names, lines and inlined calls by the table of Go's runtime (hpcstruct/elf/go-table.h). The
+"""Stripped Go programs: names, lines and inlined calls by the table of Go's runtime (lib/go-table.h). The
 programs are made by hand (tests/programs/structure/go-table.S), in the form of each version of the table."""
 import struct
 import subprocess
@@ -9,8 +9,8 @@ WORK, MAIN, SPIN = "/src/lib/work.go", "/src/main.go", "/src/lib/spin.go"
 
 
 class GoTable(StructureCase):
-    def program(self, version):
-        return self.compile("go-table.S", "-nostdlib", "-static", "-s", f"-DVERSION={version}", name=f"go-{version}")
+    def program(self, version, *flags):
+        return self.compile("go-table.S", "-nostdlib", "-static", "-s", f"-DVERSION={version}", *flags, name=f"go-{version}")
 
     def check(self, structure, declared):
         """`declared`: whether the table says where inlined functions are declared; else the first line of their
@@ -26,7 +26,7 @@ class GoTable(StructureCase):
                           ("example.com/lib.step", SPIN, 50 if declared else 51, SPIN, 41)])
 
     def test_versions(self):
-        for version in (16, 18, 20, 26):
+        for version in (16, 18, 20, 26, 27):
             with self.subTest(version):
                 self.check(self.structure(self.program(version)), version >= 20)
 
@@ -48,6 +48,10 @@ class GoTable(StructureCase):
             bare.write_bytes(data)
             with self.subTest(version):
                 self.check(self.structure(bare), version >= 20)
+
+    def test_without_section_of_its_own(self):
+        """As the system's linker makes position-independent programs."""
+        self.check(self.structure(self.program(20, "-DSECTION=.data.rel.ro")), True)
 
     def test_debug_information(self):
         """Debug information comes first; here it is that of the assembler's source."""

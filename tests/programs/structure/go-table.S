@@ -1,5 +1,6 @@
-# A program with the table of functions of a Go program (hpcstruct/elf/go-table.h), in the form of version
-# VERSION: 16, 18, 20, or 26, whose header does not say where the code begins. It has no symbols of its
+# A program with the table of functions of a Go program (lib/go-table.h), in the form of version VERSION: 16, 18, 20,
+# 26, whose header does not say where the code begins, or 27, whose description of the program is longer. With SECTION,
+# the table lies in that section. It has no symbols of its
 # functions. With an argument count above one it runs for about a second. Its source would be:
 #
 #     /src/main.go       5  func main() {
@@ -28,7 +29,14 @@
 #define ADDRESS .long
 #define RELATIVE(label) label - text
 #define MAGIC 0xfffffff1
+#if VERSION < 27
 #define GOFUNC 40
+#else
+#define GOFUNC 43
+#endif
+#endif
+#ifndef SECTION
+#define SECTION .gopclntab
 #endif
 
         .text
@@ -91,7 +99,9 @@ end:
         .lcomm  other_stack, 4096
 other_stack_end = other_stack + 4096
 
-        .section .gopclntab, "a"
+        .section .go.buildinfo, "a"
+        .quad   0
+        .section SECTION, "a"
         .balign 32
 table:
         .long   MAGIC
@@ -100,7 +110,7 @@ table:
         .quad   3
 #if VERSION == 18 || VERSION == 20
         .quad   text
-#elif VERSION == 26
+#elif VERSION >= 26
         .quad   0
 #endif
         .quad   names - table, units - table, files - table, values - table, functions - table
@@ -269,6 +279,7 @@ calls:
         .quad   table, names
         .fill   20, 8, 0
         .quad   text
-        .fill   GOFUNC - 23, 8, 0
+        .fill   GOFUNC - 24, 8, 0
+        .quad   functions               # with other addresses, calls are damaged
         .quad   data
 #endif

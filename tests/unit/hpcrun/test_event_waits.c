@@ -101,6 +101,7 @@ STEP(begin)
 }
 
 static const struct timespec wanted = {.tv_sec = 2}, rest = {.tv_sec = 1, .tv_nsec = 5};
+static struct epoll_event event;
 
 static int sleep_by_clock(struct timespec *left)
 {
@@ -160,8 +161,8 @@ TEST(a_mask_never_has_the_sampling_signal)
         switch (i) {
         case 0: ppoll(NULL, 0, NULL, &all); break;
         case 1: pselect(0, NULL, NULL, NULL, NULL, &all); break;
-        case 2: epoll_pwait(1, NULL, 0, 0, &all); break;
-        case 3: epoll_pwait2(1, NULL, 0, NULL, &all); break;
+        case 2: epoll_pwait(1, &event, 0, 0, &all); break;
+        case 3: epoll_pwait2(1, &event, 0, NULL, &all); break;
         case 4: sigsuspend(&all); break;
         case 5: sigwait(&all, &number); break;
         case 6: sigwaitinfo(&all, NULL); break;
@@ -182,9 +183,9 @@ TEST(the_begin_of_timed_calls_is_noted)
         begin(state);
         switch (i) {
         case 0: poll(NULL, 0, 10); break;
-        case 1: epoll_wait(0, NULL, 0, 10); break;
-        case 2: epoll_pwait(0, NULL, 0, 10, NULL); break;
-        case 3: epoll_pwait2(0, NULL, 0, &wanted, NULL); break;
+        case 1: epoll_wait(0, &event, 0, 10); break;
+        case 2: epoll_pwait(0, &event, 0, 10, NULL); break;
+        case 3: epoll_pwait2(0, &event, 0, &wanted, NULL); break;
         case 4: semtimedop(0, NULL, 0, &wanted); break;
         case 5: sigtimedwait(&(sigset_t){0}, NULL, &wanted); break;
         case 6: usleep(10); break;

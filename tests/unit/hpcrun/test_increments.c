@@ -187,7 +187,7 @@ TEST(samples_take_a_bounded_share)
             slot.state = AGENT_SLOT_WAITING;
             slot.calls = 1;
             sample_ns = costs[i];
-            for (int n = 0; paid.samples < 400; n++) {
+            while (paid.samples < 400) {
                 sim_wait(MS);
                 take(&paid);
             }
