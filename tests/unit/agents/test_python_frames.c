@@ -78,6 +78,7 @@ static struct python_layout layout = {
     .text_length = offsetof(struct text, length),
     .text_hash = offsetof(struct text, hash),
     .text_state = offsetof(struct text, state),
+    .text_kind_bit = 2,
     .text_ascii = offsetof(struct text, data),
     .text_compact = offsetof(struct text, data),
     .bytes_size = offsetof(struct lines, size),
