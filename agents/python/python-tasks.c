@@ -15,12 +15,20 @@ enum {
     PARTIAL_ARGUMENTS = 24,
     FUTURE_CALLBACK = 24,  /* the first one of a future or task */
     FUTURE_CALLBACKS = 40, /* the others */
+    FUTURE_WAITER = 96,    /* 3.14: what waits for it, or a set of such */
+    FUTURE_STATE = 104,
+    SET_MASK = 32,
+    SET_TABLE = 40,
     LIST_SIZE = 16,
     LIST_ITEMS = 24,
     AWAITED_COROUTINE = 16, /* of what stands for a coroutine while that is awaited */
 };
 
-#define MOST_LOOPS 256
+/* In the word at FUTURE_STATE, a byte: the waiters are a set. */
+#define WAITER_IS_SET ((uint64_t)0xff << 40)
+
+#define MOST_LOOPS   256
+#define MOST_WAITERS 64
 
 /* A callback may lead to a future with a callback, as of gather in gather. */
 #define MOST_FUTURES 8
@@ -121,9 +129,38 @@ static uint64_t task_of(const struct python_reader *r, uint64_t callback, uint64
     return python_type(r, object) == task_type ? object : 0;
 }
 
+/* What waits for a future; of several, the first task. */
+static uint64_t waiter_of(const struct python_reader *r, uint64_t future, uint64_t task_type)
+{
+    uint64_t waiter = python_field(r, future, FUTURE_WAITER);
+    if (!waiter || !(python_field(r, future, FUTURE_STATE) & WAITER_IS_SET))
+        return waiter;
+    uint64_t table = python_field(r, waiter, SET_TABLE), last = python_field(r, waiter, SET_MASK);
+    for (uint64_t i = 0; i <= last && i < MOST_WAITERS; i++) {
+        uint64_t object = READ(table + 16 * i); /* a hash follows */
+        if (python_type(r, object) == task_type)
+            return object;
+    }
+    return 0;
+}
+
+/* From 3.14 on, futures say what waits for them. */
+static uint64_t recorded_waiting_task(const struct python_reader *r, uint64_t task)
+{
+    uint64_t type = python_type(r, task), waiter = task;
+    for (int depth = 0; depth < MOST_FUTURES && waiter; depth++) {
+        waiter = waiter_of(r, waiter, type);
+        if (python_type(r, waiter) == type)
+            return waiter;
+    }
+    return 0;
+}
+
 uint64_t python_waiting_task(const struct python_reader *r, uint64_t task)
 {
     uint64_t type = python_type(r, task), future = task, callback, found;
+    if (r->layout->thread_task)
+        return recorded_waiting_task(r, task);
     for (int depth = 0; depth < MOST_FUTURES && future; depth++) {
         uint64_t next = 0;
         for (uint32_t i = 0; i < MOST_ITEMS && (callback = callback_of(r, future, i)); i++) {
