@@ -29,7 +29,14 @@ struct frame {
     struct code *code;
     struct frame *previous;
     uint16_t *instruction;
-    uint8_t is_entry, owner, pad[62];
+    uint8_t is_entry, owner;
+    uint32_t copy;
+    uint64_t pad[7];
+};
+
+struct copies {
+    uint64_t count;
+    uint16_t *at[2];
 };
 
 struct cframe {
@@ -271,6 +278,28 @@ TEST(a_thread_state_that_is_gone_is_looked_for)
     thread.id = 2;
     assert_int_equal(python_newest(&reader, &known).mark, 0);
     assert_int_equal(known, 0);
+}
+
+/* As without a GIL from 3.14 on; references have tags. */
+TEST(a_frame_may_execute_a_copy_of_the_code)
+{
+    uint16_t second[64];
+    struct copies copies = {2, {code.instruction, second}};
+    begin_3_13();
+    code.more[0] = address(&copies);
+    layout.code_copies = offsetof(struct code, more);
+    layout.frame_copy = offsetof(struct frame, copy);
+    frame[0].code = (struct code *)(address(&code) + 1);
+    frame[0].instruction = &second[7];
+    frame[0].copy = 1;
+    frame[1].copy = 0;
+    uint64_t at = address(&frame[0]);
+    struct python_frame its = python_frame_next(&reader, &at);
+    assert_true(its.has_code);
+    assert_int_equal(its.code, address(&code));
+    assert_int_equal(its.position, 7);
+    assert_int_equal(python_frame_next(&reader, &at).position, 9);
+    layout.frame_copy = 0;
 }
 
 TEST(what_is_no_code_has_none)
