@@ -145,11 +145,19 @@ static uint64_t word_in(const uint64_t *words, uint32_t offset)
     return word;
 }
 
-/* Where a copy of the code begins. */
-static uint64_t copy_start(const struct python_reader *r, uint64_t code, uint32_t copy)
+/* After the header of an object of a size that varies. */
+#define OBJECT_SIZE 16
+
+/* Where the code begins that contains an instruction: a copy, or the first one while the thread has just begun
+ * to use the copy. */
+static uint64_t copy_start(const struct python_reader *r, uint64_t code, uint32_t copy,
+                           uint64_t instruction)
 {
     uint64_t copies = READ(code + r->layout->code_copies);
-    return copy < READ(copies) ? READ(copies + 8 + 8 * (uint64_t)copy) : code;
+    uint64_t start = copy < READ(copies) ? READ(copies + 8 + 8 * (uint64_t)copy) : 0;
+    uint64_t units = READ(code + r->layout->object_more + OBJECT_SIZE);
+    bool is_in_copy = instruction - start < 2 * units;
+    return is_in_copy ? start : code + r->layout->code_start;
 }
 
 struct python_frame python_frame_next(const struct python_reader *r, uint64_t *at)
@@ -169,8 +177,10 @@ struct python_frame python_frame_next(const struct python_reader *r, uint64_t *a
         !is_end && frame.code && READ(frame.code + layout->object_type) == layout->code_type;
     frame.is_generator = owner == OWNED_BY_GENERATOR;
     uint64_t start = frame.code + layout->code_start;
+    uint64_t instruction = word_in(words, layout->frame_instruction);
     if (frame.has_code && layout->frame_copy)
-        start = copy_start(r, frame.code, (uint32_t)word_in(words, layout->frame_copy));
-    frame.position = (int64_t)(word_in(words, layout->frame_instruction) - start) / 2;
+        start =
+            copy_start(r, frame.code, (uint32_t)word_in(words, layout->frame_copy), instruction);
+    frame.position = (int64_t)(instruction - start) / 2;
     return frame;
 }

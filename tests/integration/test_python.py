@@ -277,6 +277,11 @@ class Gil(OfChance, Python):
     """Who holds the interpreter's lock has the blame: the loops of three functions are the same but for their length."""
     SHARES = {"heavy": 0.7, "middle": 0.2, "light": 0.1}
 
+    def setUp(self):
+        super().setUp()
+        if ask("sysconfig.get_config_var('Py_GIL_DISABLED')"):
+            self.skipTest("the interpreter has no GIL")
+
     def test_a_function_that_keeps_the_lock(self):
         """A match of a regular expression does not let other threads run."""
         self.profile(PYTHON, SOURCES / "keeps.py", events=("CPUTIME@f1000",))

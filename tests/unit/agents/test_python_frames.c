@@ -17,7 +17,7 @@ struct lines {
 };
 
 struct code {
-    uint64_t type, pad[7]; /* type at 0; the parts from 64 on are read at once */
+    uint64_t type, pad, size, more_pad[5]; /* type at 0; the parts from 64 on are read at once */
     uint32_t first_line, first_traceable;
     struct text *file, *name;
     struct lines *lines;
@@ -286,6 +286,7 @@ TEST(a_frame_may_execute_a_copy_of_the_code)
     uint16_t second[64];
     struct copies copies = {2, {code.instruction, second}};
     begin_3_13();
+    code.size = 64;
     code.more[0] = address(&copies);
     layout.code_copies = offsetof(struct code, more);
     layout.frame_copy = offsetof(struct frame, copy);
@@ -299,6 +300,9 @@ TEST(a_frame_may_execute_a_copy_of_the_code)
     assert_int_equal(its.code, address(&code));
     assert_int_equal(its.position, 7);
     assert_int_equal(python_frame_next(&reader, &at).position, 9);
+    frame[0].instruction = &code.instruction[8]; /* it is about to go on in the copy */
+    at = address(&frame[0]);
+    assert_int_equal(python_frame_next(&reader, &at).position, 8);
     layout.frame_copy = 0;
 }
 
