@@ -9,7 +9,7 @@
  *     other code of the interpreter                   native; hpcprof hides what is the machinery of
  *                                                     calls (rules `glue` of python.rules)
  *
- * The compiler may split the eval loop into two parts, and only one of them has a symbol. So the agent
+ * The compiler may split the eval loop into parts, and only one of them has a symbol. So the agent
  * claims all code of the interpreter's module, and recognizes an activation by its variable on the stack.
  *
  * Threads are not the interpreter's: the agent marks none of them. */
@@ -190,6 +190,38 @@ static bool is_in(uint64_t address, uint64_t low, uint64_t high)
     return address >= low && address < high;
 }
 
+/* Parts of the eval loop that have no symbol, each from its begin to the last address at which a sample has
+ * found an activation. */
+static struct {
+    _Atomic uint64_t start, last; /* 0: none yet */
+} eval_parts[4];
+
+#define EVAL_PARTS (sizeof eval_parts / sizeof *eval_parts)
+
+static bool is_in_eval(const struct python_layout *layout, uint64_t pc)
+{
+    if (is_in(pc, layout->eval_start, layout->eval_end))
+        return true;
+    for (size_t i = 0; i < EVAL_PARTS; i++)
+        if (pc >= atomic_load_explicit(&eval_parts[i].start, memory_order_relaxed) &&
+            pc <= atomic_load_explicit(&eval_parts[i].last, memory_order_relaxed))
+            return true;
+    return false;
+}
+
+static void learn_part(const struct agent_cursor *cursor, uint64_t pc)
+{
+    uint64_t start = host->function(cursor, pc);
+    for (size_t i = 0; i < EVAL_PARTS && start; i++) {
+        uint64_t its = 0, last = atomic_load_explicit(&eval_parts[i].last, memory_order_relaxed);
+        if (!atomic_compare_exchange_strong(&eval_parts[i].start, &its, start) && its != start)
+            continue;
+        while (last < pc && !atomic_compare_exchange_weak(&eval_parts[i].last, &last, pc))
+            ;
+        return;
+    }
+}
+
 /* Whether a frame is the activation state->next, which may have to be found first. */
 static bool find_activation(struct agent_cursor *cursor, const struct agent_frame *frame)
 {
@@ -197,7 +229,7 @@ static bool find_activation(struct agent_cursor *cursor, const struct agent_fram
     struct thread_data *data = cursor->thread_data;
     const struct python_reader reader = reader_of(cursor);
     uint64_t end = host->frame_end(cursor, frame);
-    bool is_eval = is_in(frame->pc, state->layout->eval_start, state->layout->eval_end);
+    bool is_eval = is_in_eval(state->layout, frame->pc);
     if (!state->has_begun && is_in(frame->sp, cursor->stack_low, cursor->stack_high)) {
         uint64_t known = data->state;
         state->next = python_newest(&reader, &data->state);
@@ -210,7 +242,10 @@ static bool find_activation(struct agent_cursor *cursor, const struct agent_fram
             python_activation_in(&reader, frame->sp, end, &state->misses);
         state->next = found.mark ? found : state->next;
     }
-    return is_in(state->next.mark, frame->sp, end);
+    bool is_activation = is_in(state->next.mark, frame->sp, end);
+    if (is_activation && !is_eval)
+        learn_part(cursor, frame->pc);
+    return is_activation;
 }
 
 static enum agent_association step_bichord(struct agent_cursor *cursor,

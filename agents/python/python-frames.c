@@ -137,15 +137,27 @@ struct python_activation python_activation_in(const struct python_reader *r, uin
 
 /* ---- frames ---- */
 
-/* References to objects have tags in their lowest bits in some builds. */
-#define TAGS 7u
-
 /* A field of a structure that was read at once. */
 static uint64_t word_in(const uint64_t *words, uint32_t offset)
 {
     uint64_t word;
     __builtin_memcpy(&word, (const char *)words + offset, sizeof word);
     return word;
+}
+
+/* After the header of an object of a size that varies. */
+#define OBJECT_SIZE 16
+
+/* Where the code begins that contains an instruction: a copy, or the first one while the thread has just begun
+ * to use the copy. */
+static uint64_t copy_start(const struct python_reader *r, uint64_t code, uint32_t copy,
+                           uint64_t instruction)
+{
+    uint64_t copies = READ(code + r->layout->code_copies);
+    uint64_t start = copy < READ(copies) ? READ(copies + 8 + 8 * (uint64_t)copy) : 0;
+    uint64_t units = READ(code + r->layout->object_more + OBJECT_SIZE);
+    bool is_in_copy = instruction - start < 2 * units;
+    return is_in_copy ? start : code + r->layout->code_start;
 }
 
 struct python_frame python_frame_next(const struct python_reader *r, uint64_t *at)
@@ -156,7 +168,7 @@ struct python_frame python_frame_next(const struct python_reader *r, uint64_t *a
     if (!r->host->read(r->cursor, *at, words, sizeof words))
         return frame;
     uint8_t owner = (uint8_t)word_in(words, layout->frame_owner);
-    frame.code = word_in(words, layout->frame_code) & ~(uint64_t)TAGS;
+    frame.code = word_in(words, layout->frame_code) & ~PYTHON_TAGS;
     *at = word_in(words, layout->frame_previous);
     frame.is_last = !*at || (layout->minor == 11 ? (uint8_t)word_in(words, layout->frame_is_entry)
                                                  : owner == OWNED_BY_C_STACK);
@@ -164,8 +176,11 @@ struct python_frame python_frame_next(const struct python_reader *r, uint64_t *a
     frame.has_code =
         !is_end && frame.code && READ(frame.code + layout->object_type) == layout->code_type;
     frame.is_generator = owner == OWNED_BY_GENERATOR;
-    frame.position = ((int64_t)(word_in(words, layout->frame_instruction) - frame.code) -
-                      (int64_t)layout->code_start) /
-                     2;
+    uint64_t start = frame.code + layout->code_start;
+    uint64_t instruction = word_in(words, layout->frame_instruction);
+    if (frame.has_code && layout->frame_copy)
+        start =
+            copy_start(r, frame.code, (uint32_t)word_in(words, layout->frame_copy), instruction);
+    frame.position = (int64_t)(instruction - start) / 2;
     return frame;
 }

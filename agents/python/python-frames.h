@@ -8,7 +8,7 @@
  *            oldest frame of an activation is marked (is_entry)
  *     3.12   the same, but the oldest frame of an activation is followed by one that is no Python code's:
  *            another variable of the activation, owned by the C stack. The frames around it follow
- *     3.13   there is only that frame, which has to be searched
+ *     3.13 on  there is only that frame, which has to be searched
  *
  * So the address of that variable says which frame of the physical path is the activation, also while
  * an activation begins or ends and has not linked itself yet. */
@@ -17,6 +17,9 @@
 
 #include "agents/agent.h"
 #include "agents/python/python-layout.h"
+
+/* Bits of a reference in a frame that are no part of the object's address, from 3.14 on. */
+#define PYTHON_TAGS ((uint64_t)7)
 
 /* What the functions here read with. */
 struct python_reader {

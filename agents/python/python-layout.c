@@ -32,6 +32,7 @@ static const struct python_layout v311 = {
     .text_length = 16,
     .text_hash = 24,
     .text_state = 32,
+    .text_kind_bit = 2,
     .text_ascii = 48,
     .text_compact = 72,
     .bytes_size = 16,
@@ -77,6 +78,7 @@ static const struct python_layout v312 = {
     .text_length = 16,
     .text_hash = 24,
     .text_state = 32,
+    .text_kind_bit = 2,
     .text_ascii = 40,
     .text_compact = 56,
     .bytes_size = 16,
@@ -88,60 +90,95 @@ static const struct python_layout v312 = {
     .type_keys = 880,
 };
 
-/* Indices of 64-bit words in _Py_DebugOffsets of 3.13. */
+/* What _Py_DebugOffsets says. */
 enum {
-    COOKIE = 0,
-    FREE_THREADED = 2,
-    RUNTIME_SIZE = 3,
-    INTERPRETERS_HEAD = 5,
-    INTERPRETER_SIZE = 6,
-    INTERPRETER_NEXT = 8,
-    THREADS_HEAD = 9,
-    GIL_LOCKED = 17,
-    GIL_HOLDER = 18,
-    MODULES = 11,
-    INTERPRETER_LOCK = 14,
-    THREAD_NEXT = 21,
-    THREAD_INTERPRETER = 22,
-    CURRENT_FRAME = 23,
-    THREAD_ID = 24,
-    THREAD_TID = 25,
-    FRAME_PREVIOUS = 29,
-    FRAME_EXECUTABLE = 30,
-    FRAME_INSTRUCTION = 31,
-    FRAME_LOCALS = 32,
-    FRAME_OWNER = 33,
-    CODE_FILE = 35,
-    CODE_NAME = 37,
-    CODE_LINES = 38,
-    CODE_FIRST_LINE = 39,
-    CODE_START = 43,
-    OBJECT_TYPE = 45,
-    BYTES_SIZE = 65,
-    BYTES_START = 66,
-    TEXT_STATE = 68,
-    TEXT_LENGTH = 69,
-    TEXT_ASCII = 70,
-    WORDS = 73
+    RUNTIME_SIZE,
+    INTERPRETERS_HEAD,
+    INTERPRETER_SIZE,
+    INTERPRETER_NEXT,
+    THREADS_HEAD,
+    MODULES,
+    INTERPRETER_LOCK,
+    GIL,
+    GIL_LOCKED,
+    GIL_HOLDER,
+    THREAD_SIZE,
+    THREAD_NEXT,
+    THREAD_INTERPRETER,
+    CURRENT_FRAME,
+    THREAD_ID,
+    THREAD_TID,
+    FRAME_PREVIOUS,
+    FRAME_EXECUTABLE,
+    FRAME_INSTRUCTION,
+    FRAME_LOCALS,
+    FRAME_OWNER,
+    FRAME_STACK_POINTER,
+    FRAME_COPY,
+    CODE_FILE,
+    CODE_NAME,
+    CODE_LINES,
+    CODE_FIRST_LINE,
+    CODE_START,
+    CODE_COPIES,
+    OBJECT_TYPE,
+    BYTES_SIZE,
+    BYTES_START,
+    TEXT_STATE,
+    TEXT_LENGTH,
+    TEXT_ASCII,
+    GENERATOR_FRAME,
+    FIELDS
 };
 
-/* A string that is no ASCII has its UTF-8 form and that one's length before the data. */
-#define COMPACT_MORE 16
-/* _co_firsttraceable and a pointer lie before the code. */
-#define FIRST_TRACEABLE_BEFORE 16
+/* The index of its 64-bit word in 3.13 and in 3.14; 0: that version does not say it. */
+static const uint8_t debug_words[FIELDS][2] = {
+    [RUNTIME_SIZE] = {3, 3},         [INTERPRETERS_HEAD] = {5, 5},
+    [INTERPRETER_SIZE] = {6, 6},     [INTERPRETER_NEXT] = {8, 8},
+    [THREADS_HEAD] = {9, 9},         [MODULES] = {11, 12},
+    [INTERPRETER_LOCK] = {14, 15},   [GIL] = {15, 16},
+    [GIL_LOCKED] = {17, 18},         [GIL_HOLDER] = {18, 19},
+    [THREAD_SIZE] = {19, 22},        [THREAD_NEXT] = {21, 24},
+    [THREAD_INTERPRETER] = {22, 25}, [CURRENT_FRAME] = {23, 26},
+    [THREAD_ID] = {24, 27},          [THREAD_TID] = {25, 28},
+    [FRAME_PREVIOUS] = {29, 32},     [FRAME_EXECUTABLE] = {30, 33},
+    [FRAME_INSTRUCTION] = {31, 34},  [FRAME_LOCALS] = {32, 35},
+    [FRAME_OWNER] = {33, 36},        [FRAME_STACK_POINTER] = {0, 37},
+    [FRAME_COPY] = {0, 38},          [CODE_FILE] = {35, 40},
+    [CODE_NAME] = {37, 42},          [CODE_LINES] = {38, 43},
+    [CODE_FIRST_LINE] = {39, 44},    [CODE_START] = {43, 48},
+    [CODE_COPIES] = {0, 49},         [OBJECT_TYPE] = {45, 51},
+    [BYTES_SIZE] = {65, 75},         [BYTES_START] = {66, 76},
+    [TEXT_STATE] = {68, 78},         [TEXT_LENGTH] = {69, 79},
+    [TEXT_ASCII] = {70, 80},         [GENERATOR_FRAME] = {0, 85},
+};
 
-static bool read_debug_offsets(uint64_t runtime, struct python_layout *layout)
+/* What it does not say, in structures of 3.13 and 3.14. */
+enum {
+    TYPE_IN_OBJECT = 8, /* in builds with a GIL; others have a longer header */
+    COMPACT_MORE = 16,  /* a string that is no ASCII has its UTF-8 form and that one's length
+                                    before the data */
+    FIRST_TRACEABLE_BEFORE = 16, /* _co_firsttraceable and a pointer are before the code */
+    GENERATOR_FRAME_313 = 72,
+    TASK_AFTER_THREAD =
+        40, /* asyncio_running_task, after the PyThreadState in its larger structure */
+};
+
+static bool read_debug_offsets(uint64_t runtime, uint32_t minor, struct python_layout *layout)
 {
     const uint64_t *words = (const void *)runtime;
-    if (memcmp(&words[COOKIE], "xdebugpy", 8) != 0)
+    if (memcmp(words, "xdebugpy", 8) != 0)
         return false;
-    uint32_t at[WORDS];
-    for (int i = 1; i < WORDS; i++)
-        at[i] = (uint32_t)words[i];
+    uint32_t at[FIELDS];
+    for (int i = 0; i < FIELDS; i++) {
+        unsigned index = debug_words[i][minor - 13];
+        at[i] = index ? (uint32_t)words[index] : 0;
+    }
     uint64_t main = at[RUNTIME_SIZE] - at[INTERPRETER_SIZE]; /* the last part of _PyRuntime */
+    uint32_t more = at[OBJECT_TYPE] - TYPE_IN_OBJECT;
     *layout = (struct python_layout){
-        .minor = 13,
-        .gil_holder = at[FREE_THREADED] ? 0 : main + at[GIL_HOLDER],
+        .minor = minor,
+        .gil_holder = main + at[GIL_HOLDER],
         .gil_locked = main + at[GIL_LOCKED],
         .thread_tid = at[THREAD_TID],
         .interpreters = at[INTERPRETERS_HEAD],
@@ -150,33 +187,40 @@ static bool read_debug_offsets(uint64_t runtime, struct python_layout *layout)
         .interpreter_modules = at[MODULES],
         .interpreter_lock = at[INTERPRETER_LOCK],
         .thread_interpreter = at[THREAD_INTERPRETER],
-        .gil_in_state = at[FREE_THREADED] ? 0 : 8,
+        .gil_in_state = at[GIL_HOLDER] - at[GIL],
         .thread_next = at[THREAD_NEXT],
         .thread_id = at[THREAD_ID],
         .thread_frame = at[CURRENT_FRAME],
+        .thread_task = minor > 13 ? at[THREAD_SIZE] + TASK_AFTER_THREAD : 0,
         .frame_code = at[FRAME_EXECUTABLE],
         .frame_previous = at[FRAME_PREVIOUS],
         .frame_instruction = at[FRAME_INSTRUCTION],
         .frame_owner = at[FRAME_OWNER],
+        .frame_copy = at[FRAME_COPY],
         .object_type = at[OBJECT_TYPE],
+        .object_more = more,
         .code_first_line = at[CODE_FIRST_LINE],
         .code_file = at[CODE_FILE],
         .code_name = at[CODE_NAME],
         .code_lines = at[CODE_LINES],
-        .code_first_traceable = at[CODE_START] - FIRST_TRACEABLE_BEFORE,
+        .code_first_traceable =
+            (at[CODE_COPIES] ? at[CODE_COPIES] : at[CODE_START]) - FIRST_TRACEABLE_BEFORE,
         .code_start = at[CODE_START],
+        .code_copies = at[CODE_COPIES],
         .text_length = at[TEXT_LENGTH],
         .text_hash = at[TEXT_LENGTH] + 8,
         .text_state = at[TEXT_STATE],
+        .text_kind_bit = more && minor > 13 ? 8 : 2,
         .text_ascii = at[TEXT_ASCII],
         .text_compact = at[TEXT_ASCII] + COMPACT_MORE,
         .bytes_size = at[BYTES_SIZE],
         .bytes_start = at[BYTES_START],
+        .frame_stack_pointer = at[FRAME_STACK_POINTER],
         .frame_stack_top = at[FRAME_LOCALS] - 8,
         .frame_locals = at[FRAME_LOCALS],
-        .generator_frame = 72,
-        .task_coroutine = 120,
-        .type_keys = 880,
+        .generator_frame = at[GENERATOR_FRAME] ? at[GENERATOR_FRAME] : GENERATOR_FRAME_313 + more,
+        .task_coroutine = (minor > 13 ? 128 : 120) + more,
+        .type_keys = 880 + more,
         .values_start = 8,
     };
     return true;
@@ -194,14 +238,14 @@ static uint64_t instance_size(uint64_t type, const struct python_layout *layout)
  * for one. A str has a pointer more than the compact form. */
 static bool fits(const struct python_layout *layout, const struct python_exports *exports)
 {
-    uint32_t frame_end = layout->frame_code + 8, code_end = CODE_FROM + CODE_WORDS * 8;
+    uint32_t frame_end = layout->frame_code + 8, code_from = CODE_FROM + layout->object_more;
     const uint32_t in_frame[] = {layout->frame_previous, layout->frame_instruction,
                                  layout->frame_owner, layout->frame_is_entry};
     const uint32_t in_code[] = {layout->code_first_line, layout->code_file, layout->code_name,
                                 layout->code_lines};
     for (int i = 0; i < 4; i++) {
         frame_end = in_frame[i] + 8 > frame_end ? in_frame[i] + 8 : frame_end;
-        if (in_code[i] < CODE_FROM || in_code[i] + 8 > code_end)
+        if (in_code[i] < code_from || in_code[i] + 8 > code_from + CODE_WORDS * 8)
             return false;
     }
     return frame_end <= FRAME_WORDS * 8 &&
@@ -222,9 +266,11 @@ static const char *take_layout(uint64_t version, uint64_t runtime, struct python
     switch (version) {
     case 0x30b: *layout = v311; return NULL;
     case 0x30c: *layout = v312; return NULL;
-    case 0x30d: return read_debug_offsets(runtime, layout) ? NULL : OTHER_STRUCTURES;
+    case 0x30d:
+    case 0x30e:
+        return read_debug_offsets(runtime, version & 0xff, layout) ? NULL : OTHER_STRUCTURES;
     default:
-        return version > 0x30d ? "the agent knows CPython up to 3.13"
+        return version > 0x30e ? "the agent knows CPython up to 3.14"
                                : "the agent knows CPython from 3.11 on";
     }
 }
@@ -242,11 +288,9 @@ const char *python_layout_find(const struct python_exports *exports, struct pyth
     layout->types = exports->types;
     layout->eval_start = exports->eval_start;
     layout->eval_end = exports->eval_start + exports->eval_size;
-    if (layout->gil_holder) {
-        layout->gil_holder += exports->runtime;
-        layout->gil_locked += exports->runtime;
-        layout->gil_turns = layout->gil_holder + TURNS_AFTER_HOLDER;
-        layout->gil_condition = layout->gil_holder + CONDITION_AFTER_HOLDER;
-    }
+    layout->gil_holder += exports->runtime;
+    layout->gil_locked += exports->runtime;
+    layout->gil_turns = layout->gil_holder + TURNS_AFTER_HOLDER;
+    layout->gil_condition = layout->gil_holder + CONDITION_AFTER_HOLDER;
     return NULL;
 }

@@ -3,7 +3,10 @@
  *     version  offsets from
  *     3.11     a table, checked against the sizes that the types of code and strings have
  *     3.12     the same
- *     3.13     _Py_DebugOffsets, at the begin of _PyRuntime
+ *     3.13 on  _Py_DebugOffsets, at the begin of _PyRuntime, and what these versions have alike
+ *
+ * A free-threaded build has longer headers of objects, and a lock that threads only use if the program asks for
+ * it. Its threads execute copies of the code from 3.14 on, each its own.
  *
  * An interpreter is found by the symbols that it exports, whatever the file is called. */
 #ifndef AGENTS_PYTHON_LAYOUT_H
@@ -13,7 +16,7 @@
 #include <stdint.h>
 
 /* The parts of structures that are read at once, in 64-bit words. */
-enum { FRAME_WORDS = 10, CODE_FROM = 64, CODE_WORDS = 10, BYTES_WORDS = 3 };
+enum { FRAME_WORDS = 11, CODE_FROM = 64, CODE_WORDS = 10, BYTES_WORDS = 3 };
 
 /* Addresses of types, by which what an asyncio task refers to is recognized; 0: it is not. */
 struct python_types {
@@ -25,7 +28,7 @@ struct python_layout {
     uint64_t runtime;              /* address of _PyRuntime */
     uint64_t code_type;            /* address of PyCode_Type */
     uint64_t eval_start, eval_end; /* _PyEval_EvalFrameDefault; a part of it may lie elsewhere */
-    uint64_t gil_holder, gil_locked, gil_turns, gil_condition; /* addresses; 0: there is no GIL */
+    uint64_t gil_holder, gil_locked, gil_turns, gil_condition; /* addresses */
     uint32_t thread_tid;                                       /* in a thread state */
     uint32_t interpreters;                          /* in _PyRuntime: the first interpreter */
     uint32_t interpreter_next, interpreter_threads; /* in an interpreter: its first thread state */
@@ -34,14 +37,22 @@ struct python_layout {
     uint32_t interpreter_lock; /* the address of a lock's state */
     uint32_t
         gil_in_state; /* in that state: what gil_holder is the address of; 0: there is one lock for all */
-    uint32_t thread_frame; /* its newest frame, 3.13; its newest _PyCFrame, before */
+    uint32_t thread_frame; /* its newest frame, 3.13 on; its newest _PyCFrame, before */
+    uint32_t thread_task;  /* the task of asyncio that it executes; 0: it has no such field */
     uint32_t cframe_frame, cframe_previous; /* in a _PyCFrame */
     uint32_t frame_code, frame_previous, frame_instruction, frame_owner, frame_is_entry;
+    uint32_t
+        frame_copy; /* number of the copy of the code that it executes; 0: there are no copies */
     uint32_t frame_stack_top, frame_locals; /* the number of words from the second on, and these */
+    uint32_t
+        frame_stack_pointer; /* instead of the number: the address of their end; 0: it has none */
     uint32_t object_type;
+    uint32_t object_more; /* size of an object's header less that of a build with a GIL */
     uint32_t code_first_line, code_file, code_name, code_lines, code_first_traceable, code_start;
+    uint32_t code_copies; /* address of a number, and the addresses of as many copies of the code */
     uint32_t text_length, text_hash, text_state, text_ascii,
-        text_compact; /* the last two: the data */
+        text_compact;       /* the last two: the data */
+    uint32_t text_kind_bit; /* in the state: the lowest bit after `interned` */
     uint32_t bytes_size, bytes_start;
     uint32_t generator_frame; /* in a generator or coroutine: its frame */
     uint32_t task_coroutine;  /* in a task of asyncio */

@@ -13,13 +13,14 @@ static bool read_key(const struct python_reader *r, uint64_t code, uint64_t *key
 {
     const struct python_layout *at = r->layout;
     uint64_t words[CODE_WORDS];
-    if (!r->host->read(r->cursor, code + CODE_FROM, words, sizeof words))
+    uint32_t from = CODE_FROM + at->object_more;
+    if (!r->host->read(r->cursor, code + from, words, sizeof words))
         return false;
     key[CODE] = code;
-    key[NAME] = words[(at->code_name - CODE_FROM) / 8];
-    key[FILE] = words[(at->code_file - CODE_FROM) / 8];
-    key[LINES] = words[(at->code_lines - CODE_FROM) / 8];
-    uint64_t half = words[(at->code_first_line - CODE_FROM) / 8];
+    key[NAME] = words[(at->code_name - from) / 8];
+    key[FILE] = words[(at->code_file - from) / 8];
+    key[LINES] = words[(at->code_lines - from) / 8];
+    uint64_t half = words[(at->code_first_line - from) / 8];
     key[FIRST_LINE] = at->code_first_line % 8 ? half >> 32 : half & UINT32_MAX;
     key[NAME_HASH] = READ(key[NAME] + at->text_hash);
     if (!r->host->read(r->cursor, key[LINES] + at->bytes_size, words, BYTES_WORDS * 8))

@@ -1,7 +1,7 @@
 /* Handler. */
 #include "agents/python/python-objects.h"
 
-/* In structures of all versions that the agent knows. */
+/* In structures of all versions that the agent knows, of builds with a GIL. */
 enum {
     TYPE_BASIC_SIZE = 32,
     TYPE_FLAGS = 168,
@@ -32,22 +32,27 @@ uint64_t python_type(const struct python_reader *r, uint64_t object)
     return object ? python_word(r, object + r->layout->object_type) : 0;
 }
 
-uint64_t python_item(const struct python_reader *r, uint64_t tuple, uint32_t i)
+uint64_t python_field(const struct python_reader *r, uint64_t object, uint32_t offset)
 {
-    return i < python_word(r, tuple + TUPLE_SIZE) ? python_word(r, tuple + TUPLE_ITEMS + 8 * i) : 0;
+    return python_word(r, object + r->layout->object_more + offset);
 }
 
-/* Bits of a str's state, from the lowest one: 2 of `interned`, 3 of `kind` (bytes of a character),
- * `compact`, `ascii`. */
-#define KIND(state)       ((state) >> 2 & 7)
-#define IS_COMPACT(state) ((state) >> 5 & 1)
-#define IS_ASCII(state)   ((state) >> 6 & 1)
+uint64_t python_item(const struct python_reader *r, uint64_t tuple, uint32_t i)
+{
+    return i < python_field(r, tuple, TUPLE_SIZE) ? python_field(r, tuple, TUPLE_ITEMS + 8 * i) : 0;
+}
+
+/* Bits of a str's state, after `interned`: 3 of `kind` (bytes of a character), `compact`, `ascii`. */
+#define KIND(state)       ((state)&7)
+#define IS_COMPACT(state) ((state) >> 3 & 1)
+#define IS_ASCII(state)   ((state) >> 4 & 1)
 
 /* A str that is not compact, as one of a subclass, has a pointer to its characters after the fields of
  * the compact form. */
 struct agent_text python_text(const struct python_reader *r, uint64_t text)
 {
-    uint32_t state = agent_u32(r->host, r->cursor, text + r->layout->text_state);
+    uint32_t state =
+        agent_u32(r->host, r->cursor, text + r->layout->text_state) >> r->layout->text_kind_bit;
     uint32_t data = IS_ASCII(state) ? r->layout->text_ascii : r->layout->text_compact;
     return (struct agent_text){
         .at = IS_COMPACT(state) ? text + data : python_word(r, text + r->layout->text_compact),
@@ -85,26 +90,27 @@ static struct python_items items_of(const struct python_reader *r, uint64_t keys
 
 struct python_items python_items(const struct python_reader *r, uint64_t dict)
 {
-    uint64_t values = dict ? python_word(r, dict + DICT_VALUES) : 0;
-    return items_of(r, dict ? python_word(r, dict + DICT_KEYS) : 0,
+    uint64_t values = dict ? python_field(r, dict, DICT_VALUES) : 0;
+    return items_of(r, dict ? python_field(r, dict, DICT_KEYS) : 0,
                     values ? values + r->layout->values_start : 0);
 }
 
 /* Before an object are 2 words of the garbage collector, and before these the addresses of its dict and, in
- * 3.11, of its array of values. 3.12 has only one of them: that of the array less 1. */
+ * 3.11, of its array of values. 3.12 has only one of them: that of the array less 1. Free-threaded builds have
+ * only that of the dict. */
 static struct python_items attributes_of(const struct python_reader *r, uint64_t object)
 {
-    uint64_t type = python_type(r, object), flags = type ? python_word(r, type + TYPE_FLAGS) : 0;
+    uint64_t type = python_type(r, object), flags = type ? python_field(r, type, TYPE_FLAGS) : 0;
     if (!(flags & MANAGED_DICT))
         return (struct python_items){0};
-    uint64_t dict = python_word(r, object - 24);
+    uint64_t dict = python_word(r, object - (r->layout->object_more ? 8 : 24));
     uint64_t values = 0;
     if (r->layout->minor == 11)
         values = python_word(r, object - 32);
     else if (r->layout->minor == 12)
         values = dict & 1 ? dict + 1 : 0;
     else if (flags & INLINE_VALUES && !dict)
-        values = object + python_word(r, type + TYPE_BASIC_SIZE) + r->layout->values_start;
+        values = object + python_field(r, type, TYPE_BASIC_SIZE) + r->layout->values_start;
     return values ? items_of(r, python_word(r, type + r->layout->type_keys), values)
                   : python_items(r, dict);
 }
@@ -137,5 +143,5 @@ uint64_t python_first_argument(const struct python_reader *r, uint64_t frame, co
     struct python_frame its = python_frame_next(r, &at);
     bool is = its.has_code &&
               python_text_is(r, python_word(r, its.code + r->layout->code_name), function);
-    return is ? python_word(r, frame + r->layout->frame_locals) : 0;
+    return is ? python_word(r, frame + r->layout->frame_locals) & ~PYTHON_TAGS : 0;
 }

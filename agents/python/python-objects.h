@@ -9,6 +9,9 @@
 uint64_t python_word(const struct python_reader *r, uint64_t address);
 uint64_t python_type(const struct python_reader *r, uint64_t object);
 
+/* A field of an object. Its offset is that of a build with a GIL. */
+uint64_t python_field(const struct python_reader *r, uint64_t object, uint32_t offset);
+
 /* Item i of a tuple; 0: it has fewer. */
 uint64_t python_item(const struct python_reader *r, uint64_t tuple, uint32_t i);
 

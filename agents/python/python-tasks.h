@@ -1,7 +1,8 @@
 /* Handler. Tasks of asyncio: coroutines that an event loop runs.
  *
  * The loop calls the coroutine of a task. So on the stack all tasks are side by side, below the loop.
- * asyncio.tasks._current_tasks, a dict, has the task that each loop runs. Mostly another task waits for it,
+ * Until 3.13, asyncio.tasks._current_tasks, a dict, has the task that each loop runs; then the thread state has
+ * it. Mostly another task waits for it,
  * in a coroutine that is suspended. The task leads to that: when it is done, it calls callbacks.
  *
  *     made by                           callback                     refers to

@@ -23,6 +23,8 @@ static const char *script_of(const struct measurement *m)
 {
     for (size_t i = 1; m->name_tables.n && i < m->process.arguments.n; i++) {
         const char *argument = m->process.arguments.at[i];
+        if (strcmp(argument, "-c") == 0)
+            return NULL; /* what follows are arguments of code */
         if (argument[0] && argument[0] != '-' && is_file_of_names(m, argument))
             return argument;
     }
@@ -33,7 +35,9 @@ static const char *script_of(const struct measurement *m)
  * "from NAME import main; main(3)". NULL: the code does something else. The caller frees. */
 static char *module_of_code(const char *code)
 {
+    static const char import[] = "import sys; "; /* from 3.14 on */
     int name = 0, end = 0, function = 0, function_end = 0, call = 0;
+    code += strncmp(code, import, sizeof import - 1) == 0 ? sizeof import - 1 : 0;
     sscanf(code, "from %n%*s%n import %n%*[A-Za-z0-9_]%n; %n", &name, &end, &function,
            &function_end, &call);
     int length = function_end - function;

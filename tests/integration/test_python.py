@@ -5,6 +5,7 @@ import collections
 import ctypes
 import json
 import json.decoder
+import os
 import pathlib
 import re
 import shutil
@@ -22,19 +23,20 @@ from hpcprof_case import HpcprofCase
 from logical_case import procedures
 
 SOURCES = profiling.ROOT / "tests" / "programs" / "python"
-PYTHON = "/usr/bin/python3"
+PYTHON = os.environ.get("PROFILED_PYTHON", "/usr/bin/python3")
 
 
-def version():
-    """The minor version of the system's interpreter; 0: there is none."""
-    done = subprocess.run([PYTHON, "-c", "import sys; print(sys.version_info[1])"], capture_output=True, text=True)
-    return int(done.stdout) if done.returncode == 0 else 0
+def ask(expression):
+    """The value of an expression in the interpreter that is profiled."""
+    done = subprocess.run([PYTHON, "-c", f"import json, sys, sysconfig; print(json.dumps({expression}))"],
+                          capture_output=True, check=True)
+    return json.loads(done.stdout)
 
 
 class Python(logical_case.LogicalTest):
     def setUp(self):
         super().setUp()
-        if not pathlib.Path(PYTHON).exists() or not 11 <= version() <= 13:
+        if not pathlib.Path(PYTHON).exists() or not 11 <= ask("sys.version_info[1]") <= 14:
             self.skipTest("there is no CPython of a version that the agent knows")
 
     def made(self, path):
@@ -106,7 +108,7 @@ class Tasks(Python):
 
 class Interpreters(Python):
     def test_a_second_one_is_reported(self):
-        library = f"libpython3.{version()}.so.1.0"
+        library = f"libpython3.{ask('sys.version_info[1]')}.so.1.0"
         self.run_with(library, "hpcrun: agent python: the process has a second interpreter, whose call paths are native\n")
 
     def test_another_library_is_none(self):
@@ -133,7 +135,7 @@ class Processes(Python):
         workers = {"by_fork", "by_spawn", "by_forkserver", "by_future", "by_program"}
         self.assertEqual({name: functions & workers for name, functions in below.items() if functions & workers},
                          {"processes.py": {"by_fork", "by_future"}, "multiprocessing.spawn": {"by_spawn"},
-                          "multiprocessing.forkserver": {"by_forkserver"}, "python3": {"by_program"}})
+                          "multiprocessing.forkserver": {"by_forkserver"}, pathlib.Path(PYTHON).name: {"by_program"}})
 
 
 class Names(Python):
@@ -210,7 +212,7 @@ class Lines(HpcprofCase):
         for context, row in db.profiles[0].values.items():
             at = db.contexts[context]
             if metric in row and at.kind == "line":
-                found[at.file.path, at.line] += row[metric]
+                found[at.file.path.removeprefix("src"), at.line] += row[metric]
         self.assertGreater(len(expected), 1000)
         self.assertEqual({place: round(seconds) for place, seconds in found.items()}, expected)
 
@@ -219,7 +221,7 @@ class Extensions(Python):
     """Python code above and below a parallel runtime."""
 
     def build(self, name, source, driver, *options):
-        include = pathlib.Path(f"/usr/include/python3.{version()}")
+        include = pathlib.Path(ask("sysconfig.get_path('include')"))
         if not (include / "Python.h").exists() or not shutil.which("gcc"):
             self.skipTest("python3-dev or gcc is not installed")
         subprocess.run(["gcc", "-O2", "-g", "-fPIC", "-shared", "-I", include, "-I", profiling.ROOT, "-o",
@@ -274,6 +276,11 @@ class BelowOpenMp(Extensions):
 class Gil(OfChance, Python):
     """Who holds the interpreter's lock has the blame: the loops of three functions are the same but for their length."""
     SHARES = {"heavy": 0.7, "middle": 0.2, "light": 0.1}
+
+    def setUp(self):
+        super().setUp()
+        if ask("sysconfig.get_config_var('Py_GIL_DISABLED')"):
+            self.skipTest("the interpreter has no GIL")
 
     def test_a_function_that_keeps_the_lock(self):
         """A match of a regular expression does not let other threads run."""

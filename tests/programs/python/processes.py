@@ -33,7 +33,7 @@ if __name__ == "__main__":
         process.start()
         process.join()
         assert process.exitcode == 0
-    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+    with concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("fork")) as pool:
         list(pool.map(by_future, range(4)))
     code = "from sys import path\ndef by_program():\n    for i in range(400000):\n        i + 1\nby_program()"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -17,7 +17,7 @@ struct lines {
 };
 
 struct code {
-    uint64_t type, pad[7]; /* type at 0; the parts from 64 on are read at once */
+    uint64_t type, pad, size, more_pad[5]; /* type at 0; the parts from 64 on are read at once */
     uint32_t first_line, first_traceable;
     struct text *file, *name;
     struct lines *lines;
@@ -29,7 +29,14 @@ struct frame {
     struct code *code;
     struct frame *previous;
     uint16_t *instruction;
-    uint8_t is_entry, owner, pad[62];
+    uint8_t is_entry, owner;
+    uint32_t copy;
+    uint64_t pad[7];
+};
+
+struct copies {
+    uint64_t count;
+    uint16_t *at[2];
 };
 
 struct cframe {
@@ -78,6 +85,7 @@ static struct python_layout layout = {
     .text_length = offsetof(struct text, length),
     .text_hash = offsetof(struct text, hash),
     .text_state = offsetof(struct text, state),
+    .text_kind_bit = 2,
     .text_ascii = offsetof(struct text, data),
     .text_compact = offsetof(struct text, data),
     .bytes_size = offsetof(struct lines, size),
@@ -270,6 +278,32 @@ TEST(a_thread_state_that_is_gone_is_looked_for)
     thread.id = 2;
     assert_int_equal(python_newest(&reader, &known).mark, 0);
     assert_int_equal(known, 0);
+}
+
+/* As without a GIL from 3.14 on; references have tags. */
+TEST(a_frame_may_execute_a_copy_of_the_code)
+{
+    uint16_t second[64];
+    struct copies copies = {2, {code.instruction, second}};
+    begin_3_13();
+    code.size = 64;
+    code.more[0] = address(&copies);
+    layout.code_copies = offsetof(struct code, more);
+    layout.frame_copy = offsetof(struct frame, copy);
+    frame[0].code = (struct code *)(address(&code) + 1);
+    frame[0].instruction = &second[7];
+    frame[0].copy = 1;
+    frame[1].copy = 0;
+    uint64_t at = address(&frame[0]);
+    struct python_frame its = python_frame_next(&reader, &at);
+    assert_true(its.has_code);
+    assert_int_equal(its.code, address(&code));
+    assert_int_equal(its.position, 7);
+    assert_int_equal(python_frame_next(&reader, &at).position, 9);
+    frame[0].instruction = &code.instruction[8]; /* it is about to go on in the copy */
+    at = address(&frame[0]);
+    assert_int_equal(python_frame_next(&reader, &at).position, 8);
+    layout.frame_copy = 0;
 }
 
 TEST(what_is_no_code_has_none)

@@ -36,6 +36,7 @@ static struct python_layout layout = {
     .object_type = 8,
     .text_length = offsetof(struct text, length),
     .text_state = offsetof(struct text, state),
+    .text_kind_bit = 2,
     .text_ascii = offsetof(struct text, data),
     .type_keys = offsetof(struct type, keys),
 };
