@@ -89,7 +89,7 @@ $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
 # (outside/module-image.h).
 HPCRUN_OUTSIDE_FOLDERS = base config process code unwind tree logical thread source record sample life
 
-OUTSIDE_OBJS = $(call objects_of,hpcrun/outside) $(call objects_of,agents/pthread) $(foreach d,unwind tree thread record process config,$(call objects_of,hpcrun/$(d))) \
+OUTSIDE_OBJS = $(call objects_of,hpcrun/outside) $(call objects_of,agents/pthread) $(call objects_of,agents/python) $(BUILD)/obj/agents/common/loaded-modules.o $(foreach d,unwind tree thread record process config,$(call objects_of,hpcrun/$(d))) \
 	$(addprefix $(BUILD)/obj/hpcrun/,code/module-instances.o sample/sample.o sample/sample-trace.o sample/lock-wait-record.o sample/own-path.o life/process-summary.o source/source-perf.o source/kernel-frames.o \
 	base/own-fds.o base/own-pages.o base/own-section.o base/program-file.o base/seccomp-filters.o base/shared-pages.o base/text-buffer.o base/fork-mark.o base/kernel-text.o \
 	$(addprefix logical/,agent-host.o agent-names.o agent-query.o agent-table.o answer-cache.o claims.o logical.o stack-owner.o wait-slots.o))

@@ -1,5 +1,6 @@
 #include "hpcrun/outside/foreign-memory.h"
 
+#include "hpcrun/outside/caught-memory.h"
 #include "hpcrun/outside/measured-process.h"
 
 #include <string.h>
@@ -43,7 +44,8 @@ static bool read_page(const struct memory *memory, uint64_t page, uint8_t *to)
 const struct memory_elsewhere *foreign_memory(const uint8_t *stack, size_t bytes)
 {
     current.memory =
-        (struct memory_elsewhere){.stack = stack, .stack_bytes = bytes, .read_page = read_page};
+        (struct memory_elsewhere){.stack = stack, .stack_bytes = bytes, .read_page = read_page,
+                                  .read_caught = caught_read, .is_caught = caught_is_whole, .hint = caught_hint()};
     current.has_changed = false;
     return &current.memory;
 }

@@ -3,7 +3,7 @@
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/measured-process.h"
-#include "hpcrun/outside/plain-threads.h"
+#include "hpcrun/outside/linked-agents.h"
 #include "hpcrun/process/process.h"
 
 #include <inttypes.h>

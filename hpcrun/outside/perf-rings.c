@@ -2,9 +2,11 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/outside/measured-process.h"
+#include "hpcrun/process/process.h"
 #include "lib/binary-search.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +36,9 @@
 /* If the kernel does not end the events of a program in this time, the program has not gained rights. */
 #define END_MS 100
 
+/* Records that are no samples are smaller. */
+#define LEAST_ROOM 4096u
+
 struct ring {
     int fd;                            /* the event that it was mapped for */
     struct perf_event_mmap_page *page; /* NULL: no ring */
@@ -45,6 +50,7 @@ struct ring {
 struct opened {
     uint64_t id;
     int fd, tid;
+    unsigned ring;
 };
 
 static struct {
@@ -56,7 +62,7 @@ static struct {
     size_t count, room;
     int error;        /* a negative errno of the last failure that matters */
     unsigned missing; /* threads without events */
-    bool any_new, is_system;
+    bool any_new, is_system, is_full;
 } perf;
 
 /* ---- opening ---- */
@@ -137,7 +143,7 @@ static int add_event(int fd, int tid, struct ring *ring)
         error = grown ? 0 : -ENOMEM;
     }
     if (error == 0)
-        perf.events[perf.count++] = (struct opened){id, fd, tid};
+        perf.events[perf.count++] = (struct opened){id, fd, tid, (unsigned)(ring - perf.rings)};
     return error;
 }
 
@@ -322,6 +328,14 @@ static const uint8_t *ring_data(const struct ring *ring)
     return (const uint8_t *)ring->page + PAGE;
 }
 
+static void copy_from(const struct ring *ring, uint64_t position, void *to, size_t size)
+{
+    uint64_t at = position & (ring->bytes - 1);
+    size_t first = size < ring->bytes - at ? size : ring->bytes - at;
+    memcpy(to, ring_data(ring) + at, first);
+    memcpy((uint8_t *)to + first, ring_data(ring), size - first);
+}
+
 /* The record at a position: in place, or copied if it is in two parts. */
 static const struct perf_event_header *record_at(const struct ring *ring, uint64_t position)
 {
@@ -331,8 +345,7 @@ static const struct perf_event_header *record_at(const struct ring *ring, uint64
     size_t size = header->size, first = ring->bytes - at;
     if (size <= first)
         return header;
-    memcpy(copy, header, first);
-    memcpy(copy + first, ring_data(ring), size - first);
+    copy_from(ring, position, copy, size);
     return (const void *)copy;
 }
 
@@ -369,10 +382,12 @@ static struct ring *earliest(uint64_t limit)
 uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_header *record))
 {
     uint64_t limit = is_last ? UINT64_MAX : sys_clock(CLOCK_MONOTONIC) - SETTLING_NS;
+    perf.is_full = false;
     for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++)
         if (ring->page) {
             ring->next = ring->page->data_tail;
             ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+            perf.is_full |= ring->bytes - (ring->head - ring->next) < LEAST_ROOM;
         }
     for (struct ring *ring; (ring = earliest(limit));) {
         const struct perf_event_header *record = record_at(ring, ring->next);
@@ -388,4 +403,112 @@ uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_hea
         if (ring->page)
             __atomic_store_n(&ring->page->data_tail, ring->next, __ATOMIC_RELEASE);
     return limit;
+}
+
+/* ---- at the instant of a sample ---- */
+
+bool perf_rings_are_full(void)
+{
+    return perf.is_full;
+}
+
+unsigned perf_rings_count(void)
+{
+    return perf.cpus;
+}
+
+unsigned perf_rings_cpu(unsigned i)
+{
+    return perf.online[i];
+}
+
+void perf_rings_alarm(unsigned i, int tid, int signal)
+{
+    const struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = tid};
+    for (size_t k = 0; k < perf.count; k++)
+        if (perf.events[k].ring == i) {
+            fcntl(perf.events[k].fd, F_SETOWN_EX, &owner);
+            fcntl(perf.events[k].fd, F_SETSIG, signal);
+            fcntl(perf.events[k].fd, F_SETFL, O_ASYNC);
+        }
+}
+
+/* The events stay open until this process ends. */
+static void watch_thread(int tid, void *data)
+{
+    struct perf_event_attr *attr = data;
+    for (unsigned i = 0; i < perf.cpus && perf.error == 0; i++) {
+        int fd = perf.rings[i].page ? (int)sys6(SYS_perf_event_open, SYS_ARG(attr), tid, perf.online[i], -1,
+                                                PERF_FLAG_FD_CLOEXEC, 0)
+                                    : -ENODEV;
+        if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, perf.rings[i].fd) != 0)
+            perf.error = -errno;
+        else if (fd < 0 && fd != -ENODEV && fd != -ESRCH)
+            perf.error = fd;
+    }
+}
+
+static struct perf_event_attr switches(void)
+{
+    struct perf_event_attr attr = perf.attr;
+    attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+    attr.sample_period = SWITCH_PERIOD;
+    attr.sample_stack_user = 0;
+    attr.exclude_callchain_kernel = 1;
+    attr.exclude_kernel = 0;
+    attr.inherit = 1;
+    attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 0;
+    attr.context_switch = !perf.attr.context_switch;
+    attr.disabled = attr.enable_on_exec = 0;
+    attr.wakeup_watermark = 0;
+    return attr;
+}
+
+bool perf_rings_may_watch(int pid)
+{
+    struct perf_event_attr attr = switches();
+    int fd = (int)sys6(SYS_perf_event_open, SYS_ARG(&attr), pid, perf.online[0], -1, PERF_FLAG_FD_CLOEXEC, 0);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+int perf_rings_watch(int pid)
+{
+    struct perf_event_attr attr = switches();
+    int measured = process.pid;
+    perf.error = 0;
+    process.pid = pid;
+    measured_visit_threads(watch_thread, &attr);
+    process.pid = measured;
+    return perf.error;
+}
+
+bool perf_rings_youngest(unsigned i, uint64_t *position, struct perf_instant *found)
+{
+    const struct ring *ring = &perf.rings[i];
+    struct {
+        struct perf_event_header header;
+        uint32_t pid, tid;
+        uint64_t time, id, period;
+    } record;
+    bool is_found = false;
+    if (!ring->page)
+        return false;
+    uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+    uint64_t tail = __atomic_load_n(&ring->page->data_tail, __ATOMIC_RELAXED);
+    if (*position < tail)
+        *position = tail;
+    for (; *position < head; *position += record.header.size) {
+        copy_from(ring, *position, &record, sizeof record);
+        if (record.header.size < sizeof record.header) {
+            *position = head;
+            break;
+        }
+        if (record.header.type == PERF_RECORD_SAMPLE && record.period != SWITCH_PERIOD) {
+            *found = (struct perf_instant){(int)record.pid, (int)record.tid, record.time};
+            is_found = true;
+        }
+    }
+    return is_found;
 }

@@ -6,6 +6,7 @@
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct record_queue;
@@ -35,17 +36,27 @@ void record_queue_end(struct record_queue *queue, enum queue_end why);
 
 /* The first record, NULL: there is none; and its removal. */
 const struct perf_event_header *record_queue_first(struct record_queue *queue);
+/* The one after a record; NULL: there is none yet. */
+const struct perf_event_header *record_queue_after(struct record_queue *queue, const struct perf_event_header *record);
 void record_queue_remove_first(struct record_queue *queue);
 
 /* The number of samples that were lost since the last call. */
 uint64_t record_queue_lost(struct record_queue *queue);
+
+/* The time of the youngest lost record that was no sample; 0: none was lost. */
+uint64_t record_queue_dropped_at(const struct record_queue *queue);
+
+/* What the reader tells the writer, once: up to QUEUE_NOTE_BYTES; and what that gets: NULL, it was told nothing. */
+#define QUEUE_NOTE_BYTES 1024
+void record_queue_tell(struct record_queue *queue, const void *note, size_t bytes);
+const void *record_queue_told(const struct record_queue *queue);
 
 enum queue_end record_queue_ended(const struct record_queue *queue);
 
 /* What the writer has said: there is no record left until then, but those in the queue. */
 uint64_t record_queue_until(const struct record_queue *queue);
 
-/* Waits until there is a record, until the queue has ended, or for a time, ns. */
-void record_queue_wait(struct record_queue *queue, uint64_t ns);
+/* Waits until record_queue_until is later than `until`, until the queue has ended, or for a time, ns. */
+void record_queue_wait(struct record_queue *queue, uint64_t until, uint64_t ns);
 
 #endif
