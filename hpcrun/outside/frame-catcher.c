@@ -2,7 +2,8 @@
 
 #include "agents/agent.h"
 #include "hpcrun/base/sys.h"
-#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/logical/agent-names.h"
+#include "hpcrun/outside/perf-switches.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -25,8 +26,10 @@
 #define THREADS            64
 #define CATCHES_UNTIL_ANEW 128
 
-/* Number of reads, but for that one, which end a catch: they take about 0.3 us each. */
+/* What ends a catch: reads but for that one, which take about 0.3 us each; and reads of what is there already, for lists
+ * in damaged memory that lead back to themselves. */
 #define MOST_READS 400
+#define MOST_STEPS 20000
 
 struct remembered {
     int tid; /* 0: none */
@@ -44,7 +47,7 @@ struct place {
 };
 
 struct catcher {
-    unsigned ring;
+    unsigned ring, cpu;
     _Atomic int tid;
     uint64_t position;           /* in the ring */
     struct record_queue *caught; /* for the reader's main thread */
@@ -52,7 +55,7 @@ struct catcher {
 
     /* Of the current catch. */
     int pid;
-    uint32_t turn, count, reads;
+    uint32_t turn, count, reads, steps;
     bool has_failed;
     uint64_t address[CAUGHT_BLOCKS];
     bool is_used[CAUGHT_BLOCKS];
@@ -123,6 +126,7 @@ static const uint8_t *block_at(struct catcher *its, uint64_t address)
 static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
 {
     struct catcher *its = cursor->host_private;
+    its->has_failed |= its->steps++ == MOST_STEPS;
     for (size_t done = 0; done < size && !its->has_failed;) {
         uint64_t at = (address + done) % CAUGHT_BLOCK_BYTES;
         size_t part = CAUGHT_BLOCK_BYTES - at < size - done ? CAUGHT_BLOCK_BYTES - at : size - done;
@@ -152,7 +156,8 @@ static void touch(const struct agent_cursor *cursor, uint64_t from, uint64_t siz
 
 static void touch_text(const struct agent_cursor *cursor, const struct agent_text *text)
 {
-    touch(cursor, text->at, (uint64_t)text->length * text->width);
+    uint32_t length = text->length < NAMED_CODE_CHARACTERS ? text->length : NAMED_CODE_CHARACTERS;
+    touch(cursor, text->at, (uint64_t)length * text->width);
 }
 
 /* Not kept at each second time, so that the next sample has the texts, too, if this one is not proven. */
@@ -195,7 +200,7 @@ static void begin_catch(struct catcher *its, struct remembered *thread, int pid)
 {
     its->pid = pid;
     its->turn++;
-    its->count = its->used = its->reads = 0;
+    its->count = its->used = its->reads = its->steps = 0;
     its->has_failed = false;
     memset(its->state, 0, sizeof its->state);
     its->cursor = (struct agent_cursor){
@@ -227,8 +232,10 @@ static void end_catch(struct catcher *its, struct remembered *thread)
 static void catch(struct catcher *its)
 {
     struct perf_instant sample;
+    struct perf_ring ring;
     its->record.began = sys_clock(CLOCK_MONOTONIC);
-    if (!perf_rings_youngest(its->ring, &its->position, &sample) || its->record.began - sample.time > MOST_AGE_NS)
+    if (!perf_rings_at(its->ring, &ring) || !perf_ring_youngest(&ring, &its->position, &sample) ||
+        its->record.began - sample.time > MOST_AGE_NS)
         return;
     const void *shared = find_shared(sample.pid);
     if (!shared)
@@ -272,7 +279,7 @@ static void be_prompt(void)
 {
     const struct sched_param priority = {.sched_priority = 1};
     const struct schedule brief = {.size = sizeof brief, .slice = SLICE_NS};
-    if (getenv("NOFIFO") || sched_setscheduler(0, SCHED_FIFO, &priority) != 0)
+    if (sched_setscheduler(0, SCHED_FIFO, &priority) != 0)
         sys3(SYS_sched_setattr, 0, SYS_ARG(&brief), 0);
 }
 
@@ -280,7 +287,7 @@ static void *run(void *data)
 {
     struct catcher *its = data;
     sigset_t alarm;
-    stay_on_cpu(perf_rings_cpu(its->ring));
+    stay_on_cpu(its->cpu);
     be_prompt();
     sigemptyset(&alarm);
     sigaddset(&alarm, ALARM);
@@ -291,7 +298,7 @@ static void *run(void *data)
     return NULL;
 }
 
-static bool start(unsigned ring)
+static bool start(unsigned ring, unsigned cpu)
 {
     struct catcher *its = calloc(1, sizeof *its);
     pthread_attr_t attributes;
@@ -300,6 +307,7 @@ static bool start(unsigned ring)
     if (!its || !(its->threads = calloc(THREADS, sizeof *its->threads)) || !(its->caught = record_queue_take()))
         return false;
     its->ring = ring;
+    its->cpu = cpu;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);
@@ -320,8 +328,9 @@ static bool start_all(void)
 {
     bool good = true;
     hpcrun_agent.start(&host);
+    struct perf_ring ring;
     for (unsigned i = 0; i < perf_rings_count() && i < MOST_CATCHERS && good; i++)
-        good = start(i);
+        good = !perf_rings_at(i, &ring) || start(i, ring.cpu);
     return good;
 }
 
@@ -330,7 +339,7 @@ bool catchers_watch(int pid, const void *shared)
     struct watched *free_one = catchers.watched;
     while (free_one < catchers.watched + MOST_WATCHED && atomic_load(&free_one->pid))
         free_one++;
-    if (free_one == catchers.watched + MOST_WATCHED || perf_rings_watch(pid) != 0 ||
+    if (free_one == catchers.watched + MOST_WATCHED || perf_switches_watch(pid) != 0 ||
         (catchers.count == 0 && !start_all()))
         return false;
     free_one->shared = shared;
@@ -340,6 +349,7 @@ bool catchers_watch(int pid, const void *shared)
 
 void catchers_forget(int pid)
 {
+    perf_switches_unwatch(pid);
     for (unsigned i = 0; i < MOST_WATCHED; i++)
         if (atomic_load(&catchers.watched[i].pid) == pid)
             atomic_store(&catchers.watched[i].pid, 0);

@@ -4,7 +4,7 @@
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/claims.h"
 #include "hpcrun/outside/measured-process.h"
-#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/perf-switches.h"
 #include "hpcrun/process/process.h"
 
 #include <string.h>
@@ -77,7 +77,7 @@ bool linked_agents_fix_up(ucontext_t *context)
 static const char *why_not(const struct agent_module *module)
 {
     uint64_t word;
-    if (!perf_rings_may_watch(process.pid))
+    if (!perf_switches_are_allowed(process.pid))
         return "Python's functions are not shown: that needs CAP_PERFMON, or kernel.perf_event_paranoid=1";
     if (!measured_read(module->start, &word, sizeof word))
         return "Python's functions are not shown: the process's memory may not be read (kernel.yama.ptrace_scope?)";

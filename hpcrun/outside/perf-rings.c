@@ -2,7 +2,6 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/outside/measured-process.h"
-#include "hpcrun/process/process.h"
 #include "lib/binary-search.h"
 
 #include <errno.h>
@@ -44,6 +43,7 @@ struct ring {
     struct perf_event_mmap_page *page; /* NULL: no ring */
     size_t bytes;                      /* a power of two */
     uint64_t head, next;               /* of what is being read */
+    int alarmed, alarm;                /* perf_rings_alarm; 0: none */
 };
 
 /* An event; they are opened in the order of their ids. */
@@ -127,6 +127,16 @@ static int map_ring(struct ring *ring, int fd)
     return -errno;
 }
 
+static void set_alarm(const struct ring *ring, int fd)
+{
+    const struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = ring->alarmed};
+    if (!ring->alarmed)
+        return;
+    fcntl(fd, F_SETOWN_EX, &owner);
+    fcntl(fd, F_SETSIG, ring->alarm);
+    fcntl(fd, F_SETFL, O_ASYNC);
+}
+
 static int add_event(int fd, int tid, struct ring *ring)
 {
     uint64_t id;
@@ -144,6 +154,8 @@ static int add_event(int fd, int tid, struct ring *ring)
     }
     if (error == 0)
         perf.events[perf.count++] = (struct opened){id, fd, tid, (unsigned)(ring - perf.rings)};
+    if (error == 0)
+        set_alarm(ring, fd);
     return error;
 }
 
@@ -328,14 +340,6 @@ static const uint8_t *ring_data(const struct ring *ring)
     return (const uint8_t *)ring->page + PAGE;
 }
 
-static void copy_from(const struct ring *ring, uint64_t position, void *to, size_t size)
-{
-    uint64_t at = position & (ring->bytes - 1);
-    size_t first = size < ring->bytes - at ? size : ring->bytes - at;
-    memcpy(to, ring_data(ring) + at, first);
-    memcpy((uint8_t *)to + first, ring_data(ring), size - first);
-}
-
 /* The record at a position: in place, or copied if it is in two parts. */
 static const struct perf_event_header *record_at(const struct ring *ring, uint64_t position)
 {
@@ -345,7 +349,8 @@ static const struct perf_event_header *record_at(const struct ring *ring, uint64
     size_t size = header->size, first = ring->bytes - at;
     if (size <= first)
         return header;
-    copy_from(ring, position, copy, size);
+    memcpy(copy, header, first);
+    memcpy(copy + first, ring_data(ring), size - first);
     return (const void *)copy;
 }
 
@@ -405,7 +410,7 @@ uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_hea
     return limit;
 }
 
-/* ---- at the instant of a sample ---- */
+/* ---- for perf-switches.h ---- */
 
 bool perf_rings_are_full(void)
 {
@@ -417,98 +422,27 @@ unsigned perf_rings_count(void)
     return perf.cpus;
 }
 
-unsigned perf_rings_cpu(unsigned i)
+const struct perf_event_attr *perf_rings_attributes(void)
 {
-    return perf.online[i];
+    return &perf.attr;
+}
+
+bool perf_rings_at(unsigned i, struct perf_ring *found)
+{
+    const struct ring *ring = &perf.rings[i];
+    if (!ring->page)
+        return false;
+    *found = (struct perf_ring){.cpu = perf.online[i], .fd = ring->fd, .data = ring_data(ring), .bytes = ring->bytes};
+    found->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+    found->tail = __atomic_load_n(&ring->page->data_tail, __ATOMIC_RELAXED);
+    return true;
 }
 
 void perf_rings_alarm(unsigned i, int tid, int signal)
 {
-    const struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = tid};
+    perf.rings[i].alarmed = tid;
+    perf.rings[i].alarm = signal;
     for (size_t k = 0; k < perf.count; k++)
-        if (perf.events[k].ring == i) {
-            fcntl(perf.events[k].fd, F_SETOWN_EX, &owner);
-            fcntl(perf.events[k].fd, F_SETSIG, signal);
-            fcntl(perf.events[k].fd, F_SETFL, O_ASYNC);
-        }
-}
-
-/* The events stay open until this process ends. */
-static void watch_thread(int tid, void *data)
-{
-    struct perf_event_attr *attr = data;
-    for (unsigned i = 0; i < perf.cpus && perf.error == 0; i++) {
-        int fd = perf.rings[i].page ? (int)sys6(SYS_perf_event_open, SYS_ARG(attr), tid, perf.online[i], -1,
-                                                PERF_FLAG_FD_CLOEXEC, 0)
-                                    : -ENODEV;
-        if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, perf.rings[i].fd) != 0)
-            perf.error = -errno;
-        else if (fd < 0 && fd != -ENODEV && fd != -ESRCH)
-            perf.error = fd;
-    }
-}
-
-static struct perf_event_attr switches(void)
-{
-    struct perf_event_attr attr = perf.attr;
-    attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
-    attr.sample_period = SWITCH_PERIOD;
-    attr.sample_stack_user = 0;
-    attr.exclude_callchain_kernel = 1;
-    attr.exclude_kernel = 0;
-    attr.inherit = 1;
-    attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 0;
-    attr.context_switch = !perf.attr.context_switch;
-    attr.disabled = attr.enable_on_exec = 0;
-    attr.wakeup_watermark = 0;
-    return attr;
-}
-
-bool perf_rings_may_watch(int pid)
-{
-    struct perf_event_attr attr = switches();
-    int fd = (int)sys6(SYS_perf_event_open, SYS_ARG(&attr), pid, perf.online[0], -1, PERF_FLAG_FD_CLOEXEC, 0);
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0;
-}
-
-int perf_rings_watch(int pid)
-{
-    struct perf_event_attr attr = switches();
-    int measured = process.pid;
-    perf.error = 0;
-    process.pid = pid;
-    measured_visit_threads(watch_thread, &attr);
-    process.pid = measured;
-    return perf.error;
-}
-
-bool perf_rings_youngest(unsigned i, uint64_t *position, struct perf_instant *found)
-{
-    const struct ring *ring = &perf.rings[i];
-    struct {
-        struct perf_event_header header;
-        uint32_t pid, tid;
-        uint64_t time, id, period;
-    } record;
-    bool is_found = false;
-    if (!ring->page)
-        return false;
-    uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-    uint64_t tail = __atomic_load_n(&ring->page->data_tail, __ATOMIC_RELAXED);
-    if (*position < tail)
-        *position = tail;
-    for (; *position < head; *position += record.header.size) {
-        copy_from(ring, *position, &record, sizeof record);
-        if (record.header.size < sizeof record.header) {
-            *position = head;
-            break;
-        }
-        if (record.header.type == PERF_RECORD_SAMPLE && record.period != SWITCH_PERIOD) {
-            *found = (struct perf_instant){(int)record.pid, (int)record.tid, record.time};
-            is_found = true;
-        }
-    }
-    return is_found;
+        if (perf.events[k].ring == i)
+            set_alarm(&perf.rings[i], perf.events[k].fd);
 }

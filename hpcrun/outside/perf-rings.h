@@ -42,26 +42,21 @@ uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_hea
  * its first sample. */
 bool perf_rings_counts(int tid, uint64_t event, int *opener);
 
-/* ---- for threads that read memory at the instant of a sample (caught-memory.h) ---- */
-
-/* Opens events for the threads of a process, which have a record, with registers, each time that a thread leaves or gets
- * a CPU. Needs the right to sample in the kernel. Returns 0, or a negative errno. */
-int perf_rings_watch(int pid);
-bool perf_rings_may_watch(int pid);
-
-/* Lets each sample in ring `i` send a signal to a thread of this process. There are perf_rings_count() rings, and ring i
- * is that of CPU perf_rings_cpu(i). */
-unsigned perf_rings_count(void);
-unsigned perf_rings_cpu(unsigned i);
-void perf_rings_alarm(unsigned i, int tid, int signal);
-
-/* The youngest sample of a ring, at *position or later, that is no switch; without its stack. It may be overwritten
- * meanwhile, so its content is to be checked. Moves *position to the end. False: there is none. */
-struct perf_instant {
-    int pid, tid;
-    uint64_t time;
+/* For threads that are woken at each sample (perf-switches.h): the rings, of perf_rings_count(), and what events have
+ * been opened with. False: CPU i has no ring. `head` and `tail` are the kernel's positions. */
+struct perf_ring {
+    unsigned cpu;
+    int fd;
+    const uint8_t *data;
+    size_t bytes;
+    uint64_t head, tail;
 };
-bool perf_rings_youngest(unsigned i, uint64_t *position, struct perf_instant *found);
+unsigned perf_rings_count(void);
+bool perf_rings_at(unsigned i, struct perf_ring *ring);
+const struct perf_event_attr *perf_rings_attributes(void);
+
+/* Lets each sample in a ring send a signal to a thread of this process. */
+void perf_rings_alarm(unsigned i, int tid, int signal);
 
 /* Whether a ring was so full, when perf_rings_read last looked, that the kernel may have lost any record. */
 bool perf_rings_are_full(void);
