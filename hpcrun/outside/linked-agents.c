@@ -3,10 +3,11 @@
 #include "hpcrun/logical/agent-query.h"
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/claims.h"
+#include "hpcrun/outside/catch.h"
 #include "hpcrun/outside/measured-process.h"
-#include "hpcrun/outside/perf-switches.h"
 #include "hpcrun/process/process.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Of their rules files. */
@@ -107,6 +108,21 @@ static void add_to_python(const struct agent_module *module)
 size_t linked_agents_share(void *to, size_t room)
 {
     return is_used(&hpcrun_agent) ? hpcrun_agent.share(to, room) : 0;
+}
+
+/* The agent reads as the reader's threads do, and then goes on here. */
+struct caught *linked_agents_catch(int tid, uint64_t time)
+{
+    static struct catch *catch;
+    uint8_t shared[QUEUE_NOTE_BYTES];
+    const struct perf_instant sample = {process.pid, tid, time};
+    if (!linked_agents_share(shared, sizeof shared) || (!catch && !(catch = catch_new())))
+        return NULL;
+    hpcrun_agent.start(&host_for_catches);
+    const struct caught *caught = catch_memory(catch, &sample, shared);
+    hpcrun_agent.start(host_for_agents());
+    struct caught *copy = caught ? malloc(caught->header.size) : NULL;
+    return copy ? memcpy(copy, caught, caught->header.size) : NULL;
 }
 
 /* ---- both ---- */

@@ -6,6 +6,7 @@
 #ifndef HPCRUN_OUTSIDE_LINKED_AGENTS_H
 #define HPCRUN_OUTSIDE_LINKED_AGENTS_H
 
+#include "hpcrun/outside/caught-memory.h"
 #include "hpcrun/outside/module-image.h"
 
 #include <ucontext.h>
@@ -21,6 +22,9 @@ void linked_agents_remove(const struct module_image *image);
 
 /* What the reader's threads must know to read for an agent (agent.share); 0 bytes: there is nothing to read. */
 size_t linked_agents_share(void *to, size_t room);
+
+/* What an agent needs of a thread that does not run now (caught-memory.h); NULL: nothing. The caller frees. */
+struct caught *linked_agents_catch(int tid, uint64_t time);
 
 /* For the handler of SIGSEGV and SIGBUS: ends what reads a module's image, if something does. */
 bool linked_agents_fix_up(ucontext_t *context);

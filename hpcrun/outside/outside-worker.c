@@ -124,7 +124,7 @@ static void visit_records(uint64_t until)
         if ((!record && !look) || (!look && !take_caught(record, until)))
             break;
         if (look) {
-            caught_use(NULL);
+            caught_use(look->caught);
             foreign_threads_sample(look);
             waits_remove_first();
         } else {
