@@ -304,6 +304,14 @@ def is_partial(path):
     return path[-2:-1] == ["<placeholder"]
 
 
+def read_ledger(path):
+    """(pid, tid, burned, used) of each thread, the times in seconds: tests/programs/hpcrun/mapped-ledger.h. Before the
+    program has made the file there are none."""
+    data = path.read_bytes() if path.exists() else b""
+    return [(pid, tid, burned * 1e-9, used * 1e-9)
+            for pid, tid, burned, used in struct.iter_unpack("<IIQQ", data) if tid]
+
+
 HANG = 600  # seconds: only what hangs takes longer, on any machine
 
 
