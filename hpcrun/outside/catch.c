@@ -49,13 +49,18 @@ struct catch {
 
 /* ---- memory of the process ---- */
 
+/* Blocks in a row are one piece for the kernel, which takes 0.3 us for each piece. */
 static bool read_at_once(struct catch *its, uint32_t first, uint32_t count)
 {
     static _Thread_local struct iovec remote[CAUGHT_BLOCKS];
     struct iovec local = {its->bytes[first], (size_t)count * CAUGHT_BLOCK_BYTES};
-    for (uint32_t i = 0; i < count; i++)
-        remote[i] = (struct iovec){(void *)(uintptr_t)its->address[first + i], CAUGHT_BLOCK_BYTES};
-    return sys6(SYS_process_vm_readv, its->pid, SYS_ARG(&local), 1, SYS_ARG(remote), count, 0) == (long)local.iov_len;
+    unsigned long pieces = 0;
+    for (uint32_t i = first; i < first + count; i++)
+        if (i > first && its->address[i] == its->address[i - 1] + CAUGHT_BLOCK_BYTES)
+            remote[pieces - 1].iov_len += CAUGHT_BLOCK_BYTES;
+        else
+            remote[pieces++] = (struct iovec){(void *)(uintptr_t)its->address[i], CAUGHT_BLOCK_BYTES};
+    return sys6(SYS_process_vm_readv, its->pid, SYS_ARG(&local), 1, SYS_ARG(remote), pieces, 0) == (long)local.iov_len;
 }
 
 /* A free place, or that of the block. */
@@ -176,12 +181,19 @@ static void begin_catch(struct catch *its, struct remembered *thread, int pid)
         put(its, i);
 }
 
+static int compare_addresses(const void *a, const void *b)
+{
+    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return (one > other) - (one < other);
+}
+
 static const struct caught *end_catch(struct catch *its, struct remembered *thread, const struct perf_instant *sample)
 {
     struct caught *record = &its->record;
     record->count = thread->count = its->used;
     for (uint32_t i = 0; i < its->used; i++)
         record->address[i] = thread->address[i] = its->address[its->order[i]];
+    qsort(thread->address, its->used, sizeof *thread->address, compare_addresses);
     uint8_t *to = (uint8_t *)&record->address[its->used];
     for (uint32_t i = 0; i < its->used; i++)
         memcpy(to + i * CAUGHT_BLOCK_BYTES, its->bytes[its->order[i]], CAUGHT_BLOCK_BYTES);

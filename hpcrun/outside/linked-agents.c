@@ -79,9 +79,9 @@ static const char *why_not(const struct agent_module *module)
 {
     uint64_t word;
     if (!perf_switches_are_allowed(process.pid))
-        return "Python's functions are not shown: that needs CAP_PERFMON, or kernel.perf_event_paranoid=1";
+        return "to read its frames from outside, hpcrun needs CAP_PERFMON, or kernel.perf_event_paranoid=1";
     if (!measured_read(module->start, &word, sizeof word))
-        return "Python's functions are not shown: the process's memory may not be read (kernel.yama.ptrace_scope?)";
+        return "the process's memory may not be read (kernel.yama.ptrace_scope?)";
     return NULL;
 }
 

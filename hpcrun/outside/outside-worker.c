@@ -181,7 +181,7 @@ static void report_losses(void)
         text_add_number(&line, worker.missed);
         text_add(&line, " of ");
         text_add_number(&line, worker.to_catch);
-        text_add(&line, " samples lack Python's frames: others had the CPU");
+        text_add(&line, " samples lack Python's frames, which could not be read in time");
         separator = "; ";
     }
     if (foreign_modules_missing()) {
