@@ -115,6 +115,7 @@ static bool start(unsigned ring, unsigned cpu)
     *its = (struct catcher){.ring = ring, .cpu = cpu, .catch = catch_new(), .caught = record_queue_take()};
     if (!its->catch || !its->caught)
         return false;
+    record_queue_is_looked_at(its->caught);
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +64,7 @@ static struct {
     size_t count, room;
     int error;        /* a negative errno of the last failure that matters */
     unsigned missing; /* threads without events */
+    int most_fds;     /* the rest is for processes and their measurements */
     bool any_new, is_system, is_full;
 } perf;
 
@@ -172,7 +175,7 @@ static int open_on_cpu(int tid, unsigned i)
     int fd = open_as_allowed(tid, perf.online[i]);
     if (fd == -ENODEV) /* the CPU went offline */
         return 0;
-    int error = fd < 0 ? fd : add_event(fd, tid, &perf.rings[i]);
+    int error = fd < 0 ? fd : fd >= perf.most_fds ? -EMFILE : add_event(fd, tid, &perf.rings[i]);
     if (error < 0 && fd >= 0)
         close(fd);
     return error;
@@ -197,9 +200,11 @@ static void open_thread(int tid, void *data)
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
+    perf.most_fds = INT_MAX;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
+        perf.most_fds = limit.rlim_max > INT_MAX ? INT_MAX : (int)(limit.rlim_max - limit.rlim_max / 4);
     }
 }
 
@@ -253,10 +258,19 @@ int perf_rings_probe(int pid)
     return fd < 0 ? fd : 0;
 }
 
-void perf_rings_prepare(const struct event *event, bool at_exec)
+size_t perf_rings_bytes(void)
 {
+    size_t sum = 0;
+    for (const struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++)
+        sum += ring->bytes;
+    return sum;
+}
+
+void perf_rings_prepare(const struct event *event, bool at_exec, size_t most_bytes)
+{
+    size_t most = most_bytes < MOST_BYTES ? most_bytes : MOST_BYTES;
     find_cpus();
-    for (perf.ring_bytes = MOST_RING_BYTES; perf.ring_bytes * perf.cpus > MOST_BYTES;)
+    for (perf.ring_bytes = MOST_RING_BYTES; perf.ring_bytes > LEAST_RING_BYTES && perf.ring_bytes * perf.cpus > most;)
         perf.ring_bytes /= 2;
     raise_descriptor_limit();
     describe(event, at_exec);
@@ -276,8 +290,9 @@ int perf_rings_open(unsigned *missing)
             return -ESRCH;
         *missing += perf.missing;
     } while (perf.any_new && perf.error == 0);
+    bool no_events = perf.missing > 0;
     perf.missing = 0;
-    return perf.error ? perf.error : perf.count == count ? -ESRCH : 0;
+    return perf.error ? perf.error : perf.count > count ? 0 : no_events ? -EMFILE : -ESRCH;
 }
 
 int perf_rings_open_system(void)
@@ -286,6 +301,7 @@ int perf_rings_open_system(void)
     perf.is_system = true;
     perf.attr.inherit = 0;
     perf.attr.exclude_idle = 1;
+    perf.attr.wakeup_watermark = 0; /* the kernel takes half of the ring */
     for (unsigned i = 0; i < perf.cpus && error == 0; i++)
         error = open_on_cpu(-1, i);
     return error;
@@ -319,11 +335,11 @@ void perf_rings_await_end(void)
 /* ---- reading ---- */
 
 /* An event whose thread has ended is always ready, with POLLHUP: that must not make a loop without a pause. */
-void perf_rings_wait(struct pollfd *others, unsigned count, int milliseconds)
+void perf_rings_wait(int other, int milliseconds)
 {
-    static struct pollfd fds[MAX_CPUS + MAX_OTHERS];
-    nfds_t n = count;
-    memcpy(fds, others, count * sizeof *fds);
+    static struct pollfd fds[1 + MAX_CPUS];
+    nfds_t n = 1;
+    fds[0] = (struct pollfd){.fd = other, .events = POLLIN};
     for (unsigned i = 0; i < perf.cpus; i++)
         if (perf.rings[i].page)
             fds[n++] = (struct pollfd){.fd = perf.rings[i].fd, .events = POLLIN};
@@ -331,8 +347,7 @@ void perf_rings_wait(struct pollfd *others, unsigned count, int milliseconds)
     for (nfds_t i = 0; i < n && is_ready; i++)
         has_hung_up &= !(fds[i].revents & POLLIN);
     if (has_hung_up)
-        poll(fds, count, milliseconds);
-    memcpy(others, fds, count * sizeof *fds);
+        poll(fds, 1, milliseconds);
 }
 
 static const uint8_t *ring_data(const struct ring *ring)

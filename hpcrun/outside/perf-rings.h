@@ -11,13 +11,14 @@
 #include "hpcrun/config/run-config.h"
 #include "hpcrun/outside/perf-records.h"
 
-#include <poll.h>
-
 /* Whether this process may sample that one: 0, or a negative errno. */
 int perf_rings_probe(int pid);
 
-/* What will be opened. `at_exec`: samples begin with the next exec. */
-void perf_rings_prepare(const struct event *event, bool at_exec);
+/* What will be opened. `at_exec`: samples begin with the next exec. The rings take at most most_bytes. */
+void perf_rings_prepare(const struct event *event, bool at_exec, size_t most_bytes);
+
+/* Of all rings. */
+size_t perf_rings_bytes(void);
 
 /* Opens the events for all threads of `process` (process/process.h). Returns 0, or a negative errno. Adds the
  * number of threads that have no events, since there were no descriptors for them, to *missing. */
@@ -30,9 +31,8 @@ int perf_rings_open_system(void);
 /* Whether samples include those in the kernel. */
 bool perf_rings_see_kernel(void);
 
-/* Waits until a ring is a quarter full, until another descriptor is ready, or for a time, ms. */
-#define MAX_OTHERS 256
-void perf_rings_wait(struct pollfd *others, unsigned count, int milliseconds);
+/* Waits until a ring is a quarter full (of the system's: half), until another descriptor is ready, or for a time, ms. */
+void perf_rings_wait(int other, int milliseconds);
 
 /* Takes the records from the rings in the order of their times. The youngest of them stay there, unless these
  * are the last ones. Returns until which time there is none left. */

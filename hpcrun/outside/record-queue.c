@@ -15,19 +15,27 @@ struct record_queue {
     _Atomic uint64_t head, tail;
     _Atomic uint32_t bell; /* a futex */
     _Atomic uint32_t end;  /* enum queue_end */
-    _Atomic uint64_t lost, until, dropped_at;
-    uint64_t woken; /* the writer's: `head` at the last call of record_queue_wake */
+    _Atomic uint64_t lost, dropped_at;
+    uint64_t woken; /* the writer's: `head` when the reader was last woken; UINT64_MAX: it is not woken */
     bool is_taken;  /* the writer's */
     _Atomic bool is_told;
     _Alignas(64) uint8_t note[QUEUE_NOTE_BYTES];
     _Alignas(4096) uint8_t data[QUEUE_BYTES];
 };
 
-static struct record_queue *queues;
+static struct {
+    _Alignas(4096) _Atomic uint64_t until;
+    _Atomic bool refuses, has_refused, has_notes;
+    struct record_queue all[];
+} *queues;
+
+/* The writer's: queues that have got records since their readers were last woken. */
+static struct record_queue *fed[MAX_QUEUES];
+static unsigned fed_count;
 
 bool record_queues_map(void)
 {
-    void *at = mmap(NULL, MAX_QUEUES * sizeof *queues, PROT_READ | PROT_WRITE,
+    void *at = mmap(NULL, sizeof *queues + MAX_QUEUES * sizeof *queues->all, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     queues = at == MAP_FAILED ? NULL : at;
     return queues;
@@ -36,11 +44,16 @@ bool record_queues_map(void)
 struct record_queue *record_queue_take(void)
 {
     for (unsigned i = 0; i < MAX_QUEUES; i++)
-        if (!queues[i].is_taken) {
-            queues[i].is_taken = true;
-            return &queues[i];
+        if (!queues->all[i].is_taken) {
+            queues->all[i].is_taken = true;
+            return &queues->all[i];
         }
     return NULL;
+}
+
+void record_queue_is_looked_at(struct record_queue *queue)
+{
+    queue->woken = UINT64_MAX;
 }
 
 /* The memory becomes zeros. */
@@ -80,7 +93,7 @@ void record_queue_put(struct record_queue *queue, const struct perf_event_header
     uint64_t room = QUEUE_BYTES - (is_sample || record->type == PERF_RECORD_CAUGHT ? RESERVED : 0);
     if (is_empty)
         tail = at;
-    if (at + record->size - tail > room) {
+    if (at + record->size - tail > room || (is_sample && record_queues_refuse_now())) {
         atomic_fetch_add(&queue->lost, is_sample);
         if (!is_sample)
             atomic_store(&queue->dropped_at, perf_record_time(record));
@@ -89,7 +102,26 @@ void record_queue_put(struct record_queue *queue, const struct perf_event_header
     if (!is_empty)
         skip(queue, head, at);
     memcpy(queue->data + at % QUEUE_BYTES, record, record->size);
+    if (head == queue->woken)
+        fed[fed_count++] = queue;
     atomic_store(&queue->head, at + record->size);
+}
+
+void record_queues_refuse(bool refuses)
+{
+    atomic_store(&queues->refuses, refuses);
+    if (refuses)
+        atomic_store(&queues->has_refused, true);
+}
+
+bool record_queues_refuse_now(void)
+{
+    return atomic_load(&queues->refuses);
+}
+
+bool record_queues_have_refused(void)
+{
+    return atomic_load(&queues->has_refused);
 }
 
 static void ring(struct record_queue *queue)
@@ -98,14 +130,14 @@ static void ring(struct record_queue *queue)
     sys3(SYS_futex, &queue->bell, FUTEX_WAKE, 1);
 }
 
-void record_queue_wake(struct record_queue *queue, uint64_t until)
+void record_queues_wake(uint64_t until)
 {
-    atomic_store(&queue->until, until);
-    uint64_t head = atomic_load(&queue->head);
-    if (head == queue->woken)
-        return;
-    queue->woken = head;
-    ring(queue);
+    atomic_store(&queues->until, until);
+    while (fed_count > 0) {
+        struct record_queue *queue = fed[--fed_count];
+        queue->woken = atomic_load(&queue->head);
+        ring(queue);
+    }
 }
 
 void record_queue_end(struct record_queue *queue, enum queue_end why)
@@ -166,6 +198,12 @@ void record_queue_tell(struct record_queue *queue, const void *note, size_t byte
 {
     memcpy(queue->note, note, bytes);
     atomic_store(&queue->is_told, true);
+    atomic_store(&queues->has_notes, true);
+}
+
+bool record_queues_have_notes(void)
+{
+    return atomic_exchange(&queues->has_notes, false);
 }
 
 const void *record_queue_told(const struct record_queue *queue)
@@ -178,15 +216,15 @@ enum queue_end record_queue_ended(const struct record_queue *queue)
     return atomic_load(&queue->end);
 }
 
-uint64_t record_queue_until(const struct record_queue *queue)
+uint64_t record_queues_until(void)
 {
-    return atomic_load(&queue->until);
+    return atomic_load(&queues->until);
 }
 
 void record_queue_wait(struct record_queue *queue, uint64_t until, uint64_t ns)
 {
     const struct timespec most = sys_timespec(ns);
     uint32_t bell = atomic_load(&queue->bell);
-    if (atomic_load(&queue->until) <= until && atomic_load(&queue->end) == QUEUE_OPEN)
+    if (atomic_load(&queues->until) <= until && atomic_load(&queue->end) == QUEUE_OPEN)
         sys4(SYS_futex, &queue->bell, FUTEX_WAIT, bell, &most);
 }

@@ -25,8 +25,19 @@ void record_queue_give_back(struct record_queue *queue);
 /* Appends a record. If there is no room, it is lost; samples leave room for other records. */
 void record_queue_put(struct record_queue *queue, const struct perf_event_header *record);
 
-/* There will be no more records until this time, CLOCK_MONOTONIC. Wakes the reader, if there are some. */
-void record_queue_wake(struct record_queue *queue, uint64_t until);
+/* From now on, or no longer, samples are not taken: they are lost. */
+void record_queues_refuse(bool refuses);
+
+/* Its reader looks by itself: it is not woken. So another thread than that of the other queues may write to it. */
+void record_queue_is_looked_at(struct record_queue *queue);
+
+/* Whether a note has come since the last call; and the one of a queue, NULL: there is none. */
+bool record_queues_have_notes(void);
+const void *record_queue_told(const struct record_queue *queue);
+
+/* There will be no more records until this time, CLOCK_MONOTONIC, in any queue. Wakes the readers of queues that have
+ * got records since the last call. */
+void record_queues_wake(uint64_t until);
 
 /* Why there will be no more records. */
 enum queue_end { QUEUE_OPEN, QUEUE_PROCESS_ENDED, QUEUE_EXEC, QUEUE_MEASUREMENT_ENDED };
@@ -40,23 +51,26 @@ const struct perf_event_header *record_queue_first(struct record_queue *queue);
 const struct perf_event_header *record_queue_after(struct record_queue *queue, const struct perf_event_header *record);
 void record_queue_remove_first(struct record_queue *queue);
 
+/* Whether samples are refused now, and whether some were. */
+bool record_queues_refuse_now(void);
+bool record_queues_have_refused(void);
+
 /* The number of samples that were lost since the last call. */
 uint64_t record_queue_lost(struct record_queue *queue);
 
 /* The time of the youngest lost record that was no sample; 0: none was lost. */
 uint64_t record_queue_dropped_at(const struct record_queue *queue);
 
-/* What the reader tells the writer, once: up to QUEUE_NOTE_BYTES; and what that gets: NULL, it was told nothing. */
+/* A note for the writer, of up to QUEUE_NOTE_BYTES, once. */
 #define QUEUE_NOTE_BYTES 1024
 void record_queue_tell(struct record_queue *queue, const void *note, size_t bytes);
-const void *record_queue_told(const struct record_queue *queue);
 
 enum queue_end record_queue_ended(const struct record_queue *queue);
 
 /* What the writer has said: there is no record left until then, but those in the queue. */
-uint64_t record_queue_until(const struct record_queue *queue);
+uint64_t record_queues_until(void);
 
-/* Waits until record_queue_until is later than `until`, until the queue has ended, or for a time, ns. */
+/* Waits until record_queues_until is later than `until`, until the queue has ended, or for a time, ns. */
 void record_queue_wait(struct record_queue *queue, uint64_t until, uint64_t ns);
 
 #endif
