@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-/* Longer, and the rings may be full before the reader has looked at them (perf_rings_are_full). */
-#define MOST_NS 1000000u
+/* The reader takes samples that are older than this from the rings. So it has seen whether a ring was full, and a record
+ * lost, until the last read. */
+#define MOST_NS 200000u
 
 size_t caught_size(uint64_t count)
 {

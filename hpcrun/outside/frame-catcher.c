@@ -16,7 +16,7 @@
 #define ALARM         (SIGRTMIN + 4)
 
 /* A sample that is older when a catcher gets its CPU is not worth the reading. */
-#define MOST_AGE_NS 200000u
+#define MOST_AGE_NS 150000u
 
 struct catcher {
     unsigned ring, cpu;
@@ -136,7 +136,7 @@ static bool start_all(void)
     bool good = true;
     hpcrun_agent.start(&host_for_catches);
     struct perf_ring ring;
-    for (unsigned i = 0; i < perf_rings_count() && i < MOST_CATCHERS && good; i++)
+    for (unsigned i = 0; i < perf_rings_cpus() && i < MOST_CATCHERS && good; i++)
         good = !perf_rings_at(i, &ring) || start(i, ring.cpu);
     return good;
 }

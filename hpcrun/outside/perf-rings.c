@@ -399,15 +399,21 @@ static struct ring *earliest(uint64_t limit)
     return found;
 }
 
+static bool is_almost_full(const struct ring *ring)
+{
+    uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+    return ring->bytes - (head - ring->page->data_tail) < LEAST_ROOM;
+}
+
 uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_header *record))
 {
     uint64_t limit = is_last ? UINT64_MAX : sys_clock(CLOCK_MONOTONIC) - SETTLING_NS;
-    perf.is_full = false;
+    bool is_full = false;
     for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++)
         if (ring->page) {
             ring->next = ring->page->data_tail;
             ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-            perf.is_full |= ring->bytes - (ring->head - ring->next) < LEAST_ROOM;
+            perf.is_full |= is_almost_full(ring);
         }
     for (struct ring *ring; (ring = earliest(limit));) {
         const struct perf_event_header *record = record_at(ring, ring->next);
@@ -420,8 +426,11 @@ uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_hea
         ring->next += size;
     }
     for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++)
-        if (ring->page)
+        if (ring->page) {
+            is_full |= is_almost_full(ring);
             __atomic_store_n(&ring->page->data_tail, ring->next, __ATOMIC_RELEASE);
+        }
+    perf.is_full = is_full; /* records of this time, too, are still to be read */
     return limit;
 }
 
@@ -432,7 +441,7 @@ bool perf_rings_are_full(void)
     return perf.is_full;
 }
 
-unsigned perf_rings_count(void)
+unsigned perf_rings_cpus(void)
 {
     return perf.cpus;
 }

@@ -56,7 +56,7 @@ static int add(int fd, const struct perf_ring *ring)
 static void watch_thread(int tid, void *data)
 {
     struct perf_ring ring;
-    for (unsigned i = 0; i < perf_rings_count() && switches.error == 0; i++) {
+    for (unsigned i = 0; i < perf_rings_cpus() && switches.error == 0; i++) {
         int fd = perf_rings_at(i, &ring) ? open_event(data, tid, ring.cpu) : -ENODEV;
         if (fd >= 0)
             switches.error = add(fd, &ring);
