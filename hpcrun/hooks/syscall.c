@@ -18,7 +18,7 @@
 #include "hpcrun/hooks/fork.h"
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/life/process-life.h"
-#include "hpcrun/process/process.h"
+#include "hpcrun/process/moment.h"
 #include "hpcrun/record/arena-file.h"
 #include "hpcrun/restart/ended-calls.h"
 

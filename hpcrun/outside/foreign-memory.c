@@ -41,10 +41,29 @@ static bool read_page(const struct memory *memory, uint64_t page, uint8_t *to)
     return measured_read(page, to, PAGE) && (!is_on_stack(memory, page) || is_in_place(memory));
 }
 
+/* At addresses of this program, where the process has nothing (main.c). */
+static _Alignas(8) int notes[4096][2];
+
+uint64_t foreign_memory_note(int tid, int number)
+{
+    int *note = notes[(unsigned)tid % (sizeof notes / sizeof *notes)];
+    *note = number;
+    return (uint64_t)(uintptr_t)note;
+}
+
+static bool read_now(uint64_t address, void *to, size_t size)
+{
+    uint64_t in_notes = address - (uint64_t)(uintptr_t)notes;
+    if (in_notes >= sizeof notes || size > sizeof notes - in_notes)
+        return measured_read(address, to, size);
+    memcpy(to, (const uint8_t *)notes + in_notes, size);
+    return true;
+}
+
 const struct memory_elsewhere *foreign_memory(const uint8_t *stack, size_t bytes)
 {
     current.memory =
-        (struct memory_elsewhere){.stack = stack, .stack_bytes = bytes, .read_page = read_page,
+        (struct memory_elsewhere){.stack = stack, .stack_bytes = bytes, .read_page = read_page, .read = read_now,
                                   .read_caught = caught_read, .is_caught = caught_is_whole, .hint = caught_hint()};
     current.has_changed = false;
     return &current.memory;

@@ -12,4 +12,7 @@
 /* The memory at a sample, whose copy of the stack are these bytes. It is valid until the next call. */
 const struct memory_elsewhere *foreign_memory(const uint8_t *stack, size_t bytes);
 
+/* Notes a number for a thread. Returns the address at which agents read it, as if the process had it there. */
+uint64_t foreign_memory_note(int tid, int number);
+
 #endif

@@ -1,5 +1,6 @@
 #include "hpcrun/outside/foreign-threads.h"
 
+#include "hpcrun/code/module-instances.h"
 #include "hpcrun/outside/foreign-memory.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/foreign-waits.h"
@@ -9,6 +10,7 @@
 #include "hpcrun/outside/unknown-bp.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
+#include "hpcrun/sample/lock-wait-record.h"
 #include "hpcrun/sample/sample-trace.h"
 #include "hpcrun/sample/sample.h"
 #include "hpcrun/thread/live-threads.h"
@@ -24,16 +26,17 @@ struct foreign_thread {
     struct foreign_thread *next; /* with a tid of the same slot */
     struct thread *thread;
     int opener;       /* for perf_rings_counts */
+    uint32_t lock;    /* node of the lock that it waited for at its last sample; 0: none */
     uint64_t sampled; /* CPU time that its samples stand for, ns */
     uint64_t last;    /* CLOCK_MONOTONIC of its last sample */
 };
 
-static struct foreign_thread *slots[SLOTS]; /* by tid */
+static struct foreign_thread *by_tid[SLOTS]; /* by tid */
 static struct foreign_time ended;           /* of threads that have ended */
 
 static struct foreign_thread **find(int tid)
 {
-    struct foreign_thread **at = &slots[(unsigned)tid % SLOTS];
+    struct foreign_thread **at = &by_tid[(unsigned)tid % SLOTS];
     while (*at && (*at)->thread->tid != tid)
         at = &(*at)->next;
     return at;
@@ -122,9 +125,29 @@ static void add_bp(struct unwinder *u, ucontext_t *context)
     inner = &u->guard;
 }
 
-static void unwind_and_record(struct thread *thread, const struct perf_sample *sample,
+/* The lock is below the program's call, not below what libc does to wait. */
+static uint32_t node_of_lock(struct thread *thread, uint64_t lock)
+{
+    const struct unwinder *u = &thread->unwinder;
+    uint32_t frames = u->depth;
+    while (frames > 0 && modules_in_libc(u->path[frames - 1].pc))
+        frames--;
+    return frames > 0 ? lock_node(thread, u->path[frames - 1].node, lock) : CCT_NO_MEMORY;
+}
+
+/* After the sample is recorded. What holders have charged since the last one is for the lock of that time, if any. */
+static void pay_lock(struct foreign_thread *its, const struct perf_sample *sample)
+{
+    uint32_t node = sample->lock ? node_of_lock(its->thread, sample->lock) : CCT_NO_MEMORY;
+    if (own_slot && its->lock)
+        lock_wait_pay(its->thread, own_slot, its->lock);
+    its->lock = node == CCT_NO_MEMORY ? 0 : node;
+}
+
+static void unwind_and_record(struct foreign_thread *its, const struct perf_sample *sample,
                               const struct increment *increment)
 {
+    struct thread *thread = its->thread;
     ucontext_t context = {0};
     struct thread_event *event = &thread->events[0];
     for (unsigned i = 0; i < SAMPLED_REGISTER_COUNT; i++)
@@ -135,6 +158,7 @@ static void unwind_and_record(struct thread *thread, const struct perf_sample *s
         if (sample->is_waiting)
             add_bp(&thread->unwinder, &context);
         sample_record(thread, event, increment, &context, sample_trace_place(thread));
+        pay_lock(its, sample);
         guard_leave(&outer);
     } else {
         unwind_forget(&thread->unwinder);
@@ -158,7 +182,7 @@ void foreign_threads_sample(const struct perf_sample *sample)
     struct foreign_thread *its = thread_of(sample);
     if (!its || (!sample->is_waiting && !perf_rings_counts(sample->tid, sample->event, &its->opener)))
         return;
-    uint64_t ready = waits_enter(sample->tid, sample->is_waiting), time = sample->is_waiting ? 0 : sample->period;
+    uint64_t ready = waits_enter(sample), time = sample->is_waiting ? 0 : sample->period;
     its->last = sample->time > its->last ? sample->time : its->last + 1;
     const struct increment increment = {
         .fired = true,
@@ -170,7 +194,7 @@ void foreign_threads_sample(const struct perf_sample *sample)
         .kernel_count = sample->kernel_count,
     };
     if (sample->is_64_bit)
-        unwind_and_record(its->thread, sample, &increment);
+        unwind_and_record(its, sample, &increment);
     else
         drop(its->thread, &increment);
     thread_image_commit(its->thread, ticks_now());
@@ -241,7 +265,7 @@ bool foreign_threads_write(bool is_last)
     uint64_t wall = sys_clock(CLOCK_MONOTONIC);
     bool good = true;
     for (unsigned i = 0; i < SLOTS; i++)
-        for (struct foreign_thread *its = slots[i]; its; its = its->next)
+        for (struct foreign_thread *its = by_tid[i]; its; its = its->next)
             good &= write_thread(its, wall, is_last);
     return good;
 }
@@ -250,7 +274,7 @@ struct foreign_time foreign_threads_time(void)
 {
     struct foreign_time time = ended;
     for (unsigned i = 0; i < SLOTS; i++)
-        for (struct foreign_thread *its = slots[i]; its; its = its->next)
+        for (struct foreign_thread *its = by_tid[i]; its; its = its->next)
             add_time(&time, its);
     return time;
 }

@@ -1,15 +1,16 @@
 #include "hpcrun/outside/foreign-waits.h"
 
 #include "hpcrun/logical/wait-slots.h"
+#include "hpcrun/outside/foreign-memory.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/linked-agents.h"
 #include "hpcrun/process/process.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define SLOTS 4096
@@ -27,8 +28,11 @@ struct watched {
     int tid;
     int call, schedule;      /* its files syscall and schedstat; negative: they can't be opened */
     struct agent_slot *slot; /* NULL without memory */
+    unsigned index;          /* in waits.all */
     uint64_t due, planned;   /* CLOCK_MONOTONIC of the next look, and the period before it */
-    unsigned looks;          /* that found it waiting */
+    uint64_t pays;           /* the mean of such periods */
+    bool waited;             /* at the last look */
+    unsigned looks;
     uint64_t ready, unpaid;  /* the scheduler's count at the last look; what no sample has paid */
 };
 
@@ -40,7 +44,8 @@ struct look {
 static struct {
     bool is_on;
     struct watched *slots[SLOTS];
-    uint32_t count;
+    struct watched **all;
+    uint32_t count, room;
     uint64_t period, mean, cost; /* ns: asked for; in use; CPU time of a look, on average */
     uint64_t random, forbidden, without_descriptors;
     struct look *looks; /* MAX_LOOKS, a ring */
@@ -56,10 +61,17 @@ static struct watched **place_of(int tid)
 }
 
 /* Uniform in half to one and a half times the mean, so that looks have no rhythm. */
-static void plan(struct watched *thread)
+static uint64_t random_period(uint64_t mean)
 {
     waits.random = waits.random * 6364136223846793005u + 1442695040888963407u;
-    thread->planned = waits.mean / 2 + (uint64_t)((unsigned __int128)waits.random * waits.mean >> 64);
+    return mean / 2 + (uint64_t)((unsigned __int128)waits.random * mean >> 64);
+}
+
+/* A thread that ran is looked at half as often, and pays twice as much if it waits then. */
+static void plan(struct watched *thread)
+{
+    thread->pays = waits.mean * (thread->waited ? 1 : 2);
+    thread->planned = random_period(thread->pays);
     thread->due += thread->planned;
 }
 
@@ -67,22 +79,57 @@ static void plan(struct watched *thread)
 
 static void set_state(const struct watched *thread, bool waits_now)
 {
-    if (thread->slot)
-        atomic_store(&thread->slot->state, waits_now ? AGENT_SLOT_WAITING : AGENT_SLOT_WORKING);
+    if (!thread->slot)
+        return;
+    if (!waits_now)
+        slot_reset(thread->slot);
+    else
+        atomic_store(&thread->slot->state, AGENT_SLOT_WAITING);
+}
+
+static void set_lock(const struct watched *thread, const struct perf_sample *sample)
+{
+    if (!thread->slot)
+        return;
+    atomic_store(&thread->slot->lock, sample->lock);
+    atomic_store(&thread->slot->holder, sample->lock ? foreign_memory_note(thread->tid, sample->holder) : 0);
+}
+
+/* False without memory. */
+static bool enlist(struct watched *thread)
+{
+    if (waits.count == waits.room) {
+        struct watched **grown = realloc(waits.all, (2 * waits.room + 16) * sizeof *grown);
+        if (!grown)
+            return false;
+        waits.all = grown;
+        waits.room = 2 * waits.room + 16;
+    }
+    waits.all[waits.count++] = thread;
+    return true;
+}
+
+static void delist(const struct watched *thread)
+{
+    waits.all[thread->index] = waits.all[--waits.count];
+    waits.all[thread->index]->index = thread->index;
 }
 
 static struct watched *add(int tid)
 {
     struct watched **at = place_of(tid), *added = *at ? NULL : calloc(1, sizeof *added);
     struct scheduled now = {0};
-    if (!added)
+    if (!added || !enlist(added)) {
+        free(added);
         return *at;
+    }
     *at = added;
-    if (++waits.count > 1 && plain_threads_begin())
+    if (waits.count > 1 && plain_threads_begin())
         foreign_modules_visit(plain_threads_add);
     own_slot = NULL;
     slot_take(tid, 0, 0, 0);
     *added = (struct watched){.tid = tid,
+                              .index = waits.count - 1,
                               .call = measured_open_of_thread(tid, "syscall"),
                               .schedule = measured_open_of_thread(tid, "schedstat"),
                               .slot = own_slot,
@@ -111,8 +158,8 @@ void waits_remove(int tid)
     close(its->schedule);
     own_slot = its->slot;
     slot_release();
+    delist(its);
     free(its);
-    waits.count--;
 }
 
 void waits_switch(int tid, bool runs, bool is_preempted)
@@ -122,14 +169,15 @@ void waits_switch(int tid, bool runs, bool is_preempted)
         set_state(thread, !runs && !is_preempted);
 }
 
-uint64_t waits_enter(int tid, bool is_waiting)
+uint64_t waits_enter(const struct perf_sample *sample)
 {
-    struct watched *thread = waits.is_on ? add(tid) : NULL;
+    struct watched *thread = waits.is_on ? add(sample->tid) : NULL;
     if (!thread)
         return 0;
-    uint64_t unpaid = is_waiting ? 0 : thread->unpaid;
+    uint64_t unpaid = sample->is_waiting ? 0 : thread->unpaid;
     thread->unpaid -= unpaid;
-    set_state(thread, is_waiting);
+    set_state(thread, sample->is_waiting);
+    set_lock(thread, sample);
     own_slot = thread->slot;
     return unpaid;
 }
@@ -140,18 +188,62 @@ uint64_t waits_enter(int tid, bool is_waiting)
  *     202 0x7ffe... 0x80 0x0 0x0 0x0 0x0 0x7ffe6c1 0x7f00c2e    in a system call
  *     -1 0x7ffe6c1 0x7f00c2e                                    elsewhere, as in a page fault
  * A thread that runs, or could run, has "running". */
-static bool find_place(const struct watched *thread, uint64_t *sp, uint64_t *pc)
+#define PLACE_BYTES 256
+
+static bool find_place(const struct watched *thread, char text[PLACE_BYTES], uint64_t *sp, uint64_t *pc)
 {
-    char text[256];
-    const char *last, *before;
-    long size = sys4(SYS_pread64, thread->call, text, sizeof text - 1, 0);
+    char *last, *before;
+    long size = sys4(SYS_pread64, thread->call, text, PLACE_BYTES - 1, 0);
     waits.forbidden += size == -EPERM || size == -EACCES || thread->call == -EACCES;
     if (size <= 0)
         return false;
     text[size] = '\0';
     last = strrchr(text, ' ');
     before = last ? memrchr(text, ' ', (size_t)(last - text)) : NULL;
-    return before && sscanf(before, " %" SCNx64 " %" SCNx64, sp, pc) == 2 && *sp != 0;
+    if (!before)
+        return false;
+    *sp = strtoull(before, NULL, 16);
+    *pc = strtoull(last, NULL, 16);
+    return *sp != 0;
+}
+
+/* Locks of glibc: the value that threads wait with at their futex, and the distance from there to the holder's tid and to
+ * the lock. FUTEX_LOCK_PI waits with any value. */
+static const struct {
+    uint32_t value;
+    int holder, lock;
+} lock_kinds[] = {
+    {2, 8, 0},    /* pthread_mutex_t: __lock, __owner */
+    {3, 16, -8},  /* pthread_rwlock_t: __wrphase_futex, __cur_writer */
+    {3, 12, -12}, /* pthread_rwlock_t: __writers_futex, __cur_writer */
+};
+
+/* The thread whose tid is there; 0: it is no other one of the process. */
+static int other_thread_at(const struct watched *thread, uint64_t address)
+{
+    int tid;
+    return measured_read(address, &tid, sizeof tid) && tid != thread->tid && *place_of(tid) ? tid : 0;
+}
+
+/* `text` is that of find_place: "202 0x55d0 0x80 0x2 ...", with the futex, the operation, and the value. */
+static void find_lock(const struct watched *thread, char *text, struct perf_sample *sample)
+{
+    if (strtol(text, &text, 10) != SYS_futex)
+        return;
+    uint64_t futex = strtoull(text, &text, 16);
+    unsigned operation = (unsigned)strtoull(text, &text, 16) & FUTEX_CMD_MASK;
+    unsigned value = (unsigned)strtoull(text, &text, 16);
+    bool waits = operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
+    bool inherits = operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2;
+    for (size_t i = 0; i < sizeof lock_kinds / sizeof *lock_kinds; i++) {
+        bool is_kind = (waits && value == lock_kinds[i].value) || (inherits && i == 0);
+        int holder = is_kind ? other_thread_at(thread, futex + (uint64_t)lock_kinds[i].holder) : 0;
+        if (!holder)
+            continue;
+        sample->lock = futex + (uint64_t)lock_kinds[i].lock;
+        sample->holder = holder;
+        return;
+    }
 }
 
 static size_t read_stack(uint64_t sp, uint8_t *to)
@@ -178,18 +270,21 @@ enum found { FOUND_RUNNING, FOUND_WAITING, FOUND_MOVED };
 /* The thread may have gone on while its stack was copied: then the copy is of no use. */
 static enum found look(const struct watched *thread, struct look *look)
 {
+    char text[PLACE_BYTES], after[PLACE_BYTES];
     uint64_t sp, pc, sp_after, pc_after;
     struct scheduled before = {0};
     look->sample = (struct perf_sample){.tid = thread->tid, .is_64_bit = true, .is_waiting = true, .stack = look->stack};
-    schedule_read(thread->schedule, &before);
-    if (!find_place(thread, &sp, &pc))
+    if (linked_agents_are_read())
+        schedule_read(thread->schedule, &before);
+    if (!find_place(thread, text, &sp, &pc))
         return FOUND_RUNNING;
+    find_lock(thread, text, &look->sample);
     look->sample.time = sys_clock(CLOCK_MONOTONIC);
     look->sample.stack_bytes = read_stack(sp, look->stack);
     look->sample.registers[SAMPLED_SP] = sp;
     look->sample.registers[SAMPLED_PC] = pc;
     look->sample.caught = catch_for(thread, &before, look->sample.time);
-    bool is_there = find_place(thread, &sp_after, &pc_after) && sp == sp_after && pc == pc_after;
+    bool is_there = find_place(thread, after, &sp_after, &pc_after) && sp == sp_after && pc == pc_after;
     return is_there ? FOUND_WAITING : FOUND_MOVED;
 }
 
@@ -202,8 +297,9 @@ static void count_ready(struct watched *thread)
     thread->ready = now.ready;
 }
 
-/* A thread that is found waiting was ready before, at most for a short time: its ready time is read now and then. */
+/* Its ready time is read now and then. A thread that is found waiting was ready before, at most for a short time. */
 #define WAITING_LOOKS 8
+#define RUNNING_LOOKS 2
 
 /* Pays all periods that are over. */
 static void look_at(struct watched *thread, uint64_t now)
@@ -211,7 +307,7 @@ static void look_at(struct watched *thread, uint64_t now)
     struct look *next = &waits.looks[waits.head % MAX_LOOKS];
     uint64_t pays = 0;
     for (; thread->due <= now; plan(thread))
-        pays += waits.mean;
+        pays += thread->pays;
     if (waits.head - waits.tail == MAX_LOOKS)
         return;
     enum found found = look(thread, next);
@@ -219,7 +315,8 @@ static void look_at(struct watched *thread, uint64_t now)
         free((void *)next->sample.caught);
         found = look(thread, next);
     }
-    if (found != FOUND_WAITING || thread->looks++ % WAITING_LOOKS == 0)
+    thread->waited = found == FOUND_WAITING;
+    if (thread->looks++ % (thread->waited ? WAITING_LOOKS : RUNNING_LOOKS) == 0)
         count_ready(thread);
     if (found != FOUND_WAITING) {
         free((void *)next->sample.caught);
@@ -243,18 +340,19 @@ uint64_t waits_look(void)
         return UINT64_MAX;
     uint64_t now = sys_clock(CLOCK_MONOTONIC), began = sys_clock(CLOCK_THREAD_CPUTIME_ID), looks = 0;
     uint64_t next = UINT64_MAX;
-    for (unsigned i = 0; i < SLOTS; i++)
-        for (struct watched *thread = waits.slots[i]; thread; thread = thread->next) {
-            if (thread->due <= now) {
-                look_at(thread, now);
-                looks++;
-            }
-            next = thread->due < next ? thread->due : next;
+    for (unsigned i = 0; i < waits.count; i++) {
+        struct watched *thread = waits.all[i];
+        if (thread->due <= now) {
+            look_at(thread, now);
+            looks++;
         }
+        next = thread->due < next ? thread->due : next;
+    }
     if (looks)
         set_mean(looks, sys_clock(CLOCK_THREAD_CPUTIME_ID) - began);
     now = sys_clock(CLOCK_MONOTONIC);
-    return next > now + waits.mean / 2 ? next - now : waits.mean / 2;
+    uint64_t least = random_period(waits.mean);
+    return next > now + least ? next - now : least;
 }
 
 const struct perf_sample *waits_first(uint64_t until)
@@ -271,11 +369,12 @@ void waits_remove_first(void)
 
 static void add_that_runs_or_waits(int tid, void *data)
 {
+    char text[PLACE_BYTES];
     uint64_t sp, pc;
     struct watched *thread = add(tid);
     (void)data;
     if (thread)
-        set_state(thread, find_place(thread, &sp, &pc));
+        set_state(thread, find_place(thread, text, &sp, &pc));
 }
 
 void waits_begin(void)

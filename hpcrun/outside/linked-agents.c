@@ -110,6 +110,11 @@ size_t linked_agents_share(void *to, size_t room)
     return is_used(&hpcrun_agent) ? hpcrun_agent.share(to, room) : 0;
 }
 
+bool linked_agents_are_read(void)
+{
+    return is_used(&hpcrun_agent);
+}
+
 /* The agent reads as the reader's threads do, and then goes on here. */
 struct caught *linked_agents_catch(int tid, uint64_t time)
 {

@@ -276,13 +276,15 @@ int measured_open_of_thread(int tid, const char *name)
 bool schedule_read(int fd, struct scheduled *scheduled)
 {
     char numbers[80];
-    unsigned long long cpu, ready, timeslices;
     long size = sys4(SYS_pread64, fd, numbers, sizeof numbers - 1, 0);
-    numbers[size > 0 ? size : 0] = '\0';
-    if (sscanf(numbers, "%llu %llu %llu", &cpu, &ready, &timeslices) != 3)
+    if (size <= 0)
         return false;
-    *scheduled = (struct scheduled){cpu, ready, timeslices};
-    return true;
+    numbers[size] = '\0';
+    char *at = numbers;
+    scheduled->cpu = strtoull(at, &at, 10);
+    scheduled->ready = strtoull(at, &at, 10);
+    scheduled->timeslices = strtoull(at, &at, 10);
+    return *at == '\n';
 }
 
 bool measured_schedule(int tid, struct scheduled *scheduled)

@@ -29,6 +29,7 @@
 #define WAIT_NS        10000000000u
 #define MOST_REST_NS   50000000u
 #define WRITE_INTERVAL 10000000000u
+#define CPU_INTERVAL   5000000u
 
 static struct {
     struct record_queue *queue;
@@ -39,7 +40,7 @@ static struct {
     bool has_told;       /* the reader knows what an agent needs to be read */
     uint64_t to_catch, missed; /* samples since then; those whose memory was not read at their instant */
     uint64_t throttled;  /* times that the kernel held samples back */
-    uint64_t written_at; /* CLOCK_MONOTONIC */
+    uint64_t written_at, cpu_at; /* CLOCK_MONOTONIC of the last writing, and reading of the process's CPU time */
 } worker;
 
 static volatile sig_atomic_t is_interrupted;
@@ -288,7 +289,10 @@ static bool begin_image(const struct measured_image *image)
 static void write_now_and_then(void)
 {
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
-    measured_read_cpu();
+    if (now - worker.cpu_at >= CPU_INTERVAL) {
+        measured_read_cpu();
+        worker.cpu_at = now;
+    }
     if (now - worker.written_at < WRITE_INTERVAL || !worker.has_news)
         return;
     worker.written_at = now;

@@ -29,6 +29,8 @@
 struct perf_sample {
     int tid;
     bool is_waiting;       /* it comes from no event: the thread was off the CPU (foreign-waits.h) */
+    uint64_t lock;         /* is_waiting: address of the lock that it waits for; 0: none */
+    int holder;            /* tid of the thread that has it */
     uint64_t event;        /* its id */
     uint64_t time, period; /* CLOCK_MONOTONIC; ns of CPU time */
     bool is_64_bit;        /* and the thread has registers of its own: it is none of the kernel's */

@@ -28,4 +28,18 @@ static inline struct moment moment_now(uint64_t enough)
     return closest;
 }
 
+/* Before the calling thread may no longer read the counter. */
+static inline void ticks_forbid(void)
+{
+    if (atomic_load(&sampling.no_ticks))
+        return;
+    const struct moment now = moment_now(NEAR_TICKS);
+    uint64_t elapsed = now.wall - process.began_wall;
+    unsigned __int128 ran = now.ticks - process.began_ticks;
+    sampling.instead.ticks = now.ticks;
+    sampling.instead.wall = now.wall;
+    sampling.instead.rate = process.began_wall && elapsed ? (uint64_t)((ran << 32) / elapsed) : 0;
+    atomic_store(&sampling.no_ticks, true);
+}
+
 #endif

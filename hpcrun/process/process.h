@@ -81,20 +81,6 @@ static inline uint64_t ticks_by_clock(void)
     return rate ? sampling.instead.ticks + (uint64_t)(since * rate >> 32) : wall;
 }
 
-/* Before the calling thread may no longer read the counter. */
-static inline void ticks_forbid(void)
-{
-    if (atomic_load(&sampling.no_ticks))
-        return;
-    uint64_t wall = sys_clock(CLOCK_MONOTONIC), ticks = __builtin_ia32_rdtsc();
-    uint64_t elapsed = wall - process.began_wall;
-    unsigned __int128 ran = ticks - process.began_ticks;
-    sampling.instead.ticks = ticks;
-    sampling.instead.wall = wall;
-    sampling.instead.rate = process.began_wall && elapsed ? (uint64_t)((ran << 32) / elapsed) : 0;
-    atomic_store(&sampling.no_ticks, true);
-}
-
 static inline uint64_t ticks_now(void)
 {
     bool forbidden = atomic_load_explicit(&sampling.no_ticks, memory_order_relaxed);

@@ -33,13 +33,11 @@ static uint32_t named_lock_node(struct thread *self, uint32_t path, const char *
     return cct_child(&self->cct, path, &note);
 }
 
-/* The node of another lock. hpcprof finds its name by its address in a module, as for code. A lock in no
- * module has no name. */
-static uint32_t lock_node(struct thread *self, uint32_t path, const volatile void *lock)
+uint32_t lock_node(struct thread *self, uint32_t path, uint64_t lock)
 {
     struct unwinder *u = &self->unwinder;
     struct cct_note note = {.ip = ip_placeholder(PLACEHOLDER_LOCK), .first = true};
-    uint64_t ip = rule_cache_ask(&u->guard, rule_cache_ip, u->cache, (uint64_t)(uintptr_t)lock);
+    uint64_t ip = rule_cache_ask(&u->guard, rule_cache_ip, u->cache, lock);
     if (ip_instance(ip) != INSTANCE_NO_MODULE)
         note.ip = ip;
     return cct_child(&self->cct, path, &note);
@@ -60,8 +58,11 @@ uint32_t lock_kept_node(struct thread *self)
     return named_lock_node(self, node, lock->kept);
 }
 
-static void add_delays(struct thread *self, struct agent_slot *slot, uint32_t node)
+void lock_wait_pay(struct thread *self, struct agent_slot *slot, uint32_t node)
 {
+    atomic_store_explicit(&slot->is_charged, 0, memory_order_relaxed);
+    if (node == CCT_NO_MEMORY)
+        return;
     for (unsigned i = 0; i < self->event_count; i++) {
         unsigned metric = self->events[i].lock_wait;
         uint64_t amount = atomic_exchange_explicit(&slot->delay[i], 0, memory_order_relaxed);
@@ -82,9 +83,8 @@ void lock_wait_record(struct agent_slot *slot, const volatile void *lock)
         uint32_t path = own_path_enter(self, &context);
         const struct agent_lock *its = agent_lock_at(lock);
         path = path ? path : logical_unknown(&self->cct);
-        uint32_t node = its ? named_lock_node(self, path, its->name) : lock_node(self, path, lock);
-        if (node != CCT_NO_MEMORY)
-            add_delays(self, slot, node);
+        uint32_t node = its ? named_lock_node(self, path, its->name) : lock_node(self, path, (uint64_t)(uintptr_t)lock);
+        lock_wait_pay(self, slot, node);
     }
     own_path_end(self, mask);
 }

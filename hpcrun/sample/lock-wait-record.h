@@ -15,6 +15,13 @@
  * without memory, or the path has no interpreted code. */
 uint32_t lock_kept_node(struct thread *self);
 
+/* The same context as above. The node, below that of a path, of a lock: hpcprof finds its name by its address in a module,
+ * as for code. A lock in no module has no name. */
+uint32_t lock_node(struct thread *self, uint32_t path, uint64_t lock);
+
+/* Normal context. Pays there what holders have charged to the slot. */
+void lock_wait_pay(struct thread *self, struct agent_slot *slot, uint32_t node);
+
 /* Normal context, in a wrapper, after wait_end. errno stays. */
 void lock_wait_record(struct agent_slot *slot, const volatile void *lock);
 

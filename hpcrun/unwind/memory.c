@@ -241,7 +241,7 @@ static bool read_pages(struct memory *memory, uint64_t address, uint8_t *to, siz
     if (memory->reads_caught)
         return memory->elsewhere->read_caught(address, to, size);
     if (!memory->pages)
-        return guard_copy(to, address, size, false);
+        return memory->elsewhere ? memory->elsewhere->read(address, to, size) : guard_copy(to, address, size, false);
     while (size > 0) {
         uint64_t in_page = address % PAGE;
         size_t part = size < PAGE - in_page ? size : PAGE - in_page;

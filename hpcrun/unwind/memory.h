@@ -79,6 +79,7 @@ struct memory_elsewhere {
     size_t stack_bytes;
     /* Copies the page at `page` to `to`; false if it can't be read, or has changed since the sample. */
     bool (*read_page)(const struct memory *memory, uint64_t page, uint8_t *to);
+    bool (*read)(uint64_t address, void *to, size_t size); /* as it is now */
     /* Words of the runtime's data that were read at the instant of the sample; false if these were not. */
     bool (*read_caught)(uint64_t address, void *to, size_t size);
     bool (*is_caught)(void); /* no read_caught of this sample has failed */

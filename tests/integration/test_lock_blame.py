@@ -65,3 +65,37 @@ class LockBlame(OfChance, LogicalTest):
                            (PRIORITY, "priority_lock")):
             with self.subTest(lock=name):
                 self.convoy(4, 40, name, kind)
+
+
+class FromOutside(LogicalTest):
+    def setUp(self):
+        super().setUp()
+        if not profiling.outside_is_allowed():
+            self.skipTest("perf_event_open is not permitted here")
+
+    def run_convoy(self, kind):
+        """One with waits that a look has found; on a busy machine, a run may have none."""
+        for _ in range(5):
+            done, _ = self.profile(PROGRAM, "convoy", 4, 12, kind, events=("REALTIME@f1000",), options=["--outside"])
+            if self.tree["metrics"].get("lock wait", {}).get("inclusive"):
+                break
+        ledger = read_ledger(done.stdout)
+        return ledger["paid 0"] + ledger["paid 1"]
+
+    def test_kinds_of_locks(self):
+        """What a holder of a lock is blamed for is what waiters pay at this lock, below their calls. It is less than the
+        truth, since a wait is noticed by the first look that finds it; and not a multiple, since who had the lock when a
+        look found a waiter is blamed, and not who has it when the look is processed."""
+        for kind, lock in ((MUTEX, "queue_lock"), (RWLOCK, "index_of_queue + 8"), (HEAP, "on the heap or a stack"),
+                           (PRIORITY, "priority_lock")):
+            with self.subTest(lock=lock):
+                paid = self.run_convoy(kind)
+                blame, wait = (self.tree["metrics"][name]["inclusive"] for name in ("lock blame", "lock wait"))
+                self.assertGreater(wait, 0)
+                self.assertLessEqual(wait, blame * 1.001)
+                self.assertLess(blame, 2 * paid)
+                at_locks = [path for path in walk(self.tree) if path[-1]["metrics"]["lock wait"]["exclusive"]]
+                self.assertEqual({path[-1]["name"] for path in at_locks}, {f"<lock {lock}>"})
+                for path in at_locks:
+                    self.assertTrue({"hold_long", "hold_short"} & {node["name"] for node in path},
+                                    [node["name"] for node in path])
