@@ -3,6 +3,7 @@
 #ifndef AGENTS_AGENT_NOTES_H
 #define AGENTS_AGENT_NOTES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A p-note. */
@@ -65,6 +66,7 @@ struct agent_name {
     enum agent_lines lines;
     uint64_t table;       /* address of the line table */
     uint32_t table_bytes; /* at most AGENT_MAX_TABLE_BYTES are copied */
+    bool is_own;          /* the texts are the agent's, not the program's */
 };
 
 #define AGENT_MAX_TABLE_BYTES (1u << 20)

@@ -226,6 +226,9 @@ struct agent_cursor {
      * caller, so what the stack has outside of this frame, as the thread's start, is hidden. */
     bool replaces_callers;
 
+    /* What read_ahead has set at this sample, for the other handler functions. */
+    uint64_t hint;
+
     /* step_bichord may set this with AGENT_1_M; false before it. The frame is that of the innermost l-note,
      * e.g. an interpreter's loop, whose pc changes while the procedures around do not. Else it is that
      * of the outermost one. */
@@ -245,6 +248,14 @@ struct agent_host {
     /* NULL, unless the user wants work and span: the agent then has its runtime call these. */
     const struct agent_dag *dag;
     const struct agent_tasks *tasks;
+
+    /* The process is measured from another one, in which the agent runs. Modules can be read directly, at their
+     * addresses there; of their data, what their files have. */
+    bool is_elsewhere;
+
+    /* Handler, if is_elsewhere. Whether `read` has had at this sample all that it was asked for: the process runs on,
+     * so it has the words that read_ahead has read at the instant of the sample, and those of the stack. */
+    bool (*is_caught)(const struct agent_cursor *cursor);
 
     /* Normal context. Claims `count` ranges in any order (fastest: ascending); handlers see all of
      * them or none. Unloading a module ends the claims in it. False, with nothing claimed: no
@@ -370,6 +381,15 @@ struct agent {
                                            const struct agent_frame *frame);
     bool (*step_pnote)(struct agent_cursor *cursor, const struct agent_frame *frame);
     bool (*step_lnote)(struct agent_cursor *cursor, struct agent_lnote *note);
+
+    /* For processes that are measured from another one; NULL: the agent does not serve them.
+     *
+     * share: normal context. Copies what read_ahead must know of the process; returns the number of bytes, 0 if
+     * there is nothing to read. read_ahead: in a process that knows nothing of the measured one but that, while
+     * the sampled thread is off the CPU. Reads through the host what the handler functions may read at this
+     * sample. It must be short. The host has read, name, name_thread and is_caught. */
+    size_t (*share)(void *to, size_t room);
+    void (*read_ahead)(struct agent_cursor *cursor, const void *shared);
 };
 
 /* Each agent defines this. */

@@ -89,7 +89,7 @@ $(BUILD)/bin/hpcrun: $(HPCRUN_OBJS) $(TOOL_LIB)
 # (outside/module-image.h).
 HPCRUN_OUTSIDE_FOLDERS = base config process code unwind tree logical thread source record sample life
 
-OUTSIDE_OBJS = $(call objects_of,hpcrun/outside) $(call objects_of,agents/pthread) $(foreach d,unwind tree thread record process config,$(call objects_of,hpcrun/$(d))) \
+OUTSIDE_OBJS = $(call objects_of,hpcrun/outside) $(call objects_of,agents/pthread) $(call objects_of,agents/python) $(BUILD)/obj/agents/common/loaded-modules.o $(foreach d,unwind tree thread record process config,$(call objects_of,hpcrun/$(d))) \
 	$(addprefix $(BUILD)/obj/hpcrun/,code/module-instances.o sample/sample.o sample/sample-trace.o sample/lock-wait-record.o sample/own-path.o life/process-summary.o source/source-perf.o source/kernel-frames.o \
 	base/own-fds.o base/own-pages.o base/own-section.o base/program-file.o base/seccomp-filters.o base/shared-pages.o base/text-buffer.o base/fork-mark.o base/kernel-text.o \
 	$(addprefix logical/,agent-host.o agent-names.o agent-query.o agent-table.o answer-cache.o claims.o logical.o stack-owner.o wait-slots.o))
@@ -106,11 +106,14 @@ $(eval $(call unit_test,hpcrun/test_source_timer,$(BUILD)/obj/hpcrun/base/text-b
 $(eval $(call unit_test,hpcrun/test_kernel_frames,$(BUILD)/obj/hpcrun/source/kernel-frames.o,))
 $(eval $(call unit_test,hpcrun/test_cfi,$(BUILD)/obj/hpcrun/unwind/cfi.o,))
 $(eval $(call unit_test,hpcrun/test_instruction,$(BUILD)/obj/hpcrun/unwind/instruction.o,-lZydis))
-$(eval $(call unit_test,hpcrun/test_foreign_memory,$(addprefix $(BUILD)/obj/hpcrun/,outside/foreign-memory.o unwind/memory.o),))
+QUEUE_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,outside/record-queue.o outside/perf-records.o source/kernel-frames.o)
+CAUGHT_PARTS = $(BUILD)/obj/hpcrun/outside/caught-memory.o $(QUEUE_PARTS)
+$(eval $(call unit_test,hpcrun/test_foreign_memory,$(addprefix $(BUILD)/obj/hpcrun/,outside/foreign-memory.o unwind/memory.o) $(CAUGHT_PARTS),))
 $(eval $(call unit_test,hpcrun/test_throttling,$(addprefix $(BUILD)/obj/hpcrun/,outside/perf-records.o source/kernel-frames.o),))
 $(eval $(call unit_test,hpcrun/test_measured_process,$(addprefix $(BUILD)/obj/hpcrun/,outside/measured-process.o process/identity.o base/program-file.o base/seccomp-filters.o base/text-buffer.o config/run-config.o) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_traced_processes,$(addprefix $(BUILD)/obj/hpcrun/,outside/traced-processes.o outside/watched-ends.o),))
-$(eval $(call unit_test,hpcrun/test_record_queue,$(BUILD)/obj/hpcrun/outside/record-queue.o,))
+$(eval $(call unit_test,hpcrun/test_record_queue,$(QUEUE_PARTS),))
+$(eval $(call unit_test,hpcrun/test_caught_memory,$(CAUGHT_PARTS),))
 $(eval $(call unit_test,hpcrun/test_eh_frame_index,$(addprefix $(BUILD)/obj/hpcrun/,outside/eh-frame-index.o unwind/cfi.o),))
 $(eval $(call unit_test,hpcrun/test_module_image,$(addprefix $(BUILD)/obj/hpcrun/,outside/module-image.o outside/eh-frame-index.o outside/go-frames.o) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_guard,$(BUILD)/obj/hpcrun/unwind/memory.o,))

@@ -20,7 +20,6 @@
 #include "agents/python/python-names.h"
 #include "agents/python/python-tasks.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 
 static const struct agent_host *host;
@@ -43,6 +42,7 @@ struct state {
     struct python_activation next;      /* the innermost one that the walk has not passed */
     uint64_t frame;                     /* of the next l-note; 0: none */
     uint32_t misses;                    /* searches that found no activation */
+    bool is_unknown; /* from outside: the next l-note stands for frames that were not read in time */
 
     /* Where the frames of an activation end with a coroutine of an asyncio task, those of the tasks follow
      * that wait for it. */
@@ -63,28 +63,33 @@ static bool start(const struct agent_host *agent_host)
 
 /* -------- modules -------- */
 
-static uint64_t export_of(const struct pinned_module *module, const char *name, uint64_t *size)
+/* By the module's own tables, which its image has, too, if the process is another one. */
+static uint64_t export_of(const struct agent_module *module, const char *name, uint64_t *size)
 {
-    Dl_info info;
-    const ElfW(Sym) *symbol = NULL;
-    void *at = dlsym(module->library, name);
-    if (!at || !is_in_range((uint64_t)at, module->range))
+    const ElfW(Ehdr) *header = (const void *)module->start;
+    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
         return 0;
-    if (size && dladdr1(at, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol)
+    const struct dl_phdr_info info = {
+        .dlpi_addr = module->bias,
+        .dlpi_phdr = (const void *)(module->start + header->e_phoff),
+        .dlpi_phnum = header->e_phnum,
+    };
+    const ElfW(Sym) *symbol = dynamic_symbol(module_dynamic(&info), module->bias, name);
+    if (symbol && size)
         *size = symbol->st_size;
-    return (uint64_t)at;
+    return symbol ? module->bias + symbol->st_value : 0;
 }
 
-static struct python_types types_of(const struct pinned_module *pinned)
+static struct python_types types_of(const struct agent_module *module)
 {
-    return (struct python_types){.function = export_of(pinned, "PyFunction_Type", NULL),
-                                 .method = export_of(pinned, "PyMethod_Type", NULL),
-                                 .tuple = export_of(pinned, "PyTuple_Type", NULL),
-                                 .list = export_of(pinned, "PyList_Type", NULL),
-                                 .dict = export_of(pinned, "PyDict_Type", NULL),
-                                 .generator = export_of(pinned, "PyGen_Type", NULL),
-                                 .coroutine = export_of(pinned, "PyCoro_Type", NULL),
-                                 .async_generator = export_of(pinned, "PyAsyncGen_Type", NULL)};
+    return (struct python_types){.function = export_of(module, "PyFunction_Type", NULL),
+                                 .method = export_of(module, "PyMethod_Type", NULL),
+                                 .tuple = export_of(module, "PyTuple_Type", NULL),
+                                 .list = export_of(module, "PyList_Type", NULL),
+                                 .dict = export_of(module, "PyDict_Type", NULL),
+                                 .generator = export_of(module, "PyGen_Type", NULL),
+                                 .coroutine = export_of(module, "PyCoro_Type", NULL),
+                                 .async_generator = export_of(module, "PyAsyncGen_Type", NULL)};
 }
 
 _Static_assert(AGENT_LONG_MS == 20, "as the name says");
@@ -106,16 +111,16 @@ static void share_lock(const struct python_layout *layout)
         host->set_lock(&hpcrun_agent, copy);
 }
 
-static void learn(const struct agent_module *module, const struct pinned_module *pinned)
+static void learn(const struct agent_module *module)
 {
     static struct published_copy *copies;
     struct python_layout layout = {0};
-    struct python_exports exports = {.runtime = export_of(pinned, "_PyRuntime", NULL),
-                                     .version = export_of(pinned, "Py_Version", NULL),
-                                     .code_type = export_of(pinned, "PyCode_Type", NULL),
-                                     .text_type = export_of(pinned, "PyUnicode_Type", NULL),
-                                     .types = types_of(pinned)};
-    exports.eval_start = export_of(pinned, "_PyEval_EvalFrameDefault", &exports.eval_size);
+    struct python_exports exports = {.runtime = export_of(module, "_PyRuntime", NULL),
+                                     .version = export_of(module, "Py_Version", NULL),
+                                     .code_type = export_of(module, "PyCode_Type", NULL),
+                                     .text_type = export_of(module, "PyUnicode_Type", NULL),
+                                     .types = types_of(module)};
+    exports.eval_start = export_of(module, "_PyEval_EvalFrameDefault", &exports.eval_size);
     if (!exports.eval_start)
         return;
     if (!exports.version || !exports.runtime || !exports.code_type || !exports.text_type) {
@@ -131,22 +136,24 @@ static void learn(const struct agent_module *module, const struct pinned_module 
     const struct agent_claim code = {module->start, module->end, 0};
     if (!copy || !host->claim(&hpcrun_agent, &code, 1))
         return;
-    interpreter = pinned->range;
+    interpreter = (struct code_range){module->start, module->end};
     atomic_store(&known_layout, copy);
-    share_lock(copy);
+    if (!host->is_elsewhere)
+        share_lock(copy);
 }
 
 static void module_added(const struct agent_module *module)
 {
     struct pinned_module pinned;
-    if (!module_pin(module->start, module->path, &pinned))
+    if (!host->is_elsewhere && !module_pin(module->start, module->path, &pinned))
         return;
     if (!atomic_load(&known_layout))
-        learn(module, &pinned);
-    else if (export_of(&pinned, "_PyEval_EvalFrameDefault", NULL))
+        learn(module);
+    else if (export_of(module, "_PyEval_EvalFrameDefault", NULL))
         host->warn(&hpcrun_agent,
                    "the process has a second interpreter, whose call paths are native");
-    module_unpin(&pinned);
+    if (!host->is_elsewhere)
+        module_unpin(&pinned);
 }
 
 /* A sample has found that an interpreter has a lock of its own. */
@@ -181,7 +188,10 @@ static struct python_reader reader_of(const struct agent_cursor *cursor)
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     struct state *state = cursor->state;
+    struct thread_data *data = cursor->thread_data;
     state->layout = atomic_load_explicit(&known_layout, memory_order_acquire);
+    if (host->is_elsewhere)
+        data->state = cursor->hint;
     return AGENT_FOREIGN;
 }
 
@@ -234,10 +244,10 @@ static bool find_activation(struct agent_cursor *cursor, const struct agent_fram
         uint64_t known = data->state;
         state->next = python_newest(&reader, &data->state);
         state->has_begun = true;
-        if (data->state != known && python_has_other_lock(&reader, data->state))
+        if (!host->is_elsewhere && data->state != known && python_has_other_lock(&reader, data->state))
             atomic_store(&has_other_lock, true);
     }
-    if (is_eval && !is_in(state->next.mark, frame->sp, end)) {
+    if (is_eval && !host->is_elsewhere && !is_in(state->next.mark, frame->sp, end)) {
         const struct python_activation found =
             python_activation_in(&reader, frame->sp, end, &state->misses);
         state->next = found.mark ? found : state->next;
@@ -248,19 +258,37 @@ static bool find_activation(struct agent_cursor *cursor, const struct agent_fram
     return is_activation;
 }
 
+/* Begins with the frames of the activation state->next, and moves that to the one around. False: there are none. */
+static bool begin_activation(struct agent_cursor *cursor)
+{
+    struct state *state = cursor->state;
+    const struct python_reader reader = reader_of(cursor);
+    bool has_frames = !python_frame_is_end(&reader, state->next.newest);
+    state->frame = has_frames ? state->next.newest : 0;
+    state->outermost = state->task = 0;
+    state->suspended = state->tasks = 0;
+    state->is_generator = false;
+    state->next = python_activation_around(&reader, &state->next);
+    return has_frames;
+}
+
+static bool is_missed(const struct agent_cursor *cursor)
+{
+    return host->is_elsewhere && !host->is_caught(cursor);
+}
+
 static enum agent_association step_bichord(struct agent_cursor *cursor,
                                            const struct agent_frame *frame)
 {
     struct state *state = cursor->state;
-    state->frame = state->outermost = state->task = 0;
-    state->suspended = state->tasks = 0;
-    state->is_generator = false;
-    if (!state->layout || !find_activation(cursor, frame))
+    state->frame = 0;
+    if (!state->layout)
         return AGENT_NATIVE;
-    const struct python_reader reader = reader_of(cursor);
-    bool has_frames = !python_frame_is_end(&reader, state->next.newest);
-    state->frame = has_frames ? state->next.newest : 0;
-    state->next = python_activation_around(&reader, &state->next);
+    bool has_frames = !is_missed(cursor) && find_activation(cursor, frame) && begin_activation(cursor);
+    if (is_missed(cursor)) {
+        state->frame = 0;
+        has_frames = state->is_unknown = is_in(frame->pc, state->layout->eval_start, state->layout->eval_end);
+    }
     cursor->is_innermost = true;
     return has_frames ? AGENT_1_M : AGENT_NATIVE;
 }
@@ -271,7 +299,7 @@ static uint64_t waiting_frame(const struct agent_cursor *cursor)
     struct state *state = cursor->state;
     struct thread_data *data = cursor->thread_data;
     const struct python_reader reader = reader_of(cursor);
-    if (!state->tasks && state->is_generator)
+    if (!host->is_elsewhere && !state->tasks && state->is_generator)
         state->task = python_task(&reader, data->state, state->outermost);
     while (!state->suspended && state->task && state->tasks++ < MOST_TASKS) {
         state->task = python_waiting_task(&reader, state->task);
@@ -315,6 +343,22 @@ static struct python_frame next_frame(const struct agent_cursor *cursor)
     return frame;
 }
 
+/* An l-note for frames that were not read in time, once. */
+static bool step_unknown(struct agent_cursor *cursor, struct agent_lnote *note)
+{
+    static const char text[] = "<Python frames not read in time>";
+    struct state *state = cursor->state;
+    const struct agent_name name = {.key = {1},
+                                    .procedure = {(uint64_t)text, sizeof text - 1, 1},
+                                    .file = {(uint64_t)text, 0, 1},
+                                    .is_own = true};
+    if (!state->is_unknown)
+        return false;
+    state->is_unknown = false;
+    *note = (struct agent_lnote){AGENT_NAMES, .value = host->name(cursor, &name)};
+    return note->value != 0;
+}
+
 /* Frames that have not begun are not shown: their call's line is that of the caller. Nor is importlib. */
 static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
 {
@@ -325,6 +369,11 @@ static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
         struct python_frame frame = next_frame(cursor);
         const struct python_name *name =
             frame.has_code ? python_name(&reader, &data->names, frame.code) : NULL;
+        if (is_missed(cursor)) {
+            state->frame = 0;
+            state->is_unknown = true;
+            break;
+        }
         if (!name || name->is_hidden ||
             (!frame.is_generator && frame.position < name->first_traceable))
             continue;
@@ -332,7 +381,35 @@ static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
         *note = (struct agent_lnote){AGENT_NAMES, .value = name->value, .site = position + 1};
         return true;
     }
-    return false;
+    return step_unknown(cursor, note);
+}
+
+/* -------- from outside -------- */
+
+static size_t share(void *to, size_t room)
+{
+    const struct python_layout *layout = atomic_load(&known_layout);
+    if (!layout || sizeof *layout > room)
+        return 0;
+    __builtin_memcpy(to, layout, sizeof *layout);
+    return sizeof *layout;
+}
+
+/* Asks for all frames of all activations, as an unwind does. */
+static void read_ahead(struct agent_cursor *cursor, const void *shared)
+{
+    struct state *state = cursor->state;
+    struct thread_data *data = cursor->thread_data;
+    struct agent_lnote note;
+    state->layout = shared;
+    const struct python_reader reader = reader_of(cursor);
+    state->next = python_newest(&reader, &data->state);
+    cursor->hint = data->state;
+    while (state->next.mark && host->is_caught(cursor)) {
+        begin_activation(cursor);
+        while (step_lnote(cursor, &note))
+            continue;
+    }
 }
 
 const struct agent hpcrun_agent = {
@@ -350,4 +427,6 @@ const struct agent hpcrun_agent = {
     .unwind_begin = unwind_begin,
     .step_bichord = step_bichord,
     .step_lnote = step_lnote,
+    .share = share,
+    .read_ahead = read_ahead,
 };

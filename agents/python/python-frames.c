@@ -72,6 +72,8 @@ static uint64_t own_thread(void)
 
 static bool is_own(const struct python_reader *r, uint64_t thread)
 {
+    if (r->host->is_elsewhere)
+        return (int)agent_u32(r->host, r->cursor, thread + r->layout->thread_tid) == r->cursor->tid;
     return READ(thread + r->layout->thread_id) == own_thread();
 }
 

@@ -38,15 +38,19 @@ static bool is_equal(const uint64_t *a, const uint64_t *b)
     return differences == 0;
 }
 
+/* From outside, a longer table of lines could not be read in time: such code has its first line only. */
+#define MOST_ELSEWHERE 16384u
+
 static uint64_t value_of(const struct python_reader *r, const uint64_t *key)
 {
+    uint32_t most = r->host->is_elsewhere ? MOST_ELSEWHERE : AGENT_MAX_TABLE_BYTES;
     struct agent_name name = {
         .procedure = python_text(r, key[NAME]),
         .file = python_text(r, key[FILE]),
         .line = (uint32_t)key[FIRST_LINE],
         .lines = AGENT_LINES_PYTHON,
         .table = key[LINES] + r->layout->bytes_start,
-        .table_bytes = key[LINES_SIZE] < AGENT_MAX_TABLE_BYTES ? (uint32_t)key[LINES_SIZE] : 0,
+        .table_bytes = key[LINES_SIZE] < most ? (uint32_t)key[LINES_SIZE] : 0,
     };
     for (unsigned i = 0; i < AGENT_NAME_KEY; i++)
         name.key[i] = key[i];

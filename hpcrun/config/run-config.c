@@ -151,7 +151,7 @@ void metrics_init(struct metrics *metrics, const struct config *config)
         bool is_wall = event->kind == EVENT_REALTIME;
         metrics->off_cpu[i] = is_wall ? add_metric(metrics, METRIC_OFF_CPU, i) : NO_METRIC;
         metrics->ready[i] = is_wall ? add_metric(metrics, METRIC_READY, i) : NO_METRIC;
-        bool of_workers = event_is_time(event) && config->agents[0];
+        bool of_workers = event_is_time(event) && config->agents[0] && (is_wall || !config->is_outside);
         metrics->idleness[i] = of_workers ? add_metric(metrics, METRIC_IDLENESS, i) : NO_METRIC;
         metrics->incomplete[i] = of_workers ? add_metric(metrics, METRIC_INCOMPLETE, i) : NO_METRIC;
         metrics->waiting[i] = of_workers ? add_metric(metrics, METRIC_WAITING, i) : NO_METRIC;

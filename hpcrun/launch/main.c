@@ -229,8 +229,8 @@ static _Noreturn void become_outside(struct launch *launch)
     struct measurement_directory directory =
         directory_make(options->output, name, options->shared);
     launch->config.is_outside = true;
-    bool has_agent = launch->config.events[0].kind == EVENT_REALTIME && strcmp(options->agents, "none") != 0;
-    prepare_environment(options, &launch->config, has_agent ? OUTSIDE_AGENT : "", &directory, false);
+    const char *agents = strcmp(options->agents, "none") == 0 ? "" : OUTSIDE_AGENTS;
+    prepare_environment(options, &launch->config, agents, &directory, false);
     restore_actions(launch);
     outside_become(options, launch->library, file);
 }

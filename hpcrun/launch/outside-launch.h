@@ -8,8 +8,8 @@
  * the caller has no right to it. */
 void outside_check(const struct options *options, const struct config *config, const char *library);
 
-/* The only agent that it can use. */
-#define OUTSIDE_AGENT "pthread"
+/* The agents that it can use. */
+#define OUTSIDE_AGENTS "pthread,python"
 
 /* A name for what is measured, for the default directory: that of the first process that is there.
  * Ends the process with a message if there is none. */

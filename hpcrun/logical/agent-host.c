@@ -9,6 +9,7 @@
 #include "hpcrun/logical/claims.h"
 #include "hpcrun/logical/stack-owner.h"
 #include "hpcrun/logical/wait-slots.h"
+#include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
 
 #include <string.h>
@@ -205,7 +206,8 @@ static uint64_t name(const struct agent_cursor *cursor, const struct agent_name 
 {
     struct agent_query *query = cursor->host_private;
     unsigned index = (unsigned)(cursor - query->cursor);
-    return agent_names_number(index, its, &query->unwinder->memory);
+    struct memory own = {.guard = MEMORY_GUARD_ARMED};
+    return agent_names_number(index, its, its->is_own ? &own : &query->unwinder->memory);
 }
 
 static void name_thread(const struct agent_cursor *cursor, const struct agent_text *text)
@@ -220,6 +222,12 @@ static uint64_t owner(const struct agent_cursor *cursor, uint64_t address)
     struct agent_query *query = cursor->host_private;
     answer_invalidate(&query->answers);
     return stack_owner_of(address).thread;
+}
+
+static bool is_caught(const struct agent_cursor *cursor)
+{
+    const struct agent_query *query = cursor->host_private;
+    return query->unwinder->memory.elsewhere->is_caught();
 }
 
 /* Where agents report the events of their runtimes; NULL: they do not. */
@@ -256,7 +264,9 @@ const struct agent_host *host_for_agents(void)
         .slots = &slots,
         .step = step,
         .stack_owner = owner,
+        .is_caught = is_caught,
     };
+    host.is_elsewhere = process.config.is_outside;
     host.dag = dag;
     host.tasks = tasks;
     return &host;

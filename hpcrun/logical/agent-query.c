@@ -39,6 +39,7 @@ static bool begin_cursor(struct agent_query *query, unsigned index)
     cursor->stack_low = u->stack_low;
     cursor->stack_high = u->stack_high;
     cursor->leaf = u->depth ? frame_of(u, u->depth - 1) : (struct agent_frame){0};
+    cursor->hint = u->memory.elsewhere ? u->memory.elsewhere->hint : 0;
     cursor->host_private = bytes && !cursor->thread_data ? NULL : query;
     cursor->state = memset(&query->state[index], 0, agents.at[index]->state_bytes);
     return cursor->host_private != NULL;
@@ -359,6 +360,7 @@ static void ask_path(struct agent_query *query)
     swap_buffers(query);
     restore_cursors(query);
     answer_begin(&query->answers, QUESTION_PATH);
+    u->memory.reads_caught = u->memory.elsewhere;
     if (query->budget >= 0 && guard_enter(&u->guard) == 0) {
         walk(query);
         guard_leave(&u->guard);
@@ -366,6 +368,7 @@ static void ask_path(struct agent_query *query)
         answer_invalidate(&query->answers);
         query->current->count = 0;
     }
+    u->memory.reads_caught = false;
 }
 
 /* Whether the last answer holds for this path: its inputs are unchanged, and no agent has claimed a

@@ -1,5 +1,6 @@
 #include "hpcrun/outside/foreign-memory.h"
 
+#include "hpcrun/outside/caught-memory.h"
 #include "hpcrun/outside/measured-process.h"
 
 #include <string.h>
@@ -62,7 +63,8 @@ static bool read_now(uint64_t address, void *to, size_t size)
 const struct memory_elsewhere *foreign_memory(const uint8_t *stack, size_t bytes)
 {
     current.memory =
-        (struct memory_elsewhere){.stack = stack, .stack_bytes = bytes, .read_page = read_page, .read = read_now};
+        (struct memory_elsewhere){.stack = stack, .stack_bytes = bytes, .read_page = read_page, .read = read_now,
+                                  .read_caught = caught_read, .is_caught = caught_is_whole, .hint = caught_hint()};
     current.has_changed = false;
     return &current.memory;
 }

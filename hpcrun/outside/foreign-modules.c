@@ -2,7 +2,7 @@
 
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/outside/measured-process.h"
-#include "hpcrun/outside/plain-threads.h"
+#include "hpcrun/outside/linked-agents.h"
 #include "hpcrun/process/process.h"
 #include "lib/binary-search.h"
 
@@ -63,7 +63,7 @@ void module_ranges_refresh(void)
 
 static void remove_at(size_t i)
 {
-    plain_threads_remove(&modules.at[i]->image);
+    linked_agents_remove(&modules.at[i]->image);
     module_image_remove(&modules.at[i]->image);
     free(modules.at[i]);
     modules.count--;
@@ -143,7 +143,7 @@ void foreign_modules_add(const struct mapping *mapping)
     module->major = mapping->major;
     module->minor = mapping->minor;
     insert(module);
-    plain_threads_add(&module->image);
+    linked_agents_add(&module->image);
     know(module, is_vdso);
 }
 

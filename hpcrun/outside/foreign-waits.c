@@ -4,7 +4,7 @@
 #include "hpcrun/outside/foreign-memory.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/measured-process.h"
-#include "hpcrun/outside/plain-threads.h"
+#include "hpcrun/outside/linked-agents.h"
 #include "hpcrun/process/process.h"
 
 #include <linux/futex.h>
@@ -254,6 +254,17 @@ static size_t read_stack(uint64_t sp, uint8_t *to)
     return measured_read(sp, to, to_end_of_page) ? to_end_of_page : 0;
 }
 
+/* What an agent reads, if the thread gets no CPU meanwhile. It had none at an instant before. */
+static struct caught *catch_for(const struct watched *thread, const struct scheduled *before, uint64_t time)
+{
+    struct caught *caught = linked_agents_catch(thread->tid, time);
+    struct scheduled now = {0};
+    if (caught && schedule_read(thread->schedule, &now) && now.timeslices == before->timeslices && now.timeslices)
+        return caught;
+    free(caught);
+    return NULL;
+}
+
 enum found { FOUND_RUNNING, FOUND_WAITING, FOUND_MOVED };
 
 /* The thread may have gone on while its stack was copied: then the copy is of no use. */
@@ -261,7 +272,10 @@ static enum found look(const struct watched *thread, struct look *look)
 {
     char text[PLACE_BYTES], after[PLACE_BYTES];
     uint64_t sp, pc, sp_after, pc_after;
+    struct scheduled before = {0};
     look->sample = (struct perf_sample){.tid = thread->tid, .is_64_bit = true, .is_waiting = true, .stack = look->stack};
+    if (linked_agents_are_read())
+        schedule_read(thread->schedule, &before);
     if (!find_place(thread, text, &sp, &pc))
         return FOUND_RUNNING;
     find_lock(thread, text, &look->sample);
@@ -269,6 +283,7 @@ static enum found look(const struct watched *thread, struct look *look)
     look->sample.stack_bytes = read_stack(sp, look->stack);
     look->sample.registers[SAMPLED_SP] = sp;
     look->sample.registers[SAMPLED_PC] = pc;
+    look->sample.caught = catch_for(thread, &before, look->sample.time);
     bool is_there = find_place(thread, after, &sp_after, &pc_after) && sp == sp_after && pc == pc_after;
     return is_there ? FOUND_WAITING : FOUND_MOVED;
 }
@@ -296,13 +311,17 @@ static void look_at(struct watched *thread, uint64_t now)
     if (waits.head - waits.tail == MAX_LOOKS)
         return;
     enum found found = look(thread, next);
-    if (found == FOUND_MOVED)
+    if (found == FOUND_MOVED) {
+        free((void *)next->sample.caught);
         found = look(thread, next);
+    }
     thread->waited = found == FOUND_WAITING;
     if (thread->looks++ % (thread->waited ? WAITING_LOOKS : RUNNING_LOOKS) == 0)
         count_ready(thread);
-    if (found != FOUND_WAITING)
+    if (found != FOUND_WAITING) {
+        free((void *)next->sample.caught);
         return;
+    }
     next->sample.period = pays;
     waits.head++;
 }
@@ -344,6 +363,7 @@ const struct perf_sample *waits_first(uint64_t until)
 
 void waits_remove_first(void)
 {
+    free((void *)waits.looks[waits.tail % MAX_LOOKS].sample.caught);
     waits.tail++;
 }
 

@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/own-fds.h"
 #include "hpcrun/outside/foreign-modules.h"
+#include "hpcrun/outside/frame-catcher.h"
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/memory-limit.h"
 #include "hpcrun/outside/outside-worker.h"
@@ -47,6 +48,7 @@ static struct {
     uint64_t too_late;               /* that had ended before their worker could look at them */
     bool is_damaged;                 /* a worker has failed */
     uint64_t until;                  /* CLOCK_MONOTONIC of the last record, or later */
+    bool has_waits;                  /* workers need to know when threads wait */
 } reader;
 
 static volatile sig_atomic_t is_interrupted;
@@ -151,6 +153,9 @@ static void end_worker(struct traced *process, enum queue_end why)
     endings[ending_count++] = (struct ending){process->worker, process->queue};
     process->queue = NULL;
     process->images++;
+    if (process->is_caught)
+        catchers_forget(process->pid);
+    process->is_caught = process->is_told = false;
 }
 
 static void note_end_of_worker(int status)
@@ -270,6 +275,24 @@ static bool is_worth_a_worker(const struct perf_event_header *record)
            (record->type == PERF_RECORD_SWITCH && (record->misc & (left | preempted)) == left);
 }
 
+/* After the sample, what was read at its instant. */
+static void put_caught(struct traced *process, const struct perf_event_header *sample)
+{
+    const struct caught *caught = perf_rings_are_full() ? NULL : catchers_take(sample);
+    if (!caught)
+        return;
+    record_queue_put(process->queue, &caught->header);
+    process->caught_until = caught->ended > process->caught_until ? caught->ended : process->caught_until;
+}
+
+/* Whether a record is only for proofs, and there is none that needs it. */
+static bool is_needless(const struct traced *process, const struct perf_event_header *record)
+{
+    bool is_for_waits = record->type == PERF_RECORD_SWITCH && reader.has_waits;
+    bool is_of_switch = record->type == PERF_RECORD_SWITCH || perf_record_is_switch(record);
+    return is_of_switch && !is_for_waits && perf_record_time(record) > process->caught_until;
+}
+
 static void on_record(const struct perf_event_header *record)
 {
     const char *name;
@@ -286,10 +309,14 @@ static void on_record(const struct perf_event_header *record)
         on_exec(process, name, perf_record_time(record));
         return;
     }
+    if (is_needless(process, record))
+        return;
     if (!process->queue && is_worth_a_worker(record))
         begin_worker(process);
     if (process->queue)
         record_queue_put(process->queue, record);
+    if (process->is_caught && record->type == PERF_RECORD_SAMPLE && !perf_record_is_switch(record))
+        put_caught(process, record);
     if (record->type == PERF_RECORD_EXIT)
         on_end(process);
 }
@@ -421,6 +448,7 @@ static bool begin(void)
 {
     const struct outside_work *work = reader.work;
     process.config.events[0].period = outside_period(process.config.events[0].period);
+    reader.has_waits = process.config.events[0].kind == EVENT_REALTIME;
     grow_stack();
     handle_signals();
     memory_limit_set(work->memory);
@@ -523,6 +551,14 @@ static void keep_to_memory_limit(void)
     record_queues_refuse(memory_limit_is_reached());
 }
 
+/* Its worker may have found an interpreter. */
+static void begin_to_catch(struct traced *process)
+{
+    const void *note = process->queue && !process->is_told ? record_queue_told(process->queue) : NULL;
+    process->is_caught |= note && catchers_watch(process->pid, note);
+    process->is_told |= note != NULL;
+}
+
 static int time_to_wait(bool waits_for_exec)
 {
     return waits_for_exec ? EXEC_WAIT_MS : reader.ending ? END_WAIT_MS : WAIT_MS;
@@ -541,6 +577,8 @@ int outside_read(const struct outside_work *work)
         keep_to_memory_limit();
         reader.until = perf_rings_read(false, on_record);
         record_queues_wake(reader.until);
+        if (record_queues_have_notes())
+            traced_visit(begin_to_catch);
         if (reader.ending)
             traced_visit(end_if_read);
         runs = work->is_all || reader.running > 0;

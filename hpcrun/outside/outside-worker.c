@@ -3,10 +3,12 @@
 #include "hpcrun/base/own-fds.h"
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/life/process-summary.h"
+#include "hpcrun/outside/caught-memory.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/foreign-threads.h"
 #include "hpcrun/outside/foreign-waits.h"
 #include "hpcrun/outside/kernel-code.h"
+#include "hpcrun/outside/linked-agents.h"
 #include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process-notes.h"
@@ -35,6 +37,8 @@ static struct {
     bool has_news; /* records that are not in the file */
     uint64_t period;
     uint64_t lost;       /* samples */
+    bool has_told;       /* the reader knows what an agent needs to be read */
+    uint64_t to_catch, missed; /* samples since then; those whose memory was not read at their instant */
     uint64_t throttled;  /* times that the kernel held samples back */
     uint64_t written_at, cpu_at; /* CLOCK_MONOTONIC of the last writing, and reading of the process's CPU time */
 } worker;
@@ -50,7 +54,7 @@ static void on_interrupt(int signal)
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
     (void)info;
-    if (foreign_threads_fix_up(context))
+    if (foreign_threads_fix_up(context) || linked_agents_fix_up(context))
         return;
     struct sigaction usual = {.sa_handler = SIG_DFL};
     sigaction(signal, &usual, NULL); /* it comes again */
@@ -95,6 +99,30 @@ static const struct perf_visitor visitor = {.map = foreign_modules_add,
                                             .end = on_end,
                                             .switched = waits_switch};
 
+/* Gives the next sample what was read for an agent at its instant. False: it is not yet known what that is. */
+static bool take_caught(const struct perf_event_header *record, uint64_t until)
+{
+    const struct caught *caught = NULL;
+    if (!worker.has_told || record->type != PERF_RECORD_SAMPLE || perf_record_is_switch(record))
+        return true;
+    enum caught_proof proof = caught_prove(worker.queue, record, until, &caught);
+    if (proof == CAUGHT_NOT_YET)
+        return false;
+    caught_use(proof == CAUGHT_PROVEN ? caught : NULL);
+    worker.to_catch++;
+    worker.missed += proof != CAUGHT_PROVEN;
+    return true;
+}
+
+static void tell_reader(void)
+{
+    uint8_t note[QUEUE_NOTE_BYTES];
+    size_t bytes = worker.has_told ? 0 : linked_agents_share(note, sizeof note);
+    if (bytes > 0)
+        record_queue_tell(worker.queue, note, bytes);
+    worker.has_told |= bytes > 0;
+}
+
 /* Looks at waiting threads come in between, in the order of time. */
 static void visit_records(uint64_t until)
 {
@@ -102,10 +130,11 @@ static void visit_records(uint64_t until)
     for (;;) {
         const struct perf_event_header *record = record_queue_first(worker.queue);
         const struct perf_sample *look = waits_first(record ? perf_record_time(record) : until);
-        if (!record && !look)
+        if ((!record && !look) || (!look && !take_caught(record, until)))
             break;
         worker.has_news = true;
         if (look) {
+            caught_use(look->caught);
             if (record_queues_refuse_now())
                 on_lost(1);
             else
@@ -166,6 +195,14 @@ static void report_losses(void)
         add_seconds(&line, time.used - time.sampled);
         text_add(&line, " CPU, most of it in the kernel: ");
         text_add(&line, sources_fallback_reason());
+        separator = "; ";
+    }
+    if (worker.missed) {
+        text_add(&line, separator);
+        text_add_number(&line, worker.missed);
+        text_add(&line, " of ");
+        text_add_number(&line, worker.to_catch);
+        text_add(&line, " samples lack Python's frames, which could not be read in time");
         separator = "; ";
     }
     if (foreign_modules_missing()) {
@@ -272,11 +309,14 @@ int outside_work(const struct measured_image *image, struct record_queue *queue,
     if (!begin_image(image))
         return OUTSIDE_TOO_LATE;
     enum queue_end end = QUEUE_OPEN;
+    uint64_t until = 0;
     while (end == QUEUE_OPEN && !is_interrupted) {
         uint64_t next = waits_look();
-        record_queue_wait(queue, next < WAIT_NS ? next : WAIT_NS);
+        record_queue_wait(queue, until, next < WAIT_NS ? next : WAIT_NS);
         end = record_queue_ended(queue);
-        visit_records(end == QUEUE_OPEN ? record_queues_until() : UINT64_MAX);
+        until = end == QUEUE_OPEN ? record_queues_until() : UINT64_MAX;
+        visit_records(until);
+        tell_reader();
         write_now_and_then();
     }
     process.config.quiet |= is_interrupted; /* the reader is gone, which a line says */

@@ -49,10 +49,19 @@ struct lost_record {
 
 /* ---- all records ---- */
 
+static bool has_fields(const struct perf_event_header *record)
+{
+    return record->type == PERF_RECORD_SAMPLE || record->type == PERF_RECORD_CAUGHT;
+}
+
 uint64_t perf_record_time(const struct perf_event_header *record)
 {
-    return record->type == PERF_RECORD_SAMPLE ? ((const struct sample_record *)record)->time
-                                              : trailer_of(record).time;
+    return has_fields(record) ? ((const struct sample_record *)record)->time : trailer_of(record).time;
+}
+
+int perf_record_tid(const struct perf_event_header *record)
+{
+    return (int)(has_fields(record) ? ((const struct sample_record *)record)->tid : trailer_of(record).tid);
 }
 
 /* Sample, mapping, name, begin and end have it at the same place. */
@@ -60,6 +69,7 @@ int perf_record_pid(const struct perf_event_header *record)
 {
     switch (record->type) {
     case PERF_RECORD_SAMPLE:
+    case PERF_RECORD_CAUGHT:
     case PERF_RECORD_MMAP2:
     case PERF_RECORD_COMM:
     case PERF_RECORD_FORK:
@@ -135,39 +145,55 @@ static const uint8_t *take_kernel(struct perf_sample *sample, const struct sampl
 
 /* After the fixed fields: the kernel's frames; the kind of registers; these, unless there are none; the number of bytes
  * of the stack; these; and how many of them are valid. */
-static void visit_sample(const struct perf_visitor *visitor, const struct perf_event_header *record)
+static bool take_sample(struct perf_sample *sample, const struct perf_event_header *record)
 {
     const struct sample_record *fields = (const void *)record;
-    struct perf_sample sample = {.tid = (int)fields->tid,
-                                 .event = fields->id,
-                                 .time = fields->time,
-                                 .period = fields->period};
-    const uint8_t *end = (const uint8_t *)record + record->size, *at = take_kernel(&sample, fields, end);
+    *sample = (struct perf_sample){.tid = (int)fields->tid,
+                                   .event = fields->id,
+                                   .time = fields->time,
+                                   .period = fields->period};
+    const uint8_t *end = (const uint8_t *)record + record->size, *at = take_kernel(sample, fields, end);
     uint64_t abi, bytes = 0, valid = 0;
     if (!at || (size_t)(end - at) < sizeof abi)
-        return;
+        return false;
     memcpy(&abi, at, sizeof abi);
     at += sizeof abi;
-    sample.is_64_bit = abi == PERF_SAMPLE_REGS_ABI_64;
-    size_t registers = abi == PERF_SAMPLE_REGS_ABI_NONE ? 0 : sizeof sample.registers;
+    sample->is_64_bit = abi == PERF_SAMPLE_REGS_ABI_64;
+    size_t registers = abi == PERF_SAMPLE_REGS_ABI_NONE ? 0 : sizeof sample->registers;
     if ((size_t)(end - at) < registers + sizeof bytes)
-        return;
-    memcpy(sample.registers, at, registers);
+        return false;
+    memcpy(sample->registers, at, registers);
     memcpy(&bytes, at + registers, sizeof bytes);
     at += registers + sizeof bytes;
     if (bytes > 0 && (uint64_t)(end - at) >= bytes + sizeof valid)
         memcpy(&valid, at + bytes, sizeof valid);
-    sample.stack = at;
-    sample.stack_bytes = valid < bytes ? valid : bytes;
-    visitor->sample(&sample);
+    sample->stack = at;
+    sample->stack_bytes = valid < bytes ? valid : bytes;
+    return true;
+}
+
+bool perf_record_is_switch(const struct perf_event_header *record)
+{
+    return record->type == PERF_RECORD_SAMPLE && ((const struct sample_record *)record)->period == SWITCH_PERIOD;
+}
+
+bool perf_records_have_equal_registers(const struct perf_event_header *a, const struct perf_event_header *b)
+{
+    struct perf_sample one, other;
+    return take_sample(&one, a) && take_sample(&other, b) && one.is_64_bit && other.is_64_bit &&
+           memcmp(one.registers, other.registers, sizeof one.registers) == 0;
 }
 
 void perf_record_visit(const struct perf_event_header *record, const struct perf_visitor *visitor)
 {
     const struct task_record *task = (const void *)record;
+    struct perf_sample sample;
     switch (record->type) {
     case PERF_RECORD_MMAP2: visit_map(visitor, record); break;
-    case PERF_RECORD_SAMPLE: visit_sample(visitor, record); break;
+    case PERF_RECORD_SAMPLE:
+        if (!perf_record_is_switch(record) && take_sample(&sample, record))
+            visitor->sample(&sample);
+        break;
     case PERF_RECORD_LOST:
         visitor->lost(((const struct lost_record *)(const void *)record)->lost);
         break;

@@ -20,6 +20,12 @@
 #define SAMPLED_SP 7
 #define SAMPLED_PC 8
 
+/* A record of this type is none of the kernel's: memory of the process, read at the sample before (caught-memory.h). */
+#define PERF_RECORD_CAUGHT 0x10000u
+
+/* The sample_period of an event of context switches. Its samples have registers, but no stack, and don't count. */
+#define SWITCH_PERIOD 1u
+
 struct perf_sample {
     int tid;
     bool is_waiting;       /* it comes from no event: the thread was off the CPU (foreign-waits.h) */
@@ -31,6 +37,7 @@ struct perf_sample {
     uint64_t registers[SAMPLED_REGISTER_COUNT];
     const uint8_t *stack;
     size_t stack_bytes;
+    const struct caught *caught; /* of a look: memory that was read at its instant (caught-memory.h); NULL: none */
     const uint64_t *kernel; /* frames of the kernel, innermost first: struct increment */
     unsigned kernel_count;
 };
@@ -47,9 +54,16 @@ struct perf_visitor {
 };
 void perf_record_visit(const struct perf_event_header *record, const struct perf_visitor *visitor);
 
-/* CLOCK_MONOTONIC of a record, and the process that it is of: of a begin, the new one. */
+/* CLOCK_MONOTONIC of a record, and the process and thread that it is of: of a begin, the new process. */
 uint64_t perf_record_time(const struct perf_event_header *record);
 int perf_record_pid(const struct perf_event_header *record);
+int perf_record_tid(const struct perf_event_header *record);
+
+/* Whether a record is of an event of context switches: the thread leaves its CPU. */
+bool perf_record_is_switch(const struct perf_event_header *record);
+
+/* Whether two samples have the same registers, of 64-bit code. */
+bool perf_records_have_equal_registers(const struct perf_event_header *a, const struct perf_event_header *b);
 
 /* PERF_RECORD_FORK and PERF_RECORD_EXIT: begin and end of a thread. The first one of a process has another
  * process as its parent. */

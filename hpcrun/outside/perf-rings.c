@@ -5,6 +5,7 @@
 #include "lib/binary-search.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -36,17 +37,22 @@
 /* If the kernel does not end the events of a program in this time, the program has not gained rights. */
 #define END_MS 100
 
+/* Records that are no samples are smaller. */
+#define LEAST_ROOM 4096u
+
 struct ring {
     int fd;                            /* the event that it was mapped for */
     struct perf_event_mmap_page *page; /* NULL: no ring */
     size_t bytes;                      /* a power of two */
     uint64_t head, next;               /* of what is being read */
+    int alarmed, alarm;                /* perf_rings_alarm; 0: none */
 };
 
 /* An event; they are opened in the order of their ids. */
 struct opened {
     uint64_t id;
     int fd, tid;
+    unsigned ring;
 };
 
 static struct {
@@ -59,7 +65,7 @@ static struct {
     int error;        /* a negative errno of the last failure that matters */
     unsigned missing; /* threads without events */
     int most_fds;     /* the rest is for processes and their measurements */
-    bool any_new, is_system;
+    bool any_new, is_system, is_full;
 } perf;
 
 /* ---- opening ---- */
@@ -124,6 +130,16 @@ static int map_ring(struct ring *ring, int fd)
     return -errno;
 }
 
+static void set_alarm(const struct ring *ring, int fd)
+{
+    const struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = ring->alarmed};
+    if (!ring->alarmed)
+        return;
+    fcntl(fd, F_SETOWN_EX, &owner);
+    fcntl(fd, F_SETSIG, ring->alarm);
+    fcntl(fd, F_SETFL, O_ASYNC);
+}
+
 static int add_event(int fd, int tid, struct ring *ring)
 {
     uint64_t id;
@@ -140,7 +156,9 @@ static int add_event(int fd, int tid, struct ring *ring)
         error = grown ? 0 : -ENOMEM;
     }
     if (error == 0)
-        perf.events[perf.count++] = (struct opened){id, fd, tid};
+        perf.events[perf.count++] = (struct opened){id, fd, tid, (unsigned)(ring - perf.rings)};
+    if (error == 0)
+        set_alarm(ring, fd);
     return error;
 }
 
@@ -381,13 +399,21 @@ static struct ring *earliest(uint64_t limit)
     return found;
 }
 
+static bool is_almost_full(const struct ring *ring)
+{
+    uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+    return ring->bytes - (head - ring->page->data_tail) < LEAST_ROOM;
+}
+
 uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_header *record))
 {
     uint64_t limit = is_last ? UINT64_MAX : sys_clock(CLOCK_MONOTONIC) - SETTLING_NS;
+    bool is_full = false;
     for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++)
         if (ring->page) {
             ring->next = ring->page->data_tail;
             ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+            perf.is_full |= is_almost_full(ring);
         }
     for (struct ring *ring; (ring = earliest(limit));) {
         const struct perf_event_header *record = record_at(ring, ring->next);
@@ -400,7 +426,47 @@ uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_hea
         ring->next += size;
     }
     for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++)
-        if (ring->page)
+        if (ring->page) {
+            is_full |= is_almost_full(ring);
             __atomic_store_n(&ring->page->data_tail, ring->next, __ATOMIC_RELEASE);
+        }
+    perf.is_full = is_full; /* records of this time, too, are still to be read */
     return limit;
+}
+
+/* ---- for perf-switches.h ---- */
+
+bool perf_rings_are_full(void)
+{
+    return perf.is_full;
+}
+
+unsigned perf_rings_cpus(void)
+{
+    return perf.cpus;
+}
+
+const struct perf_event_attr *perf_rings_attributes(void)
+{
+    return &perf.attr;
+}
+
+bool perf_rings_at(unsigned i, struct perf_ring *found)
+{
+    const struct ring *ring = &perf.rings[i];
+    if (!ring->page)
+        return false;
+    *found = (struct perf_ring){.cpu = perf.online[i], .fd = ring->fd, .data = ring_data(ring), .bytes = ring->bytes};
+    found->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+    found->tail = __atomic_load_n(&ring->page->data_tail, __ATOMIC_RELAXED);
+    return true;
+}
+
+void perf_rings_alarm(unsigned i, int tid, int signal)
+{
+    perf.rings[i].alarmed = tid;
+    perf.rings[i].alarm = signal;
+    for (size_t k = 0; k < perf.count; k++)
+        if (perf.events[k].ring == i)
+            set_alarm(&perf.rings[i], perf.events[k].fd);
 }

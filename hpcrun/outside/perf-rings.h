@@ -42,6 +42,26 @@ uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_hea
  * its first sample. */
 bool perf_rings_counts(int tid, uint64_t event, int *opener);
 
+/* For threads that are woken at each sample (perf-switches.h): the rings, of perf_rings_cpus(), and what events have
+ * been opened with. False: CPU i has no ring. `head` and `tail` are the kernel's positions. */
+struct perf_ring {
+    unsigned cpu;
+    int fd;
+    const uint8_t *data;
+    size_t bytes;
+    uint64_t head, tail;
+};
+unsigned perf_rings_cpus(void);
+bool perf_rings_at(unsigned i, struct perf_ring *ring);
+const struct perf_event_attr *perf_rings_attributes(void);
+
+/* Lets each sample in a ring send a signal to a thread of this process. */
+void perf_rings_alarm(unsigned i, int tid, int signal);
+
+/* While perf_rings_read visits a record: whether a ring was so full since the reading before that the kernel may have
+ * lost any record. */
+bool perf_rings_are_full(void);
+
 /* Stops all events; the rings can still be read. */
 void perf_rings_stop(void);
 

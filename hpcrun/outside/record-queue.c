@@ -1,6 +1,7 @@
 #include "hpcrun/outside/record-queue.h"
 
 #include "hpcrun/base/sys.h"
+#include "hpcrun/outside/perf-records.h"
 
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -14,15 +15,17 @@ struct record_queue {
     _Atomic uint64_t head, tail;
     _Atomic uint32_t bell; /* a futex */
     _Atomic uint32_t end;  /* enum queue_end */
-    _Atomic uint64_t lost;
-    uint64_t woken; /* the writer's: `head` when the reader was last woken */
+    _Atomic uint64_t lost, dropped_at;
+    uint64_t woken; /* the writer's: `head` when the reader was last woken; UINT64_MAX: it is not woken */
     bool is_taken;  /* the writer's */
+    _Atomic bool is_told;
+    _Alignas(64) uint8_t note[QUEUE_NOTE_BYTES];
     _Alignas(4096) uint8_t data[QUEUE_BYTES];
 };
 
 static struct {
     _Alignas(4096) _Atomic uint64_t until;
-    _Atomic bool refuses, has_refused;
+    _Atomic bool refuses, has_refused, has_notes;
     struct record_queue all[];
 } *queues;
 
@@ -46,6 +49,11 @@ struct record_queue *record_queue_take(void)
             return &queues->all[i];
         }
     return NULL;
+}
+
+void record_queue_is_looked_at(struct record_queue *queue)
+{
+    queue->woken = UINT64_MAX;
 }
 
 /* The memory becomes zeros. */
@@ -80,13 +88,15 @@ static void skip(struct record_queue *queue, uint64_t from, uint64_t to)
 void record_queue_put(struct record_queue *queue, const struct perf_event_header *record)
 {
     uint64_t head = atomic_load(&queue->head), tail = atomic_load(&queue->tail);
-    bool is_sample = record->type == PERF_RECORD_SAMPLE, is_empty = head == tail;
+    bool is_sample = record->type == PERF_RECORD_SAMPLE && !perf_record_is_switch(record), is_empty = head == tail;
     uint64_t at = place(queue, head, tail, record->size);
-    uint64_t room = QUEUE_BYTES - (is_sample ? RESERVED : 0);
+    uint64_t room = QUEUE_BYTES - (is_sample || record->type == PERF_RECORD_CAUGHT ? RESERVED : 0);
     if (is_empty)
         tail = at;
     if (at + record->size - tail > room || (is_sample && record_queues_refuse_now())) {
         atomic_fetch_add(&queue->lost, is_sample);
+        if (!is_sample)
+            atomic_store(&queue->dropped_at, perf_record_time(record));
         return;
     }
     if (!is_empty)
@@ -138,6 +148,11 @@ void record_queue_end(struct record_queue *queue, enum queue_end why)
 
 /* ---- reader ---- */
 
+static const struct perf_event_header *record_at(const struct record_queue *queue, uint64_t position)
+{
+    return (const void *)(queue->data + position % QUEUE_BYTES);
+}
+
 /* The writer may move the tail of an empty queue beyond the head that was read here. */
 const struct perf_event_header *record_queue_first(struct record_queue *queue)
 {
@@ -145,11 +160,21 @@ const struct perf_event_header *record_queue_first(struct record_queue *queue)
         uint64_t head = atomic_load(&queue->head), tail = atomic_load(&queue->tail);
         if (tail >= head)
             return NULL;
-        const struct perf_event_header *record = (const void *)(queue->data + tail % QUEUE_BYTES);
+        const struct perf_event_header *record = record_at(queue, tail);
         if (record->type != 0)
             return record;
         atomic_store(&queue->tail, tail + record->size);
     }
+}
+
+const struct perf_event_header *record_queue_after(struct record_queue *queue, const struct perf_event_header *record)
+{
+    uint64_t head = atomic_load(&queue->head), tail = atomic_load(&queue->tail);
+    uint64_t from_tail = (uint64_t)((const uint8_t *)record - queue->data) - tail;
+    uint64_t at = tail + from_tail % QUEUE_BYTES + record->size;
+    if (at < head && record_at(queue, at)->type == 0)
+        at += record_at(queue, at)->size;
+    return at < head ? record_at(queue, at) : NULL;
 }
 
 void record_queue_remove_first(struct record_queue *queue)
@@ -164,6 +189,28 @@ uint64_t record_queue_lost(struct record_queue *queue)
     return atomic_exchange(&queue->lost, 0);
 }
 
+uint64_t record_queue_dropped_at(const struct record_queue *queue)
+{
+    return atomic_load(&queue->dropped_at);
+}
+
+void record_queue_tell(struct record_queue *queue, const void *note, size_t bytes)
+{
+    memcpy(queue->note, note, bytes);
+    atomic_store(&queue->is_told, true);
+    atomic_store(&queues->has_notes, true);
+}
+
+bool record_queues_have_notes(void)
+{
+    return atomic_exchange(&queues->has_notes, false);
+}
+
+const void *record_queue_told(const struct record_queue *queue)
+{
+    return atomic_load(&queue->is_told) ? queue->note : NULL;
+}
+
 enum queue_end record_queue_ended(const struct record_queue *queue)
 {
     return atomic_load(&queue->end);
@@ -174,10 +221,10 @@ uint64_t record_queues_until(void)
     return atomic_load(&queues->until);
 }
 
-void record_queue_wait(struct record_queue *queue, uint64_t ns)
+void record_queue_wait(struct record_queue *queue, uint64_t until, uint64_t ns)
 {
     const struct timespec most = sys_timespec(ns);
     uint32_t bell = atomic_load(&queue->bell);
-    if (!record_queue_first(queue) && atomic_load(&queue->end) == QUEUE_OPEN)
+    if (atomic_load(&queues->until) <= until && atomic_load(&queue->end) == QUEUE_OPEN)
         sys4(SYS_futex, &queue->bell, FUTEX_WAIT, bell, &most);
 }

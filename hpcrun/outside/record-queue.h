@@ -6,6 +6,7 @@
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct record_queue;
@@ -27,6 +28,13 @@ void record_queue_put(struct record_queue *queue, const struct perf_event_header
 /* From now on, or no longer, samples are not taken: they are lost. */
 void record_queues_refuse(bool refuses);
 
+/* Its reader looks by itself: it is not woken. So another thread than that of the other queues may write to it. */
+void record_queue_is_looked_at(struct record_queue *queue);
+
+/* Whether a note has come since the last call; and the one of a queue, NULL: there is none. */
+bool record_queues_have_notes(void);
+const void *record_queue_told(const struct record_queue *queue);
+
 /* There will be no more records until this time, CLOCK_MONOTONIC, in any queue. Wakes the readers of queues that have
  * got records since the last call. */
 void record_queues_wake(uint64_t until);
@@ -39,6 +47,8 @@ void record_queue_end(struct record_queue *queue, enum queue_end why);
 
 /* The first record, NULL: there is none; and its removal. */
 const struct perf_event_header *record_queue_first(struct record_queue *queue);
+/* The one after a record; NULL: there is none yet. */
+const struct perf_event_header *record_queue_after(struct record_queue *queue, const struct perf_event_header *record);
 void record_queue_remove_first(struct record_queue *queue);
 
 /* Whether samples are refused now, and whether some were. */
@@ -48,12 +58,19 @@ bool record_queues_have_refused(void);
 /* The number of samples that were lost since the last call. */
 uint64_t record_queue_lost(struct record_queue *queue);
 
+/* The time of the youngest lost record that was no sample; 0: none was lost. */
+uint64_t record_queue_dropped_at(const struct record_queue *queue);
+
+/* A note for the writer, of up to QUEUE_NOTE_BYTES, once. */
+#define QUEUE_NOTE_BYTES 1024
+void record_queue_tell(struct record_queue *queue, const void *note, size_t bytes);
+
 enum queue_end record_queue_ended(const struct record_queue *queue);
 
 /* What the writer has said: there is no record left until then, but those in the queue. */
 uint64_t record_queues_until(void);
 
-/* Waits until there is a record, until the queue has ended, or for a time, ns. */
-void record_queue_wait(struct record_queue *queue, uint64_t ns);
+/* Waits until record_queues_until is later than `until`, until the queue has ended, or for a time, ns. */
+void record_queue_wait(struct record_queue *queue, uint64_t until, uint64_t ns);
 
 #endif

@@ -238,6 +238,8 @@ static bool read_pages(struct memory *memory, uint64_t address, uint8_t *to, siz
         memcpy(to, (const void *)(uintptr_t)(address + memory->own_distance), size);
         return true;
     }
+    if (memory->reads_caught)
+        return memory->elsewhere->read_caught(address, to, size);
     if (!memory->pages)
         return memory->elsewhere ? memory->elsewhere->read(address, to, size) : guard_copy(to, address, size, false);
     while (size > 0) {

@@ -80,6 +80,10 @@ struct memory_elsewhere {
     /* Copies the page at `page` to `to`; false if it can't be read, or has changed since the sample. */
     bool (*read_page)(const struct memory *memory, uint64_t page, uint8_t *to);
     bool (*read)(uint64_t address, void *to, size_t size); /* as it is now */
+    /* Words of the runtime's data that were read at the instant of the sample; false if these were not. */
+    bool (*read_caught)(uint64_t address, void *to, size_t size);
+    bool (*is_caught)(void); /* no read_caught of this sample has failed */
+    uint64_t hint;           /* agent_cursor.hint */
 };
 
 enum memory_guard { MEMORY_GUARD_UNKNOWN, MEMORY_GUARD_ARMED, MEMORY_GUARD_KERNEL };
@@ -115,6 +119,7 @@ struct memory {
     bool searching;             /* all reads count against the budget, not only those of pages */
     struct memory_pages *pages; /* NULL: reads through the kernel are not by page, nor limited */
     bool pages_used;            /* the copies in `pages` are of this sample */
+    bool reads_caught;          /* of another process: what the copy of the stack lacks, read_caught has */
     const struct memory_elsewhere *elsewhere; /* NULL: the memory is this process's */
 };
 

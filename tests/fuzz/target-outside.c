@@ -4,10 +4,11 @@
 #include "tests/fuzz/fuzz-target.h"
 
 #include "hpcrun/code/module-instances.h"
+#include "hpcrun/outside/caught-memory.h"
 #include "hpcrun/outside/foreign-memory.h"
 #include "hpcrun/outside/foreign-modules.h"
+#include "hpcrun/outside/linked-agents.h"
 #include "hpcrun/outside/measured-process.h"
-#include "hpcrun/outside/plain-threads.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/unwind/unwind.h"
 #include "lib/bytes.h"
@@ -54,16 +55,32 @@ void measured_link(const char *link, char *to, size_t room)
     to[length > 0 ? length : 0] = '\0';
 }
 
-/* ---- the agent for plain threads: not here ---- */
+/* ---- agents: not here ---- */
 
-void plain_threads_add(const struct module_image *image)
+void linked_agents_add(const struct module_image *image)
 {
     (void)image;
 }
 
-void plain_threads_remove(const struct module_image *image)
+void linked_agents_remove(const struct module_image *image)
 {
     (void)image;
+}
+
+bool caught_read(uint64_t address, void *to, size_t size)
+{
+    (void)address, (void)to, (void)size;
+    return false;
+}
+
+bool caught_is_whole(void)
+{
+    return false;
+}
+
+uint64_t caught_hint(void)
+{
+    return 0;
 }
 
 /* ---- samples ---- */

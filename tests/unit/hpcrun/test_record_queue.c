@@ -128,15 +128,15 @@ TEST(readers_are_woken)
         if (reader == 0) {
             alarm(60);
             while (!record_queue_first(queue))
-                record_queue_wait(queue, 1000000000000u);
+                record_queue_wait(queue, round, 1000000000000u);
             record_queue_remove_first(queue);
             _exit(0);
         }
         put(PERF_RECORD_SAMPLE, SAMPLE_BYTES, round);
-        record_queues_wake(round);
+        record_queues_wake(round + 1);
         int status;
         assert_int_equal(waitpid(reader, &status, 0), reader);
         assert_int_equal(status, 0);
-        assert_int_equal(record_queues_until(), round);
+        assert_int_equal(record_queues_until(), round + 1);
     }
 }

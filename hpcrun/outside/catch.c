@@ -1,0 +1,222 @@
+#include "hpcrun/outside/catch.h"
+
+#include "hpcrun/base/sys.h"
+#include "hpcrun/logical/agent-names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Threads that are remembered: what was read for one the last time is read at once the next time. What the agent keeps of a
+ * thread is forgotten now and then: the worker keeps the same, but only of what was proven. */
+#define THREADS            64
+#define CATCHES_UNTIL_ANEW 128
+
+/* What ends a catch: reads but for that one, which take about 0.3 us each; and reads of what is there already, for lists
+ * in damaged memory that lead back to themselves. */
+#define MOST_READS 400
+#define MOST_STEPS 20000
+
+struct remembered {
+    int tid; /* 0: none */
+    unsigned catches;
+    uint32_t count;
+    uint64_t address[CAUGHT_BLOCKS];
+    _Alignas(16) uint8_t data[AGENT_MAX_THREAD_DATA_BYTES];
+};
+
+/* The place of a block, by a hash of its address; `turn`: of the catch that has set it. */
+#define PLACES 1024
+struct place {
+    uint32_t turn;
+    uint16_t block;
+};
+
+struct catch {
+    int pid;
+    uint32_t turn, count, reads, steps;
+    bool has_failed;
+    uint64_t address[CAUGHT_BLOCKS];
+    bool is_used[CAUGHT_BLOCKS];
+    uint8_t bytes[CAUGHT_BLOCKS][CAUGHT_BLOCK_BYTES];
+    struct place places[PLACES];
+    uint16_t order[CAUGHT_BLOCKS]; /* of their first use */
+    uint32_t used;
+    struct agent_cursor cursor;
+    _Alignas(16) uint8_t state[AGENT_MAX_STATE_BYTES];
+    struct remembered threads[THREADS];
+    struct caught record;
+};
+
+/* ---- memory of the process ---- */
+
+/* Blocks in a row are one piece for the kernel, which takes 0.3 us for each piece. */
+static bool read_at_once(struct catch *its, uint32_t first, uint32_t count)
+{
+    static _Thread_local struct iovec remote[CAUGHT_BLOCKS];
+    struct iovec local = {its->bytes[first], (size_t)count * CAUGHT_BLOCK_BYTES};
+    unsigned long pieces = 0;
+    for (uint32_t i = first; i < first + count; i++)
+        if (i > first && its->address[i] == its->address[i - 1] + CAUGHT_BLOCK_BYTES)
+            remote[pieces - 1].iov_len += CAUGHT_BLOCK_BYTES;
+        else
+            remote[pieces++] = (struct iovec){(void *)(uintptr_t)its->address[i], CAUGHT_BLOCK_BYTES};
+    return sys6(SYS_process_vm_readv, its->pid, SYS_ARG(&local), 1, SYS_ARG(remote), pieces, 0) == (long)local.iov_len;
+}
+
+/* A free place, or that of the block. */
+static struct place *place_of(struct catch *its, uint64_t address)
+{
+    uint64_t i = address / CAUGHT_BLOCK_BYTES * 0x9e3779b97f4a7c15u >> 32;
+    for (;; i++) {
+        struct place *place = &its->places[i % PLACES];
+        if (place->turn != its->turn || its->address[place->block] == address)
+            return place;
+    }
+}
+
+static void put(struct catch *its, uint32_t block)
+{
+    *place_of(its, its->address[block]) = (struct place){its->turn, (uint16_t)block};
+}
+
+/* The bytes of a block; NULL: they can't be read, or there is no room. */
+static const uint8_t *block_at(struct catch *its, uint64_t address)
+{
+    struct place *place = place_of(its, address);
+    if (place->turn != its->turn) {
+        if (its->count == CAUGHT_BLOCKS || its->reads++ == MOST_READS)
+            return NULL;
+        its->address[its->count] = address;
+        if (!read_at_once(its, its->count, 1))
+            return NULL;
+        its->is_used[its->count] = false;
+        *place = (struct place){its->turn, (uint16_t)its->count++};
+    }
+    if (!its->is_used[place->block])
+        its->order[its->used++] = place->block;
+    its->is_used[place->block] = true;
+    return its->bytes[place->block];
+}
+
+static bool read_memory(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size)
+{
+    struct catch *its = cursor->host_private;
+    its->has_failed |= its->steps++ == MOST_STEPS;
+    for (size_t done = 0; done < size && !its->has_failed;) {
+        uint64_t at = (address + done) % CAUGHT_BLOCK_BYTES;
+        size_t part = CAUGHT_BLOCK_BYTES - at < size - done ? CAUGHT_BLOCK_BYTES - at : size - done;
+        const uint8_t *block = block_at(its, address + done - at);
+        its->has_failed |= !block;
+        if (block)
+            memcpy((uint8_t *)to + done, block + at, part);
+        done += part;
+    }
+    return !its->has_failed;
+}
+
+static bool is_caught(const struct agent_cursor *cursor)
+{
+    return !((const struct catch *)cursor->host_private)->has_failed;
+}
+
+static void touch(const struct agent_cursor *cursor, uint64_t from, uint64_t size)
+{
+    uint8_t part[CAUGHT_BLOCK_BYTES];
+    for (uint64_t end = from + size; from < end && is_caught(cursor);) {
+        uint64_t rest = CAUGHT_BLOCK_BYTES - from % CAUGHT_BLOCK_BYTES, n = rest < end - from ? rest : end - from;
+        read_memory(cursor, from, part, n);
+        from += n;
+    }
+}
+
+static void touch_text(const struct agent_cursor *cursor, const struct agent_text *text)
+{
+    uint32_t length = text->length < NAMED_CODE_CHARACTERS ? text->length : NAMED_CODE_CHARACTERS;
+    touch(cursor, text->at, (uint64_t)length * text->width);
+}
+
+/* Not kept at each second time, so that the next sample has the texts, too, if this one is not proven. */
+static uint64_t name(const struct agent_cursor *cursor, const struct agent_name *its)
+{
+    static _Thread_local unsigned turn;
+    if (its->is_own)
+        return 0;
+    touch_text(cursor, &its->procedure);
+    touch_text(cursor, &its->file);
+    touch(cursor, its->table, its->table_bytes);
+    return ++turn % 2;
+}
+
+const struct agent_host host_for_catches = {
+    .is_elsewhere = true, .read = read_memory, .is_caught = is_caught, .name = name, .name_thread = touch_text};
+
+/* ---- a catch ---- */
+
+static struct remembered *remember(struct catch *its, int tid)
+{
+    struct remembered *thread = &its->threads[(unsigned)tid % THREADS];
+    if (thread->tid != tid)
+        thread->catches = thread->count = 0;
+    if (thread->catches++ % CATCHES_UNTIL_ANEW == 0)
+        memset(thread->data, 0, hpcrun_agent.thread_data_bytes);
+    thread->tid = tid;
+    return thread;
+}
+
+static void begin_catch(struct catch *its, struct remembered *thread, int pid)
+{
+    its->pid = pid;
+    its->turn++;
+    its->count = its->used = its->reads = its->steps = 0;
+    its->has_failed = false;
+    memset(its->state, 0, sizeof its->state);
+    its->cursor = (struct agent_cursor){
+        .thread_data = thread->data, .state = its->state, .tid = thread->tid, .host_private = its};
+    memcpy(its->address, thread->address, thread->count * sizeof *its->address);
+    if (thread->count && !read_at_once(its, 0, thread->count))
+        return;
+    its->count = thread->count;
+    memset(its->is_used, 0, its->count);
+    for (uint32_t i = 0; i < its->count; i++)
+        put(its, i);
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return (one > other) - (one < other);
+}
+
+static const struct caught *end_catch(struct catch *its, struct remembered *thread, const struct perf_instant *sample)
+{
+    struct caught *record = &its->record;
+    record->count = thread->count = its->used;
+    for (uint32_t i = 0; i < its->used; i++)
+        record->address[i] = thread->address[i] = its->address[its->order[i]];
+    qsort(thread->address, its->used, sizeof *thread->address, compare_addresses);
+    uint8_t *to = (uint8_t *)&record->address[its->used];
+    for (uint32_t i = 0; i < its->used; i++)
+        memcpy(to + i * CAUGHT_BLOCK_BYTES, its->bytes[its->order[i]], CAUGHT_BLOCK_BYTES);
+    record->hint = its->cursor.hint;
+    record->header = (struct perf_event_header){.type = PERF_RECORD_CAUGHT, .size = (uint16_t)caught_size(its->used)};
+    record->pid = (uint32_t)sample->pid;
+    record->tid = (uint32_t)sample->tid;
+    record->time = sample->time;
+    return its->used ? record : NULL;
+}
+
+struct catch *catch_new(void)
+{
+    return calloc(1, sizeof(struct catch));
+}
+
+const struct caught *catch_memory(struct catch *its, const struct perf_instant *sample, const void *shared)
+{
+    its->record.began = sys_clock(CLOCK_MONOTONIC);
+    struct remembered *thread = remember(its, sample->tid);
+    begin_catch(its, thread, sample->pid);
+    hpcrun_agent.read_ahead(&its->cursor, shared);
+    its->record.ended = sys_clock(CLOCK_MONOTONIC);
+    return end_catch(its, thread, sample);
+}
+

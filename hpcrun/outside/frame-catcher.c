@@ -1,0 +1,177 @@
+#include "hpcrun/outside/frame-catcher.h"
+
+#include "hpcrun/base/sys.h"
+#include "hpcrun/outside/catch.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define MOST_CATCHERS 1024
+#define MOST_WATCHED  MAX_QUEUES
+#define STACK_BYTES   (256u << 10)
+#define SLICE_NS      100000u /* the shortest one */
+#define ALARM         (SIGRTMIN + 4)
+
+/* A sample that is older when a catcher gets its CPU is not worth the reading. */
+#define MOST_AGE_NS 150000u
+
+struct catcher {
+    unsigned ring, cpu;
+    _Atomic int tid;
+    uint64_t position; /* in the ring */
+    struct catch *catch;
+    struct record_queue *caught; /* for the reader's main thread */
+};
+
+static struct {
+    struct catcher at[MOST_CATCHERS];
+    unsigned count;
+    struct watched {
+        _Atomic int pid;
+        const void *shared;
+    } watched[MOST_WATCHED];
+} catchers;
+
+static const void *find_shared(int pid)
+{
+    for (unsigned i = 0; i < MOST_WATCHED; i++)
+        if (atomic_load(&catchers.watched[i].pid) == pid)
+            return catchers.watched[i].shared;
+    return NULL;
+}
+
+/* In the time that the sampled thread waits for the CPU. */
+static void on_sample(struct catcher *its)
+{
+    struct perf_instant sample;
+    struct perf_ring ring;
+    uint64_t now = sys_clock(CLOCK_MONOTONIC);
+    if (!perf_rings_at(its->ring, &ring) || !perf_ring_youngest(&ring, &its->position, &sample) ||
+        now - sample.time > MOST_AGE_NS)
+        return;
+    const void *shared = find_shared(sample.pid);
+    const struct caught *caught = shared ? catch_memory(its->catch, &sample, shared) : NULL;
+    if (caught)
+        record_queue_put(its->caught, &caught->header);
+}
+
+/* ---- the threads ---- */
+
+static void stay_on_cpu(unsigned cpu)
+{
+    size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
+    cpu_set_t *set = CPU_ALLOC(cpu + 1);
+    if (!set)
+        return;
+    CPU_ZERO_S(bytes, set);
+    CPU_SET_S(cpu, bytes, set);
+    sched_setaffinity(0, bytes, set);
+    CPU_FREE(set);
+}
+
+/* Of sched_setattr(2); linux/sched/types.h can't be included with sched.h. */
+struct schedule {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t slice, deadline, period;
+};
+
+/* So that it gets the CPU when a sample wakes it, and not a while later. Users without CAP_SYS_NICE have the second way,
+ * since Linux 6.12: a short slice. */
+static void be_prompt(void)
+{
+    const struct sched_param priority = {.sched_priority = 1};
+    const struct schedule brief = {.size = sizeof brief, .slice = SLICE_NS};
+    if (sched_setscheduler(0, SCHED_FIFO, &priority) != 0)
+        sys3(SYS_sched_setattr, 0, SYS_ARG(&brief), 0);
+}
+
+static void *run(void *data)
+{
+    struct catcher *its = data;
+    sigset_t alarm;
+    stay_on_cpu(its->cpu);
+    be_prompt();
+    sigemptyset(&alarm);
+    sigaddset(&alarm, ALARM);
+    atomic_store(&its->tid, (int)sys_gettid());
+    for (;;)
+        if (sigwaitinfo(&alarm, NULL) > 0)
+            on_sample(its);
+    return NULL;
+}
+
+static bool start(unsigned ring, unsigned cpu)
+{
+    struct catcher *its = &catchers.at[catchers.count];
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t all, before;
+    *its = (struct catcher){.ring = ring, .cpu = cpu, .catch = catch_new(), .caught = record_queue_take()};
+    if (!its->catch || !its->caught)
+        return false;
+    record_queue_is_looked_at(its->caught);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* it inherits the mask */
+    bool is_started = pthread_create(&thread, &attributes, run, its) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    while (is_started && !atomic_load(&its->tid))
+        sched_yield();
+    if (is_started)
+        perf_rings_alarm(ring, atomic_load(&its->tid), ALARM);
+    catchers.count += is_started;
+    return is_started;
+}
+
+static bool start_all(void)
+{
+    bool good = true;
+    hpcrun_agent.start(&host_for_catches);
+    struct perf_ring ring;
+    for (unsigned i = 0; i < perf_rings_cpus() && i < MOST_CATCHERS && good; i++)
+        good = !perf_rings_at(i, &ring) || start(i, ring.cpu);
+    return good;
+}
+
+bool catchers_watch(int pid, const void *shared)
+{
+    struct watched *free_one = catchers.watched;
+    while (free_one < catchers.watched + MOST_WATCHED && atomic_load(&free_one->pid))
+        free_one++;
+    if (free_one == catchers.watched + MOST_WATCHED || perf_switches_watch(pid) != 0 ||
+        (catchers.count == 0 && !start_all()))
+        return false;
+    free_one->shared = shared;
+    atomic_store(&free_one->pid, pid);
+    return true;
+}
+
+void catchers_forget(int pid)
+{
+    perf_switches_unwatch(pid);
+    for (unsigned i = 0; i < MOST_WATCHED; i++)
+        if (atomic_load(&catchers.watched[i].pid) == pid)
+            atomic_store(&catchers.watched[i].pid, 0);
+}
+
+const struct caught *catchers_take(const struct perf_event_header *sample)
+{
+    const struct perf_event_header *first;
+    uint64_t time = perf_record_time(sample);
+    for (unsigned i = 0; i < catchers.count; i++) {
+        struct record_queue *caught = catchers.at[i].caught;
+        while ((first = record_queue_first(caught)) && perf_record_time(first) < time)
+            record_queue_remove_first(caught);
+        if (first && perf_record_time(first) == time && perf_record_tid(first) == perf_record_tid(sample))
+            return (const struct caught *)first;
+    }
+    return NULL;
+}

@@ -1,0 +1,16 @@
+/* Threads of the reader, one on each CPU, which read what an agent needs at the instant of a sample (caught-memory.h).
+ * They run only if a measured process has an interpreter. */
+#ifndef HPCRUN_OUTSIDE_FRAME_CATCHER_H
+#define HPCRUN_OUTSIDE_FRAME_CATCHER_H
+
+#include "hpcrun/outside/caught-memory.h"
+
+/* From now on samples of this process are caught. `shared`: of agent.share, QUEUE_NOTE_BYTES that stay until
+ * catchers_forget. Starts the threads with the first one. False: that is not allowed, or they can't be started. */
+bool catchers_watch(int pid, const void *shared);
+void catchers_forget(int pid);
+
+/* What was caught at a sample; NULL: nothing. It is valid until the next call. Calls come in the order of time. */
+const struct caught *catchers_take(const struct perf_event_header *sample);
+
+#endif

@@ -1,0 +1,112 @@
+"""Python programs that are measured from outside: each path that is shown was there at the instant of its sample."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+import profiling
+from logical_case import procedures, walk
+from test_python import PYTHON, SOURCES, Python
+
+UNKNOWN = "<Python frames not read in time>"
+BURN = "sum(i for i in range(3000000))"
+NOT_USED = re.compile(r"agent python is not used: (.*): native call paths")
+
+
+@unittest.skipUnless(profiling.outside_is_allowed(), "perf_event_open is not permitted here")
+class Outside(Python):
+    def outside(self, *command, event="CPUTIME@f2000"):
+        """The paths of the samples of a Python program whose frames are all known."""
+        done, _ = self.profile(PYTHON, *command, events=(event,), options=["--outside"])
+        refusal = NOT_USED.search(done.stderr)
+        if refusal:
+            self.skipTest(refusal[1])
+        return {path for path in self.sampled_paths() if not {UNKNOWN, "<partial call path>"} & set(path)}
+
+    def until_known(self, wanted, command, **how):
+        """The same, of runs until there is such a path: others may have the CPUs at the instants of all samples."""
+        paths = set()
+        for _ in range(5):
+            paths = self.outside(*command, **how)
+            if any(map(wanted, paths)):
+                return paths
+        self.fail(f"none of {len(paths)} paths is as wanted")
+
+    def family(self, path):
+        return [name for name in path if re.fullmatch(r"[a-e]_\d+", name)]
+
+    def test_frames_are_those_of_the_instant_of_the_sample(self):
+        """Functions that return after a microsecond, and are called by others then."""
+        paths = self.until_known(lambda path: len(self.family(path)) == 5 and path[-1] == "leaf",
+                                 [SOURCES / "families.py", 1])
+        for path in paths:
+            names = self.family(path)
+            self.assertEqual([name[0] for name in names], list("abcde"[:len(names)]), path)
+            self.assertEqual(len({name[1:] for name in names}), 1 if names else 0, path)
+            self.assertTrue(len(names) == 5 or "leaf" not in path, path)
+
+    def test_code_that_is_soon_freed(self):
+        paths = self.until_known(lambda path: path[-1] == "burn", [SOURCES / "chains.py", 60, 2])
+        for path in paths:
+            made = self.made(path)
+            for i, name in enumerate(made):
+                self.assertEqual(name, "_".join(made[-1].split("_")[:i + 1]), path)
+            if path[-1] == "burn":
+                self.assertEqual(len(made), 5, path)
+
+    def test_threads_that_wait(self):
+        code = ("import threading, time\n"
+                "def nap(): time.sleep(0.05)\n"
+                "def outer():\n  for _ in range(8): nap()\n"
+                "threads = [threading.Thread(target=outer) for _ in range(2)]\n"
+                "for thread in threads: thread.start()\n"
+                "for thread in threads: thread.join()\n")
+        self.until_known(lambda path: "nap" in path and path[path.index("nap") - 1] == "outer", ["-c", code],
+                         event="REALTIME@f500")
+        waiting = {tuple(procedures(path)) for path in walk(self.tree)
+                   if path[-1]["metrics"]["waiting"] and path[-1]["metrics"]["waiting"]["exclusive"]}
+        self.assertTrue(any("nap" in path for path in waiting), waiting)
+
+    def test_processes_of_multiprocessing(self):
+        code = ("import multiprocessing\n"
+                "def burn():\n  for i in range(6000000): pass\n"
+                "if __name__ == '__main__':\n"
+                "  context = multiprocessing.get_context('fork')\n"
+                "  children = [context.Process(target=burn) for _ in range(2)]\n"
+                "  for child in children: child.start()\n"
+                "  for child in children: child.join()\n")
+        self.until_known(lambda path: path[-1] == "burn" and "BaseProcess.run" in path, ["-c", code])
+
+    def test_no_agent(self):
+        self.profile(PYTHON, "-c", BURN, options=["--outside", "--agent", "none"])
+        self.assertNotIn("<module>", {name for path in self.sampled_paths() for name in path})
+
+
+@unittest.skipUnless(profiling.outside_is_allowed(), "perf_event_open is not permitted here")
+class Rights(Python):
+    def run_as_user(self, *capabilities):
+        """Measures a program as an ordinary user, with these capabilities; what hpcrun says."""
+        user = ["setpriv", "--reuid", profiling.ORDINARY_USER, "--regid", profiling.ORDINARY_USER, "--clear-groups"]
+        for name in capabilities:
+            user += [f"--inh-caps=+{name}", f"--ambient-caps=+{name}"]
+        if os.geteuid() != 0 or not shutil.which("setpriv") or \
+           subprocess.run([*map(str, user), "true"], capture_output=True).returncode != 0:
+            self.skipTest("needs root, and a setpriv that knows the capability")
+        self.measurements = self.directory / "m"
+        done = self.run_tool(*user, profiling.HPCRUN, "--outside", "-o", self.measurements, PYTHON, "-c", BURN)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.analyse()
+        return done.stderr
+
+    def test_a_user_who_may_not_sample_the_kernel(self):
+        """A line says what is needed; paths are native."""
+        if int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text()) < 2:
+            self.skipTest("ordinary users may sample the kernel here")
+        self.assertIn("CAP_PERFMON, or kernel.perf_event_paranoid=1", NOT_USED.search(self.run_as_user())[1])
+        self.assertFalse({"<module>", UNKNOWN} & {name for path in self.sampled_paths() for name in path})
+
+    def test_a_user_who_may(self):
+        self.assertIsNone(NOT_USED.search(self.run_as_user("perfmon")))
+        self.assertTrue({"<module>", UNKNOWN} & {name for path in self.sampled_paths() for name in path})
