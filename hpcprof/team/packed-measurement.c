@@ -65,6 +65,7 @@ static void transfer_process(struct transfer *t, struct measurement_process *pro
     FIELD(t, process->rank);
     FIELD(t, process->origin);
     FIELD(t, process->realtime);
+    FIELD(t, process->clock_error);
     FIELD(t, process->monotonic);
     FIELD(t, process->cpu);
     FIELD(t, process->cpus);

@@ -235,7 +235,7 @@ class RunJsonTest(HpcprofCase):
             "rank": None, "origin": "exec", "command": 'xz -9 a "b"', "executable": "/usr/bin/xz", "program": "xz",
             "file": "höst-71-123-2.hpcrun", "state": "signal", "signal": 15, "complete": True,
             "data_until": None, "missing_at_most": None, "recovered": 0, "write_error": None,
-            "workers": 3, "cpus": 4, "time_line_begin": None, "wall": 10.02, "cpu": 9.98, "startup_cpu": 0.002,
+            "workers": 3, "cpus": 4, "time_line_begin": None, "clock_error": None, "wall": 10.02, "cpu": 9.98, "startup_cpu": 0.002,
             "unsampled_cpu": 9.48, "ready": None, "quota": None, "throttled": None, "samples": 10,
             "recorded": 5, "idle": 2, "nobody_working": 1,
             "dropped": {"in hpcrun's own code": 2}, "partial": {"no unwind information": 3}})

@@ -478,7 +478,7 @@ class Fifos(TwoUsers):
         self.check(where / "x-h-1-2-3.hpcrun", HPCSTRUCT, where)
 
     def test_databases(self):
-        for name in ("meta.db", "profile.db", "cct.db", "run.json", "physical/meta.db"):
+        for name in ("meta.db", "profile.db", "run.json", "physical/meta.db"):
             with self.subTest(name=name):
                 database = self.root / f"with-{os.path.basename(name)}-{len(name)}"
                 viewer_story.write(database)
