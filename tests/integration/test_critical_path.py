@@ -36,13 +36,14 @@ class KnownPath(profiling.ProfilingTest):
 
     def check_undisturbed(self, check, *command, event):
         """`check` gets the stages and the database of a run. The path may be another one if other programs have the CPUs:
-        then a thread that is not on it may be late. So what such a run says is no fault."""
+        then a thread that is not on it may be late, or one on it stands still: less than the 3 % that are checked are
+        enough. So what such a run says is no fault."""
         for _ in range(3):
             stages, db = self.analyze(*command, event=event)
             try:
                 return check(stages, db)
             except AssertionError:
-                if self.taken_by_others < 0.1 * sum(stages.values()):
+                if self.taken_by_others < 0.02 * sum(stages.values()):
                     raise
         return self.skipTest("other programs had the CPUs")
 
