@@ -166,16 +166,6 @@ static void identify_rank(void)
     free(environment);
 }
 
-static unsigned usable_cpus(int pid)
-{
-    uint64_t mask[128];
-    long size = sys3(SYS_sched_getaffinity, pid, sizeof mask, mask);
-    unsigned count = 0;
-    for (long i = 0; i < size / 8; i++)
-        count += (unsigned)__builtin_popcountll(mask[i]);
-    return count ? count : 1;
-}
-
 bool measured_identify(const struct measured_image *image)
 {
     char path[PATH_BYTES];
