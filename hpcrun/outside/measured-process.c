@@ -7,7 +7,6 @@
 #include "lib/diag.h"
 
 #include <dirent.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
