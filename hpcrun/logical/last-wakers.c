@@ -18,15 +18,17 @@ static struct waker *waker_of(uint64_t object)
     return &wakers[object * 0x9e3779b97f4a7c15u >> (64 - WAKER_BITS)];
 }
 
-void waker_note(const volatile void *object)
+uint64_t waker_note(const volatile void *object)
 {
     struct waker *waker = waker_of((uint64_t)(uintptr_t)object);
+    uint64_t now = ticks_now();
     if (!own_slot)
-        return;
+        return now;
     uint64_t thread = atomic_load_explicit(&own_slot->thread, memory_order_relaxed);
-    atomic_store_explicit(&waker->ticks, ticks_now(), memory_order_relaxed);
+    atomic_store_explicit(&waker->ticks, now, memory_order_relaxed);
     atomic_store_explicit(&waker->thread, thread, memory_order_relaxed);
     atomic_store_explicit(&waker->key, (uint64_t)(uintptr_t)object ^ thread, memory_order_release);
+    return now;
 }
 
 bool waker_find(const volatile void *object, uint64_t since, uint32_t *thread, uint64_t *released)

@@ -19,8 +19,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The calling thread is about to let go of the object. A call, so that wrappers without waiters do next to nothing. */
-void waker_note(const volatile void *object);
+/* The calling thread is about to let go of the object. Returns ticks_now(). A call, so that wrappers without waiters do next
+ * to nothing. */
+uint64_t waker_note(const volatile void *object);
 
 /* The index of the thread that ended a wait for the object that began at `since`, and when it did, both ticks_now().
  * False if it is unknown. */

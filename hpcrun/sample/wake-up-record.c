@@ -62,9 +62,7 @@ void wake_up_add(const struct arena_wake_up *wake_up)
 
 uint64_t hpctoolkit_lets_go(const volatile void *object)
 {
-    if (object)
-        waker_note(object);
-    return ticks_now();
+    return object ? waker_note(object) : ticks_now();
 }
 
 bool hpctoolkit_waited(const volatile void *object, uint64_t since)

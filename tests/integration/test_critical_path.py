@@ -37,13 +37,15 @@ class KnownPath(profiling.ProfilingTest):
     def check_undisturbed(self, check, *command, event):
         """`check` gets the stages and the database of a run. The path may be another one if other programs have the CPUs:
         then a thread that is not on it may be late, or one on it stands still: less than the 3 % that are checked are
-        enough. So what such a run says is no fault."""
+        enough. So what such a run says is no fault. What others take is counted in ticks, of which one is too many here;
+        the time in which threads had no CPU is exact, but may be the program's own doing. So both must say so."""
         for _ in range(3):
             stages, db = self.analyze(*command, event=event)
             try:
                 return check(stages, db)
             except AssertionError:
-                if self.taken_by_others < 0.02 * sum(stages.values()):
+                without_cpu = json.loads((db / "run.json").read_text())["processes"][0]["ready"] + self.stolen
+                if min(self.taken_by_others, without_cpu) < 0.02 * sum(stages.values()):
                     raise
         return self.skipTest("other programs had the CPUs")
 

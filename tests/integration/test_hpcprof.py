@@ -261,9 +261,11 @@ class RunJsonTest(HpcprofCase):
         thread, = process.threads  # from 1 to 11 s of the wall clock, with 9 s of CPU time
         thread.fate(0, mw.CPU_TIMER, mw.FIRED, 18)
         thread.fate(real, mw.MONOTONIC_TIMER, mw.FIRED, 20)
+        process.thread(tid=72, last=(12 * 10**9, 10**9))
+        process.thread(tid=73, last=(11 * 10**9, 10**9))
         self.scenario.database()
         found, = self.run_json()["processes"]
-        self.assertEqual(found["wall"], 10)
+        self.assertEqual(found["wall"], 11)
         self.assertEqual([event["rate"] for event in found["threads"][0]["events"]], [2, 2])
 
     def test_time_without_a_cpu(self):

@@ -113,7 +113,7 @@ class Trace(profiling.ProfilingTest):
             self.assertIn(f"hpcrun: --trace {text}: not full, off, or a number of records from 64 on", done.stderr)
 
     def test_the_error_of_the_clock_is_the_kernels(self):
-        """It grows by 0.5 ms a second, until a daemon that adjusts the clock sets it back."""
+        """It grows by 0.5 ms a second up to 16 s, unless a daemon that adjusts the clock sets it back."""
         def kernels():
             state = ctypes.create_string_buffer(256)  # struct timex: maxerror, us, is at 24
             ctypes.CDLL(None).adjtimex(state)
@@ -123,8 +123,10 @@ class Trace(profiling.ProfilingTest):
         after, db = kernels(), self.measurements.with_suffix(".db")
         self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", db, self.measurements)
         process, = json.loads((db / "run.json").read_text())["processes"]
-        is_adjusted = min(before, after) < 15
-        self.assertTrue((0 if is_adjusted else 16 - 1e-7) <= process["clock_error"] <= max(before, after) + 0.1, process)
+        least, most = sorted((before, after))
+        if least < 16:  # a daemon may set it back meanwhile
+            least, most = least - 0.01, most + 0.01
+        self.assertTrue(least - 1e-7 <= process["clock_error"] <= most + 1e-7, process)
 
     def test_none(self):
         _, (image,) = self.measure(program("threads"), 2, 50, 2, options=("--trace", "off"))

@@ -210,9 +210,8 @@ static void print_text(struct writer *writer, struct data_table *table, const st
     if (doubt)
         writer_line(writer, "%s", doubt);
     writer_heading(writer, "First advice on each");
-    if (machine) {
+    if (machine)
         writer_say_line(writer, "  all  %s", machine);
-    }
     for (size_t i = 0; i < table->n_rows; i++) {
         text_printf(&writer->line, "  %u  ", lines[i].number);
         writer_say_line(writer, "%s", lines[i].advice ? lines[i].advice : "none: nothing that was measured stands out");

@@ -160,9 +160,8 @@ static void print_laws(struct printed_scaling *printed)
     if (of->work_error >= 5e-4 || of->span_error >= 5e-4 || of->burdened_error >= 5e-4)
         writer_line(writer, "  they are right within %.3f s, %.3f s and %.3f s", of->work_error,
                     of->span_error, of->burdened_error);
-    if (of->why_lower_bound) {
+    if (of->why_lower_bound)
         writer_say_line(writer, "  the span is a lower bound: %s; so no speedup is certain", of->why_lower_bound);
-    }
     if (isfinite(table->baseline))
         print_columns(printed, LAWS, COLUMNS);
 }

@@ -76,9 +76,10 @@ void call_ends(struct call_start before)
 
 static const volatile void *noted, *asked;
 
-void waker_note(const volatile void *object)
+uint64_t waker_note(const volatile void *object)
 {
     noted = object;
+    return 0;
 }
 
 bool wake_up_by_last(const volatile void *object, uint64_t since, uint64_t time)

@@ -28,9 +28,10 @@ static int made_up(void)
     return 0;
 }
 
-void waker_note(const volatile void *object)
+uint64_t waker_note(const volatile void *object)
 {
     noted = object;
+    return 0;
 }
 
 bool wake_up_by_last(const volatile void *object, uint64_t since, uint64_t now)

@@ -137,6 +137,15 @@ TEST(the_waker_is_the_one_that_let_go_last)
     assert_int_equal(image.wake_ups, 2);
 }
 
+/* So that the clock is read once. */
+TEST(the_time_of_a_release_is_the_one_that_is_noted)
+{
+    uint32_t index;
+    uint64_t released, now = hpctoolkit_lets_go(&object);
+    assert_true(waker_find(&object, now, &index, &released));
+    assert_int_equal(released, now);
+}
+
 /* ---- two threads at the same time ---- */
 
 static const char *other; /* one of `others` that shares the object's entry */

@@ -65,8 +65,8 @@ static int draw(void *context)
     int lines = screen_height() - 2 > 2 ? screen_height() - 2 : 2;
     print_lines(page);
     page->table.scroller.n = page->lines.n ? page->shown->table->rows.n : 0;
-    /* The title of the screen has the first line. */
-    page->table.n_heads = screen_height() >= HEIGHT_WITH_BASELINE && page->lines.n ? page->first_row - 1 : 1;
+    /* The title of the screen has the first line. No lines: there is no memory. */
+    page->table.n_heads = !page->lines.n ? 0 : screen_height() >= HEIGHT_WITH_BASELINE ? page->first_row - 1 : 1;
     int height = (int)(page->table.scroller.n + page->table.n_heads);
     screen_begin();
     frame_draw(text_string(&page->title), page->message.n ? text_string(&page->message) : page->table.help);
