@@ -175,6 +175,8 @@ char *database_for(const char *path)
         return mem_strdup(path);
     if (stat(path, &status) != 0)
         diag_error(path, "%s", strerror(errno));
+    else if (S_ISDIR(status.st_mode) && access(path, R_OK | X_OK) != 0)
+        diag_error(path, "%s", strerror(errno));
     else if (!S_ISDIR(status.st_mode))
         diag_error(path, "not a directory: neither a database nor a measurement directory");
     else if (latest_measurement(path, &when))
