@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool is_later(struct timespec a, struct timespec b)
 {
@@ -174,6 +175,8 @@ char *database_for(const char *path)
     if (modified(path, V4_META_FILE, &when))
         return mem_strdup(path);
     if (stat(path, &status) != 0)
+        diag_error(path, "%s", strerror(errno));
+    else if (S_ISDIR(status.st_mode) && access(path, R_OK | X_OK) != 0)
         diag_error(path, "%s", strerror(errno));
     else if (!S_ISDIR(status.st_mode))
         diag_error(path, "not a directory: neither a database nor a measurement directory");

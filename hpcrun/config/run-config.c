@@ -97,6 +97,7 @@ bool config_read(struct config *config, char *const *environment)
     config->signal = number_or_zero(config_variable(environment, CONFIG_SIGNAL));
     config->launched_pid = number_or_zero(config_variable(environment, CONFIG_PID));
     config->filters = (unsigned)number_or_zero(config_variable(environment, CONFIG_FILTERS));
+    config->children_ms = number_or_zero(config_variable(environment, CONFIG_CHILDREN));
     config->cores = (unsigned)number_or_zero(config_variable(environment, CONFIG_CORES));
     const char *trace = config_variable(environment, CONFIG_TRACE);
     config->trace_limit = trace ? (unsigned)number_or_zero(trace) : TRACE_RECORDS;

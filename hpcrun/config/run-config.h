@@ -17,6 +17,7 @@
  *                   TRACE_RECORDS
  *   HPCRUN_FILTERS  number of the launcher's seccomp filters, if none ends a process that makes an
  *                   arena file (launch/harmless-filters.h); else 0 or absent
+ *   HPCRUN_CHILDREN  CPU time of the children that the launcher had waited for, ms; absent: none
  *   HPCRUN_PID      process id of the launcher, which becomes the command by an exec
  *
  * Child processes inherit these variables and are profiled, too. The library reads them from the
@@ -73,6 +74,7 @@ struct config {
     int launched_pid;
     unsigned owner;     /* user id of the directory's owner; UINT_MAX: not known */
     unsigned filters;   /* the value of HPCRUN_FILTERS; 0: absent */
+    int children_ms;    /* CPU time of children that the launched process had before, ms */
     unsigned cores;     /* CPUs that count for idleness; 0: those that the process may use */
     unsigned trace_limit; /* of records; 0: nothing is traced */
     unsigned traced;      /* index of the event that is traced */
@@ -100,6 +102,7 @@ static inline bool config_wants_kernel_frames(const struct config *config)
 #define CONFIG_CORES         "HPCRUN_CORES"
 #define CONFIG_OWNER         "HPCRUN_OWNER"
 #define CONFIG_FILTERS       "HPCRUN_FILTERS"
+#define CONFIG_CHILDREN      "HPCRUN_CHILDREN"
 #define CONFIG_TRACE         "HPCRUN_TRACE"
 
 /* Reads the configuration; false if there is none or it is malformed. */

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define LIBRARY  "libhpcrun.so"
@@ -89,6 +90,15 @@ static void allow_preload_under_asan(void)
     free(list);
 }
 
+/* Of a script that becomes hpcrun by exec, too. The command keeps this account. */
+static unsigned cpu_of_children_ms(void)
+{
+    struct rusage usage = {0};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return (unsigned)((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
+                      (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000);
+}
+
 static void prepare_environment(const struct options *options, const struct config *config,
                                 const char *agents, const struct measurement_directory *directory,
                                 bool measures_work_span)
@@ -114,6 +124,7 @@ static void prepare_environment(const struct options *options, const struct conf
     if (options->cores)
         set_number(CONFIG_CORES, options->cores);
     set_number(CONFIG_FILTERS, harmless_filters(directory->path));
+    set_number(CONFIG_CHILDREN, cpu_of_children_ms());
     free(letters);
 }
 

@@ -147,8 +147,11 @@ static uint64_t cpu_of_children(void)
     if (process.config.is_outside)
         return process.children_elsewhere;
     sys2(SYS_getrusage, RUSAGE_CHILDREN, &usage);
-    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
-           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
+    uint64_t all = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
+                   (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
+    bool had_some = process.pid == process.config.launched_pid;
+    uint64_t before = had_some ? (uint64_t)process.config.children_ms * 1000000u : 0;
+    return all > before ? all - before : 0;
 }
 
 /* If no thread is in the files, all is lost, though one may have the process's identity. */

@@ -5,7 +5,6 @@
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/foreign-waits.h"
 #include "hpcrun/outside/kernel-code.h"
-#include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/outside/unknown-bp.h"
 #include "hpcrun/process/process.h"
@@ -24,11 +23,15 @@
 
 struct foreign_thread {
     struct foreign_thread *next; /* with a tid of the same slot */
-    struct thread *thread;
+    int tid;
+    uint64_t began_wall;    /* CLOCK_MONOTONIC; 0: not known before its first sample */
+    struct scheduled began; /* what the scheduler had counted then */
+    struct thread *thread;  /* NULL before its first sample */
     int opener;       /* for perf_rings_counts */
     uint32_t lock;    /* node of the lock that it waited for at its last sample; 0: none */
     uint64_t sampled; /* CPU time that its samples stand for, ns */
     uint64_t last;    /* CLOCK_MONOTONIC of its last sample */
+    uint64_t read_at; /* CLOCK_MONOTONIC when its clocks were last read; 0: never */
 };
 
 static struct foreign_thread *by_tid[SLOTS]; /* by tid */
@@ -37,7 +40,7 @@ static struct foreign_time ended;           /* of threads that have ended */
 static struct foreign_thread **find(int tid)
 {
     struct foreign_thread **at = &by_tid[(unsigned)tid % SLOTS];
-    while (*at && (*at)->thread->tid != tid)
+    while (*at && (*at)->tid != tid)
         at = &(*at)->next;
     return at;
 }
@@ -55,18 +58,40 @@ bool foreign_threads_fix_up(ucontext_t *context)
 
 /* ---- begin ---- */
 
-/* The thread began, or was first seen, one period before its first sample. */
-static void set_begin(struct thread *thread, const struct perf_sample *sample)
+static struct foreign_thread *add(int tid)
+{
+    struct foreign_thread **at = find(tid);
+    if (!*at && (*at = calloc(1, sizeof **at)))
+        (*at)->tid = tid;
+    return *at;
+}
+
+void foreign_threads_begin(int tid, uint64_t time, const struct scheduled *clocks)
+{
+    struct foreign_thread *its = add(tid);
+    if (!its || its->began_wall)
+        return;
+    its->began_wall = time;
+    its->began = *clocks;
+}
+
+/* Its begin is not known: it is one period before its first sample. Its clocks are read when that is recorded. */
+static void guess_begin(struct foreign_thread *its, const struct perf_sample *sample)
 {
     struct scheduled now = {.cpu = sample->period, .ready = READY_UNKNOWN};
-    measured_schedule(sample->tid, &now);
-    thread->tid = sample->tid;
-    thread->began_wall = sample->time - sample->period;
-    if (thread->began_wall < process.began_wall)
-        thread->began_wall = process.began_wall;
-    thread->began_cpu = now.cpu > sample->period ? now.cpu - sample->period : 0;
-    thread->began_waits = (struct cpu_waits){now.ready, now.timeslices};
-    measured_name(sample->tid, thread->image->name, sizeof thread->image->name);
+    measured_schedule(its->tid, &now);
+    now.cpu = now.cpu > sample->period ? now.cpu - sample->period : 0;
+    foreign_threads_begin(its->tid, sample->time - sample->period, &now);
+}
+
+static void set_begin(struct thread *thread, const struct foreign_thread *its)
+{
+    thread->tid = its->tid;
+    thread->began_wall = its->began_wall > process.began_wall ? its->began_wall : process.began_wall;
+    thread->began_cpu = its->began.cpu;
+    thread->began_waits = (struct cpu_waits){its->began.ready, its->began.timeslices};
+    thread->ended_waits.ready = READY_UNKNOWN;
+    measured_name(its->tid, thread->image->name, sizeof thread->image->name);
 }
 
 static void set_stack(struct unwinder *unwinder, uint64_t sp)
@@ -77,14 +102,13 @@ static void set_stack(struct unwinder *unwinder, uint64_t sp)
     unwinder->stack_high = is_stack ? high : 0;
 }
 
-static struct thread *new_thread(const struct perf_sample *sample)
+static struct thread *new_thread(const struct foreign_thread *its, const struct perf_sample *sample)
 {
-    struct thread *thread =
-        thread_new(sample->tid == process.pid ? THREAD_INITIAL : THREAD_PTHREAD);
+    struct thread *thread = thread_new(its->tid == process.pid ? THREAD_INITIAL : THREAD_PTHREAD);
     if (!thread)
         return NULL;
     thread_start_over(thread);
-    set_begin(thread, sample);
+    set_begin(thread, its);
     set_stack(&thread->unwinder, sample->registers[SAMPLED_SP]);
     thread->events[0].opened_as = perf_rings_see_kernel() ? SOURCE_OUTSIDE : SOURCE_OUTSIDE_USER;
     threads_enlist(thread);
@@ -95,16 +119,31 @@ static struct thread *new_thread(const struct perf_sample *sample)
 
 static struct foreign_thread *thread_of(const struct perf_sample *sample)
 {
-    struct foreign_thread **at = find(sample->tid);
-    if (!*at) {
-        struct foreign_thread *made = calloc(1, sizeof *made);
-        if (!made || !(made->thread = new_thread(sample))) {
-            free(made);
-            return NULL;
-        }
-        *at = made;
-    }
-    return *at;
+    struct foreign_thread *its = add(sample->tid);
+    if (!its || its->thread)
+        return its;
+    if (!its->began_wall)
+        guess_begin(its, sample);
+    its->thread = new_thread(its, sample);
+    return its->thread ? its : NULL;
+}
+
+/* ---- clocks ---- */
+
+/* The kernel forgets a thread's clocks when it ends. So they are read at samples, too, this often, ns. */
+#define READ_INTERVAL 50000000u
+
+static void read_clocks(struct foreign_thread *its, uint64_t time)
+{
+    struct thread *thread = its->thread;
+    struct scheduled now;
+    its->read_at = time;
+    if (!measured_schedule(its->tid, &now))
+        return;
+    thread->ended_cpu = now.cpu;
+    if (thread->began_waits.ready != READY_UNKNOWN)
+        thread->ended_waits = (struct cpu_waits){now.ready - thread->began_waits.ready,
+                                                 now.timeslices - thread->began_waits.timeslices};
 }
 
 /* ---- samples ---- */
@@ -182,6 +221,8 @@ void foreign_threads_sample(const struct perf_sample *sample)
     struct foreign_thread *its = thread_of(sample);
     if (!its || (!sample->is_waiting && !perf_rings_counts(sample->tid, sample->event, &its->opener)))
         return;
+    if (sample->time >= its->read_at + READ_INTERVAL)
+        read_clocks(its, sample->time);
     uint64_t ready = waits_enter(sample), time = sample->is_waiting ? 0 : sample->period;
     its->last = sample->time > its->last ? sample->time : its->last + 1;
     const struct increment increment = {
@@ -207,7 +248,7 @@ void foreign_threads_lose(uint64_t samples, uint64_t period)
 {
     struct foreign_thread *initial = *find(process.pid);
     uint64_t amount = samples * period << TIME_SHIFT;
-    if (!initial)
+    if (!initial || !initial->thread)
         return;
     thread_image_count(initial->thread, &initial->thread->events[0], FATE_FIRED, samples, amount);
     thread_image_count(initial->thread, &initial->thread->events[0], FATE_DROPPED_NO_MEMORY,
@@ -222,14 +263,7 @@ void foreign_threads_lose(uint64_t samples, uint64_t period)
 static void set_clocks(struct foreign_thread *its, uint64_t wall)
 {
     struct thread *thread = its->thread;
-    struct scheduled now;
-    if (measured_schedule(thread->tid, &now)) {
-        thread->ended_cpu = now.cpu;
-        thread->ended_waits = (struct cpu_waits){now.ready - thread->began_waits.ready,
-                                                 now.timeslices - thread->began_waits.timeslices};
-    }
-    if (thread->began_waits.ready == READY_UNKNOWN)
-        thread->ended_waits.ready = READY_UNKNOWN;
+    read_clocks(its, wall);
     if (thread->ended_cpu < thread->began_cpu + its->sampled)
         thread->ended_cpu = thread->began_cpu + its->sampled;
     atomic_store(&thread->ended_wall, wall);
@@ -237,6 +271,8 @@ static void set_clocks(struct foreign_thread *its, uint64_t wall)
 
 static bool write_thread(struct foreign_thread *its, uint64_t wall, bool is_last)
 {
+    if (!its->thread)
+        return true;
     set_clocks(its, wall);
     if (is_last)
         kernel_code_add(&its->thread->cct);
@@ -245,7 +281,7 @@ static bool write_thread(struct foreign_thread *its, uint64_t wall, bool is_last
 
 static void add_time(struct foreign_time *time, const struct foreign_thread *its)
 {
-    time->used += its->thread->ended_cpu - its->thread->began_cpu;
+    time->used += its->thread ? its->thread->ended_cpu - its->thread->began_cpu : 0;
     time->sampled += its->sampled;
 }
 
@@ -256,7 +292,8 @@ void foreign_threads_end(int tid, uint64_t wall)
         return;
     add_time(&ended, its);
     *at = its->next;
-    thread_retire(its->thread);
+    if (its->thread)
+        thread_retire(its->thread);
     free(its);
 }
 

@@ -1,11 +1,15 @@
 /* The records (thread/thread.h) of the measured process's threads. Each is made at the thread's first
- * sample. This process records the samples of all of them, one at a time. */
+ * sample, and has the clocks of the thread's begin. This process records the samples of all of them, one at a time. */
 #ifndef HPCRUN_OUTSIDE_FOREIGN_THREADS_H
 #define HPCRUN_OUTSIDE_FOREIGN_THREADS_H
 
+#include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/perf-records.h"
 
 #include <ucontext.h>
+
+/* A thread begins at this time, CLOCK_MONOTONIC, or the measurement does; and its clocks then. */
+void foreign_threads_begin(int tid, uint64_t time, const struct scheduled *clocks);
 
 /* Records a sample in its thread's tree. */
 void foreign_threads_sample(const struct perf_sample *sample);

@@ -128,7 +128,7 @@ static void forget_environment(void)
 {
     static const char *const names[] = {CONFIG_DIR,   CONFIG_EVENTS,  CONFIG_OPTIONS, CONFIG_SIGNAL,
                                         CONFIG_PID,   CONFIG_AGENTS,  CONFIG_CORES,   CONFIG_OWNER,
-                                        CONFIG_TRACE, CONFIG_FILTERS, CONFIG_TASK_CONTEXTS};
+                                        CONFIG_TRACE, CONFIG_FILTERS, CONFIG_TASK_CONTEXTS, CONFIG_CHILDREN};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unsetenv(names[i]);
 }

@@ -85,6 +85,12 @@ static void on_throttled(void)
     worker.throttled++;
 }
 
+static void on_begin(int tid, uint64_t time)
+{
+    foreign_threads_begin(tid, time, &(struct scheduled){0});
+    waits_add(tid);
+}
+
 static void on_end(int tid, uint64_t time)
 {
     foreign_threads_end(tid, time);
@@ -95,7 +101,7 @@ static const struct perf_visitor visitor = {.map = foreign_modules_add,
                                             .sample = foreign_threads_sample,
                                             .lost = on_lost,
                                             .throttled = on_throttled,
-                                            .begin = waits_add,
+                                            .begin = on_begin,
                                             .end = on_end,
                                             .switched = waits_switch};
 
@@ -262,6 +268,15 @@ static void end_image(enum queue_end end)
 
 /* ---- the work ---- */
 
+/* Those of a process that was forked meanwhile began with it, or later. */
+static void begin_thread(int tid, void *data)
+{
+    struct scheduled now = {0};
+    (void)data;
+    if (process.origin == ORIGIN_FORK || measured_schedule(tid, &now))
+        foreign_threads_begin(tid, process.began_wall, &now);
+}
+
 static bool begin_image(const struct measured_image *image)
 {
     process.config.launched_pid = worker.is_main ? image->pid : 0;
@@ -276,6 +291,7 @@ static bool begin_image(const struct measured_image *image)
     sampling.collapse_recursion = process.config.collapse_recursion;
     atomic_store(&sampling.on, true);
     process.active = true;
+    measured_visit_threads(begin_thread, NULL);
     waits_begin();
     note_begin();
     worker.written_at = process.began_wall;

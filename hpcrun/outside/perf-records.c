@@ -198,7 +198,7 @@ void perf_record_visit(const struct perf_event_header *record, const struct perf
         visitor->lost(((const struct lost_record *)(const void *)record)->lost);
         break;
     case PERF_RECORD_THROTTLE: visitor->throttled(); break;
-    case PERF_RECORD_FORK: visitor->begin((int)task->tid); break;
+    case PERF_RECORD_FORK: visitor->begin((int)task->tid, task->time); break;
     case PERF_RECORD_EXIT: visitor->end((int)task->tid, task->time); break;
     case PERF_RECORD_SWITCH:
         visitor->switched((int)trailer_of(record).tid, !(record->misc & PERF_RECORD_MISC_SWITCH_OUT),

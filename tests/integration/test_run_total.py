@@ -99,6 +99,15 @@ class TreeTest(profiling.ProfilingTest):
 
 
 class Trees(TreeTest):
+    def test_children_of_a_script_that_becomes_hpcrun(self):
+        """The kernel's account of children outlives an exec: what the script ran before is no part of the run."""
+        script = f"{self.directory}/plain exit 0.3; exec {profiling.HPCRUN} -o m {self.directory}/plain exec 0.1"
+        done = self.run_as_user("sh", "-c", script)
+        line, = (line for line in done.stderr.splitlines() if line.startswith("hpcrun: ") and "samples" in line)
+        self.assertTrue(LINE.fullmatch(line), line)
+        self.assertNotIn("in children", line)
+        self.assertNotIn("without a record", "".join(self.account()))
+
     def test_make(self):
         """A build that runs programs of many kinds. make itself starts commands without shell syntax."""
         static = self.build("static", "-static")

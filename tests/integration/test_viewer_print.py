@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import unittest
 
+import profiling
 import v4_reader
 import v4_writer
 import viewer
@@ -550,3 +551,13 @@ class Measurements(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertIn(expected, done.stderr)
             self.assertEqual(len(done.stderr.splitlines()), 1)
+
+    def test_another_users_database(self):
+        """Whether it is one can't be seen."""
+        closed = self.top / "closed"
+        closed.mkdir(mode=0)
+        self.top.chmod(0o755)
+        more = {"user": profiling.ORDINARY_USER} if os.geteuid() == 0 else {}
+        done = subprocess.run([profiling.BUILD / "bin/hpcviewer", "--print", "flat", closed], capture_output=True,
+                              text=True, timeout=600, **more)
+        self.assertEqual((done.returncode, done.stderr), (1, f"hpcviewer: {closed}: Permission denied\n"))
