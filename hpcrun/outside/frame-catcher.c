@@ -21,7 +21,7 @@
 #define MOST_AGE_NS 150000u
 
 /* A catcher takes at most one part in CPU_PARTS of its CPU, on average; after a rest it may be this far ahead. */
-#define CPU_PARTS     4
+#define CPU_PARTS     3
 #define MOST_AHEAD_NS 4000000u
 
 /* Microseconds. A catcher reads for less than a millisecond. If one does not sleep for so long, a fault of ours keeps the
