@@ -1,8 +1,8 @@
 /* The kernel's procedures, as hpcrun saves them next to the measurements: a gzip file whose first line is
- * "kernel BOOT", with " all" after it if no name is left out, and whose further lines are "OFFSET SIZE NAME", all numbers hexadecimal. Offsets count from where the
- * kernel's code begins, so the file does not tell where the kernel is in memory. BOOT is the hash of the boot's id,
- * since loadable modules have other offsets in another boot. Processes that are measured from outside append a
- * gzip member each, with the procedures in their call paths only. */
+ * "kernel BOOT", with " all" after it if no name is left out, and whose further lines are "OFFSET SIZE NAME", all
+ * numbers hexadecimal. Offsets count from where the kernel's code begins, so the file does not tell where the kernel is in
+ * memory. BOOT is the hash of the boot's id, since loadable modules have other offsets in another boot. Processes that are
+ * measured from outside append a gzip member each, with the procedures in their call paths only. */
 #ifndef LIB_KERNEL_SYMBOLS_H
 #define LIB_KERNEL_SYMBOLS_H
 

@@ -68,8 +68,8 @@ bool thread_chunks_trace(struct thread_chunks *thread, const struct tick_times *
  * committed. */
 bool thread_chunks_marks(struct thread_chunks *thread, const struct tick_times *times, uint32_t *first);
 
-/* Writes the wake-ups, and which of them are left out. Nothing if there are none, or if their times are unknown: a process
- * that forbids itself to read the time stamp counter has had two kinds of ticks. */
+/* Writes the wake-ups, and which of them are left out. Nothing if there are none, or if `times` do not give the length of
+ * a tick. */
 bool thread_chunks_wake_ups(struct thread_chunks *thread, const struct tick_times *times);
 
 #endif

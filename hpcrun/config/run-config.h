@@ -29,6 +29,10 @@
 
 #include <limits.h>
 
+/* The program, next to the library, that measures from outside. It does not measure processes with this name: two that measure
+ * each other would have ever more to do. */
+#define OUTSIDE_PROGRAM "hpcrun-outside"
+
 #define MAX_EVENTS     8
 #define MAX_EVENT_NAME 128
 

@@ -1,6 +1,7 @@
 #include "hpcrun/launch/named-processes.h"
 
 #include "hpcrun/base/small-file.h"
+#include "hpcrun/config/run-config.h"
 #include "lib/alloc.h"
 #include "lib/diag.h"
 
@@ -27,14 +28,11 @@ static void read_name(int pid, const char *file, char end, char *name, size_t ro
         *at = '\0';
 }
 
-/* Processes of another hpcrun that measures from outside: two that measure each other would have ever more to do. */
-#define OUTSIDE "hpcrun-outside"
-
 static bool matches(int pid, const char *pattern)
 {
     char name[64], command[4096];
     read_name(pid, "comm", '\n', name, sizeof name);
-    if (strcmp(name, OUTSIDE) == 0)
+    if (strcmp(name, OUTSIDE_PROGRAM) == 0)
         return false;
     read_name(pid, "cmdline", '\0', command, sizeof command);
     const char *slash = strrchr(command, '/');

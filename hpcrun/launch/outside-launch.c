@@ -14,14 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PROGRAM      "hpcrun-outside"
 #define USUAL_MEMORY ((uint64_t)512 << 20)
 
 /* The path of hpcrun-outside; the caller frees. */
 static char *find_program(const char *library)
 {
     char *folder = mem_strdup(library);
-    char *program = mem_printf("%s/" PROGRAM, dirname(folder));
+    char *program = mem_printf("%s/" OUTSIDE_PROGRAM, dirname(folder));
     free(folder);
     return program;
 }

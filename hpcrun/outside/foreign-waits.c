@@ -225,7 +225,7 @@ static int other_thread_at(const struct watched *thread, uint64_t address)
     return measured_read(address, &tid, sizeof tid) && tid != thread->tid && *place_of(tid) ? tid : 0;
 }
 
-/* `text` is that of find_place: "202 0x55d0 0x80 0x2 ...", with the futex, the operation, and the value. */
+/* `text` is what find_place has read: "202 0x55d0 0x80 0x2 ...", with the futex, the operation, and the value. */
 static void find_lock(const struct watched *thread, char *text, struct perf_sample *sample)
 {
     if (strtol(text, &text, 10) != SYS_futex)
@@ -233,10 +233,10 @@ static void find_lock(const struct watched *thread, char *text, struct perf_samp
     uint64_t futex = strtoull(text, &text, 16);
     unsigned operation = (unsigned)strtoull(text, &text, 16) & FUTEX_CMD_MASK;
     unsigned value = (unsigned)strtoull(text, &text, 16);
-    bool waits = operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
+    bool is_wait = operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
     bool inherits = operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2;
     for (size_t i = 0; i < sizeof lock_kinds / sizeof *lock_kinds; i++) {
-        bool is_kind = (waits && value == lock_kinds[i].value) || (inherits && i == 0);
+        bool is_kind = (is_wait && value == lock_kinds[i].value) || (inherits && i == 0);
         int holder = is_kind ? other_thread_at(thread, futex + (uint64_t)lock_kinds[i].holder) : 0;
         if (!holder)
             continue;

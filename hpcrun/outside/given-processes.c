@@ -91,9 +91,7 @@ static bool open_all(const struct given_processes *given, int (*open)(int pid))
         if (!measured_may_look(given->pids[i]))
             return false;
         int error = open ? open(given->pids[i]) : perf_rings_probe(given->pids[i]);
-        if (error != 0)
-            perf_rights_explain(given->pids[i], error);
-        if (error != 0)
+        if (!perf_rights_suffice(given->pids[i], error))
             return false;
     }
     return true;
@@ -117,7 +115,7 @@ bool given_open(struct given_processes *given, int (*open)(int pid))
     }
     given->count = kept;
     if (kept == 0 && left_out.first)
-        perf_rights_explain(left_out.first, left_out.error);
+        perf_rights_suffice(left_out.first, left_out.error);
     else if (open || kept == 0)
         report(&left_out, asked);
     return kept > 0;

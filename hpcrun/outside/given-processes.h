@@ -1,6 +1,8 @@
-/* The processes that the user asked for, as hpcrun gives them to hpcrun-outside: "12,345" of -p, of which each must be
- * measurable; or "named:12,345" of --name, whose others are counted and left out: programs of 32 bits, or processes that
- * have ended since they were listed. */
+/* The processes that the user asked for, in the form in which hpcrun passes them to hpcrun-outside:
+ *
+ *     12,345          -p; if one of them can't be measured, none is
+ *     named:12,345    --name; those that can't be measured, such as programs of 32 bits, or that have ended since hpcrun
+ *                     listed them, are left out and counted */
 #ifndef HPCRUN_OUTSIDE_GIVEN_PROCESSES_H
 #define HPCRUN_OUTSIDE_GIVEN_PROCESSES_H
 
@@ -16,9 +18,9 @@ struct given_processes {
 /* Ends the process with a message if the text is wrong. The caller frees `pids`. */
 struct given_processes given_parse(const char *text);
 
-/* Calls `open`, if not NULL, for each process that may be measured, and keeps those for which it returns 0; else it
- * returns a negative errno. Prints which are left out. False if a process of -p can't be measured, or if none is left;
- * the reason is printed, too. */
+/* Calls `open` for each process that may be measured. It returns 0, or a negative errno; NULL: perf_rings_probe. Keeps the
+ * processes for which it returns 0, and prints how many are left out. False if a process of -p can't be measured, or if none
+ * is left, after printing the reason. */
 bool given_open(struct given_processes *given, int (*open)(int pid));
 
 #endif

@@ -7,7 +7,6 @@
 #include "lib/diag.h"
 
 #include <dirent.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,16 +163,6 @@ static void identify_rank(void)
     char **environment = strings_of("environ", text, sizeof text);
     process.rank = environment ? rank_in(environment) : NO_RANK;
     free(environment);
-}
-
-static unsigned usable_cpus(int pid)
-{
-    uint64_t mask[128];
-    long size = sys3(SYS_sched_getaffinity, pid, sizeof mask, mask);
-    unsigned count = 0;
-    for (long i = 0; i < size / 8; i++)
-        count += (unsigned)__builtin_popcountll(mask[i]);
-    return count ? count : 1;
 }
 
 bool measured_identify(const struct measured_image *image)

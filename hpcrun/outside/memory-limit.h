@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Once. `rings`: bytes of all rings, or more. */
+/* Once. */
 void memory_limit_set(uint64_t bytes);
 
 /* Bytes that the rings may take. */

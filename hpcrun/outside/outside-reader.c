@@ -112,21 +112,38 @@ static void put_maps(struct record_queue *queue, const struct traced_map *younge
     record_queue_put(queue, youngest->record);
 }
 
+static void note_end(int pid)
+{
+    struct traced *process = traced_find(pid);
+    if (!process || process->ended)
+        return;
+    process->ended = sys_clock(CLOCK_MONOTONIC);
+    reader.ending++;
+}
+
+/* It may have ended since its first sample. */
+static void watch_end(struct traced *process)
+{
+    if (process->watched < 0)
+        process->watched = process_end_watch(process->pid);
+    if (process->watched == -ESRCH)
+        note_end(process->pid);
+}
+
 /* Gives the image a worker, unless there are too many, of hpcrun's or of the user's processes, or too little memory. */
 static void begin_worker(struct traced *process)
 {
     process->queue = memory_limit_is_reached() ? NULL : record_queue_take();
-    memory_limit_begin();
     if (process->queue)
         put_maps(process->queue, process->maps);
     pid_t reader_pid = getpid();
     process->worker = process->queue ? fork() : -1;
     if (process->worker == 0)
         become_worker(process, reader_pid);
-    reader.images += process->worker > 0;
     if (process->worker > 0) {
-        if (process->watched < 0)
-            process->watched = process_end_watch(process->pid);
+        reader.images++;
+        memory_limit_begin();
+        watch_end(process);
         reader.unmeasured -= process->is_unmeasured;
         process->is_unmeasured = false;
         return;
@@ -168,7 +185,7 @@ static void note_end_of_worker(int status)
     reader.is_damaged |= status != 0 && !is_late;
 }
 
-/* A worker that ends before its last record fails: its queue stays in use, so the loss is bounded. */
+/* A worker that fails before its last record is reaped when its process has ended: until then its queue is in use. */
 static void reap(void)
 {
     int status;
@@ -230,14 +247,10 @@ static void on_begin(const struct task_record *task)
     traced_maps_share(process, parent);
 }
 
-/* Processes of another hpcrun that measures from outside: two that measure each other would have ever more to do. What
- * they measure is theirs. */
-#define OWN_NAME "hpcrun-outside"
-
 static void on_exec(struct traced *process, const char *name, uint64_t time)
 {
     end_worker(process, QUEUE_EXEC);
-    if (strcmp(name, OWN_NAME) == 0) {
+    if (strcmp(name, OUTSIDE_PROGRAM) == 0) { /* what it measures is its own */
         forget(process);
         return;
     }
@@ -329,29 +342,14 @@ static int open_process(int pid)
     return perf_rings_open(&reader.missing);
 }
 
-static bool open_system(void)
-{
-    int error = perf_rings_open_system();
-    if (error != 0)
-        perf_rights_explain(-1, error);
-    return error == 0;
-}
-
-static bool open_command(int pid)
-{
-    int error = open_process(pid);
-    if (error != 0)
-        perf_rights_explain(pid, error);
-    return error == 0;
-}
-
 static bool open_events(void)
 {
     const struct outside_work *work = reader.work;
     kernel_code_init();
     perf_rings_prepare(&process.config.events[0], work->command && !reader.has_begun, memory_limit_of_rings());
-    bool is_open = work->is_all  ? open_system()
-                   : work->command ? open_command(reader.given.pids[0])
+    int pid = work->is_all ? -1 : reader.given.pids[0];
+    bool is_open = work->is_all    ? perf_rights_suffice(pid, perf_rings_open_system())
+                   : work->command ? perf_rights_suffice(pid, open_process(pid))
                                    : given_open(&reader.given, open_process);
     if (is_open && reader.missing)
         diag_note(NULL, "%u threads are not sampled: too few file descriptors (ulimit -n)",
@@ -380,19 +378,34 @@ static bool begin_running(struct traced *given)
     return is_there;
 }
 
-/* False if there is no memory, or if it has ended. */
-static bool begin_given(int pid)
+/* Returns 0, or a negative errno. */
+static int begin_given(int pid)
 {
     struct traced *given = traced_add(pid, sys_clock(CLOCK_MONOTONIC));
     if (!given)
-        return false;
+        return -ENOMEM;
     given->is_given = true;
     given->watched = process_end_watch(pid);
     reader.running++;
     bool is_there = given->watched >= 0 && (reader.work->command || begin_running(given));
+    int error = is_there ? 0 : given->watched < 0 ? given->watched : -ESRCH;
     if (!is_there)
         forget(given);
-    return is_there;
+    return error;
+}
+
+/* Since they were opened, processes may have ended. Of those of --name, one that has not is enough. */
+static bool begin_all_given(void)
+{
+    for (size_t i = 0; i < reader.given.count; i++) {
+        int error = begin_given(reader.given.pids[i]);
+        bool is_last = i + 1 == reader.given.count;
+        if (error == 0 || (reader.given.is_named && (!is_last || reader.running > 0)))
+            continue;
+        diag_error(NULL, "process %d: %s", reader.given.pids[i], error == -ESRCH ? "it has ended" : strerror(-error));
+        return false;
+    }
+    return true;
 }
 
 /* A process of the system: its worker begins at its first sample. Threads of the kernel have no mappings. */
@@ -401,13 +414,11 @@ static void add_running(int pid)
     char name[64] = "";
     process.pid = pid;
     measured_name(pid, name, sizeof name);
-    struct traced *added = strcmp(name, OWN_NAME) == 0 ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
+    struct traced *added = strcmp(name, OUTSIDE_PROGRAM) == 0 ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
     if (!added)
         return;
     foreign_modules_visit_maps(add_map, added);
-    if (added->maps)
-        added->watched = process_end_watch(pid);
-    else
+    if (!added->maps)
         traced_remove(added);
 }
 
@@ -458,11 +469,8 @@ static bool begin(void)
         return false;
     if (work->is_all)
         return begin_system();
-    for (size_t i = 0; i < reader.given.count; i++)
-        if (!begin_given(reader.given.pids[i]) && !reader.given.is_named) {
-            perf_rights_explain(reader.given.pids[i], -ESRCH);
-            return false;
-        }
+    if (!begin_all_given())
+        return false;
     if (!work->command)
         return true;
     char go = 1;
@@ -472,15 +480,6 @@ static bool begin(void)
 }
 
 /* ---- the end ---- */
-
-static void note_end(int pid)
-{
-    struct traced *process = traced_find(pid);
-    if (!process || process->ended)
-        return;
-    process->ended = sys_clock(CLOCK_MONOTONIC);
-    reader.ending++;
-}
 
 /* A process that has ended has no more records. */
 static void end_if_read(struct traced *process)

@@ -163,6 +163,16 @@ static bool lacks_kernel(struct foreign_time time)
     return !perf_rings_see_kernel() && time.used > time.sampled + time.used / 100 + MOST_REST_NS;
 }
 
+/* Begins a part of the line, if there is something to report. */
+static bool begin_part(struct text *line, const char **separator, bool is_reported)
+{
+    if (!is_reported)
+        return false;
+    text_add(line, *separator);
+    *separator = "; ";
+    return true;
+}
+
 /* "sh[77]: 3 samples are lost: reading them was too slow; ...". What all processes have in common, the reader of
  * the rings says. */
 static void report_losses(void)
@@ -176,53 +186,39 @@ static void report_losses(void)
     text_add(&line, "[");
     text_add_number(&line, (uint64_t)process.pid);
     text_add(&line, "]: ");
-    if (worker.lost) {
+    if (begin_part(&line, &separator, worker.lost)) {
         text_add_number(&line, worker.lost);
         text_add(&line, " samples are lost: ");
         text_add(&line, record_queues_have_refused() ? "memory was used up (--memory)" : "reading them was too slow");
-        separator = "; ";
     }
-    if (worker.throttled) {
-        text_add(&line, separator);
+    if (begin_part(&line, &separator, worker.throttled)) {
         text_add(&line, "times are too short: the kernel held samples back ");
         text_add_number(&line, worker.throttled);
         text_add(&line, " times, since there were more than kernel.perf_event_max_sample_rate allows");
-        separator = "; ";
     }
-    if (lacks_kernel(time)) {
-        text_add(&line, separator);
+    if (begin_part(&line, &separator, lacks_kernel(time))) {
         text_add(&line, "no samples of ");
         add_seconds(&line, time.used - time.sampled);
         text_add(&line, " CPU, most of it in the kernel: ");
         text_add(&line, sources_fallback_reason());
-        separator = "; ";
     }
-    if (worker.missed) {
-        text_add(&line, separator);
+    if (begin_part(&line, &separator, worker.missed)) {
         text_add_number(&line, worker.missed);
         text_add(&line, " of ");
         text_add_number(&line, worker.to_catch);
         text_add(&line, " samples lack Python's frames, which could not be read in time");
-        separator = "; ";
     }
-    if (foreign_modules_missing()) {
-        text_add(&line, separator);
+    if (begin_part(&line, &separator, foreign_modules_missing())) {
         text_add(&line, "code without names: ");
         text_add_number(&line, foreign_modules_missing());
         text_add(&line, " files could not be read");
-        separator = "; ";
     }
-    if (waits_forbidden()) {
-        text_add(&line, separator);
+    if (begin_part(&line, &separator, waits_forbidden()))
         text_add(&line, "times of waiting are not known: the process may not be looked at (kernel.yama.ptrace_scope?)");
-        separator = "; ";
-    }
-    if (waits_without_descriptors()) {
-        text_add(&line, separator);
+    if (begin_part(&line, &separator, waits_without_descriptors())) {
         text_add(&line, "times of waiting are not known of ");
         text_add_number(&line, waits_without_descriptors());
         text_add(&line, " threads: too few file descriptors (ulimit -n)");
-        separator = "; ";
     }
     if (*separator)
         report_loss(&line);

@@ -16,7 +16,7 @@
     "; as root, allow it by: sysctl kernel.perf_event_paranoid=2, or for hpcrun alone by: setcap " \
     "cap_perfmon+ep %s"
 
-void perf_rights_explain(int pid, int error)
+static void explain(int pid, int error)
 {
     char who[32], buffer[256] = "", self[PATH_MAX] = "";
     struct text reason = TEXT(buffer);
@@ -38,10 +38,14 @@ void perf_rights_explain(int pid, int error)
         diag_error(NULL, "can't measure from outside: %s", buffer);
 }
 
+bool perf_rights_suffice(int pid, int error)
+{
+    if (error != 0)
+        explain(pid, error);
+    return error == 0;
+}
+
 bool perf_rights_check(int pid)
 {
-    int error = perf_rings_probe(pid);
-    if (error != 0)
-        perf_rights_explain(pid, error);
-    return error == 0;
+    return perf_rights_suffice(pid, perf_rings_probe(pid));
 }

@@ -7,7 +7,7 @@
 /* Whether this process may sample that one, or the whole system, -1. If not, prints why. */
 bool perf_rights_check(int pid);
 
-/* Prints why not; `error` is a negative errno of perf_event_open. */
-void perf_rights_explain(int pid, int error);
+/* Whether `error` is 0. If it is a negative errno of perf_event_open, prints why. */
+bool perf_rights_suffice(int pid, int error);
 
 #endif

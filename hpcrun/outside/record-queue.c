@@ -56,9 +56,12 @@ void record_queue_is_looked_at(struct record_queue *queue)
     queue->woken = UINT64_MAX;
 }
 
-/* The memory becomes zeros. */
+/* The memory becomes zeros. A worker that could not begin leaves records that were not announced. */
 void record_queue_give_back(struct record_queue *queue)
 {
+    for (unsigned i = fed_count; i > 0; i--)
+        if (fed[i - 1] == queue)
+            fed[i - 1] = fed[--fed_count];
     madvise(queue, sizeof *queue, MADV_REMOVE);
 }
 

@@ -50,9 +50,12 @@ struct traced *traced_add(int pid, uint64_t began);
 /* Forgets it, and its mappings. */
 void traced_remove(struct traced *process);
 
-/* traced_map_add copies the record, and removes what lay there, unless it has several owners. traced_maps_share gives a process without mappings those of its parent. */
+/* Copies the record. Removes the mappings that lay there, unless they have several owners. */
 void traced_map_add(struct traced *process, const struct mapping *mapping, const struct perf_event_header *record);
+
+/* Gives a process without mappings those of its parent. */
 void traced_maps_share(struct traced *process, const struct traced *parent);
+
 void traced_maps_clear(struct traced *process);
 
 /* Calls `visit` for all; it may remove the process. */

@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/sys.h"
 
+#include <errno.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -22,8 +23,9 @@ int process_end_watch(int pid)
     struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.fd = pid};
     if (fd < 0 || epoll_ctl(process_ends_fd(), EPOLL_CTL_ADD, fd, &event) == 0)
         return fd;
+    int error = errno;
     close(fd);
-    return -1;
+    return -error;
 }
 
 /* Workers may have copies of the descriptor, so closing it would not remove it. */

@@ -1,5 +1,5 @@
-/* When processes end, by a pidfd for each: the kernel's records of threads that end do not say so of a process whose threads
- * are not all known. */
+/* Notices the ends of processes, by a pidfd for each. perf's records of threads that end are not enough: it is unknown how many
+ * threads a process has that was there before. */
 #ifndef HPCRUN_OUTSIDE_WATCHED_ENDS_H
 #define HPCRUN_OUTSIDE_WATCHED_ENDS_H
 
@@ -8,7 +8,7 @@
 /* The descriptor that poll can wait for; -1: there are none. */
 int process_ends_fd(void);
 
-/* Begins to watch a process. Returns a descriptor, or a negative number: it has ended, or there are no descriptors. */
+/* Begins to watch a process. Returns a descriptor, or a negative errno; -ESRCH: it has ended. */
 int process_end_watch(int pid);
 
 /* Ends it. Does nothing if `watched` is negative. */

@@ -66,10 +66,10 @@ uint64_t clock_error(void)
     return is_known ? (uint64_t)state.maxerror + 1 : 0;
 }
 
-static unsigned usable_cpus(void)
+unsigned usable_cpus(int tid)
 {
     uint64_t mask[128];
-    long size = sys3(SYS_sched_getaffinity, 0, sizeof mask, mask);
+    long size = sys3(SYS_sched_getaffinity, tid, sizeof mask, mask);
     unsigned count = 0;
     for (long i = 0; i < size / 8; i++)
         count += (unsigned)__builtin_popcountll(mask[i]);
@@ -102,7 +102,7 @@ void identify_program(char *const *environment)
         strncpy(process.executable, started, sizeof process.executable - 1);
     sys2(SYS_getcwd, process.directory, sizeof process.directory);
     process.rank = rank_in(environment);
-    process.usable_cpus = usable_cpus();
+    process.usable_cpus = usable_cpus(0);
     process.origin = process.pid == process.config.launched_pid ? ORIGIN_LAUNCHED : ORIGIN_OTHER;
 }
 

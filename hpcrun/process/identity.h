@@ -12,9 +12,12 @@ void identify_host(void);
 /* Appends the host's name up to the first dot; '/' and '-' become '_'. Any context. */
 void identity_add_host(struct text *text);
 
-/* 1 + the largest error of the host's wall clock by the kernel's account, us: the error that a daemon of NTP or PTP found,
- * and what it grows by since, or 16 s if none did. 0: unknown. */
+/* 1 + the largest error of the host's wall clock according to the kernel, us: the error that an NTP or PTP daemon found, and
+ * what has been added since; 16 s without a daemon. 0: unknown. */
 uint64_t clock_error(void);
+
+/* The number of CPUs that a thread may use, at least 1. `tid` 0: the calling thread. */
+unsigned usable_cpus(int tid);
 
 /* Executable, working directory, rank, CPUs. After identify_process. */
 void identify_program(char *const *environment);

@@ -12,7 +12,7 @@ struct moment {
     uint64_t wall, ticks; /* CLOCK_MONOTONIC, ns; ticks_now() */
 };
 
-/* The closest of some readings, of which the first that took at most `enough` ticks is the last one. */
+/* Reads both clocks up to MOMENT_TRIES times, until a reading takes at most `enough` ticks. Returns the shortest reading. */
 static inline struct moment moment_now(uint64_t enough)
 {
     struct moment closest = {0, 0};
@@ -28,7 +28,7 @@ static inline struct moment moment_now(uint64_t enough)
     return closest;
 }
 
-/* Before the calling thread may no longer read the counter. */
+/* To be called just before the program forbids the calling thread to read the counter. */
 static inline void ticks_forbid(void)
 {
     if (atomic_load(&sampling.no_ticks))

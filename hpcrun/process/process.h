@@ -71,9 +71,7 @@ static inline uint64_t process_cpu_time(void)
  * hpcrun can do without (launch/harmless-filters.c makes them all). */
 bool process_is_restricted(void);
 
-/* Signal handler: a clock that costs no memory access, for intervals that need not be exact. The
- * unit is a time stamp tick, at most a nanosecond long. When the program forbids its threads to read the counter (prctl,
- * PR_SET_TSC), CLOCK_MONOTONIC gives them, at the rate that ticks had until then. */
+/* Signal handler: what the time stamp counter would show, by CLOCK_MONOTONIC and the rate that ticks had before no_ticks. */
 static inline uint64_t ticks_by_clock(void)
 {
     uint64_t wall = sys_clock(CLOCK_MONOTONIC), rate = sampling.instead.rate;
@@ -81,6 +79,9 @@ static inline uint64_t ticks_by_clock(void)
     return rate ? sampling.instead.ticks + (uint64_t)(since * rate >> 32) : wall;
 }
 
+/* Signal handler: a clock that costs no memory access, for intervals that need not be exact. The
+ * unit is a time stamp tick, at most a nanosecond long. When the program forbids its threads to read the counter (prctl,
+ * PR_SET_TSC), ticks_by_clock goes on. */
 static inline uint64_t ticks_now(void)
 {
     bool forbidden = atomic_load_explicit(&sampling.no_ticks, memory_order_relaxed);

@@ -29,9 +29,10 @@ static struct {
 static pthread_mutex_t *heap_lock;
 static pthread_mutex_t priority_lock;
 
-enum kind { BY_MUTEX, BY_MTX, BY_RWLOCK, BY_HEAP, BY_PRIORITY } kind;
+enum kind { BY_MUTEX, BY_MTX, BY_RWLOCK, BY_HEAP, BY_PRIORITY, BY_READERS } kind;
 
-static void lock_it(void)
+/* Only an rwlock makes a difference between those that read and those that write. */
+static void lock_it(bool reads)
 {
     switch (kind) {
     case BY_MUTEX: pthread_mutex_lock(&queue_lock); break;
@@ -39,6 +40,7 @@ static void lock_it(void)
     case BY_RWLOCK: pthread_rwlock_wrlock(&index_of_queue.lock); break;
     case BY_HEAP: pthread_mutex_lock(heap_lock); break;
     case BY_PRIORITY: pthread_mutex_lock(&priority_lock); break;
+    case BY_READERS: (reads ? pthread_rwlock_rdlock : pthread_rwlock_wrlock)(&index_of_queue.lock); break;
     }
 }
 
@@ -47,6 +49,7 @@ static void unlock_it(void)
     switch (kind) {
     case BY_MUTEX: pthread_mutex_unlock(&queue_lock); break;
     case BY_MTX: mtx_unlock(&queue_mtx); break;
+    case BY_READERS:
     case BY_RWLOCK: pthread_rwlock_unlock(&index_of_queue.lock); break;
     case BY_HEAP: pthread_mutex_unlock(heap_lock); break;
     case BY_PRIORITY: pthread_mutex_unlock(&priority_lock); break;
@@ -76,7 +79,7 @@ static void turn_around(double turns)
 
 __attribute__((noinline)) static void hold_long(void)
 {
-    WAITING(0, lock_it());
+    WAITING(0, lock_it(false));
     ledger_note(TAKE, 0, SITE_LONG);
     turn_around(12000 * per_burn);
     ledger_note(FREE, 0, -1);
@@ -85,7 +88,7 @@ __attribute__((noinline)) static void hold_long(void)
 
 __attribute__((noinline)) static void hold_short(void)
 {
-    WAITING(0, lock_it());
+    WAITING(0, lock_it(true));
     ledger_note(TAKE, 0, SITE_SHORT);
     turn_around(3000 * per_burn);
     ledger_note(FREE, 0, -1);

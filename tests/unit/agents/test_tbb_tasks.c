@@ -35,7 +35,7 @@ uint64_t hpctoolkit_lets_go(const volatile void *object)
     return now;
 }
 
-/* The number of a wait's waker; -1: nobody. */
+/* The number of the thread that ended the wait; -1: unknown. */
 static int waker;
 static uint64_t waited_since;
 

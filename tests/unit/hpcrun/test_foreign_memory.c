@@ -6,8 +6,8 @@
 
 #define PAGE   4096u
 #define STACK  0x7fff00000800u /* its stack pointer: in the middle of a page */
-#define COPIED 0x1000u         /* bytes: to the middle of the next page */
-#define PAGES  4u
+#define COPIED 0x4000u         /* bytes: to the middle of a page */
+#define PAGES  8u
 
 static uint8_t live[PAGES * PAGE]; /* from the page of STACK on */
 static uint8_t copied[COPIED];
@@ -30,14 +30,19 @@ static uint8_t *live_at(uint64_t address)
 }
 
 /* A sample: the copy is as the stack. */
-static int sample(void **state)
+static void sample_with(size_t bytes)
 {
     for (size_t i = 0; i < sizeof live; i++)
         live[i] = (uint8_t)(i * 7 + i / 251);
     memcpy(copied, live_at(STACK), COPIED);
     is_readable = true;
     memory_begin_sample(&memory, &pages);
-    memory_set_elsewhere(&memory, STACK, foreign_memory(copied, COPIED));
+    memory_set_elsewhere(&memory, STACK, foreign_memory(copied, bytes));
+}
+
+static int sample(void **state)
+{
+    sample_with(COPIED);
     return 0;
 }
 
@@ -68,7 +73,7 @@ TEST(the_copy_is_as_at_the_sample)
 TEST(outer_frames_are_read_from_the_process)
 {
     uint64_t value;
-    uint64_t places[] = {STACK + COPIED, STACK + COPIED + 800, STACK + 2 * PAGE};
+    uint64_t places[] = {STACK + COPIED, STACK + COPIED + 800, STACK + COPIED + PAGE};
     *live_at(STACK + 8) ^= 1; /* frames of then have returned */
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         assert_true(memory_load(&memory, places[i], &value));
@@ -90,10 +95,35 @@ TEST(stack_that_has_changed)
     uint64_t value;
     *live_at(STACK + COPIED - 8) ^= 1;
     assert_false(memory_load(&memory, STACK + COPIED, &value));
-    assert_false(memory_load(&memory, STACK + 2 * PAGE, &value));
+    assert_false(memory_load(&memory, STACK + COPIED + PAGE, &value));
     assert_true(memory_load(&memory, STACK, &value));
     sample(NULL); /* the next one has another copy */
     assert_true(memory_load(&memory, STACK + COPIED, &value));
+}
+
+/* The last 4 KB are compared, of a shorter copy than 8 KB the outer half: what is inside of these may have returned. */
+TEST(compared_bytes)
+{
+    static const size_t sizes[][2] = {{COPIED, PAGE}, {2 * PAGE, PAGE}, {512, 256}, {16, 8}};
+    uint64_t value;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        uint64_t first = STACK + sizes[i][0] - sizes[i][1];
+        sample_with(sizes[i][0]);
+        *live_at(first - 1) ^= 1;
+        assert_true(memory_load(&memory, STACK + COPIED, &value));
+        sample_with(sizes[i][0]);
+        *live_at(first) ^= 1;
+        assert_false(memory_load(&memory, STACK + COPIED, &value));
+    }
+}
+
+/* The kernel copies nothing if the stack's page is not in memory. Then nothing shows that the stack is that of the sample. */
+TEST(empty_copy)
+{
+    uint64_t value;
+    sample_with(0);
+    assert_false(memory_load(&memory, STACK, &value));
+    assert_false(memory_load(&memory, STACK + PAGE, &value));
 }
 
 TEST(process_that_is_gone)

@@ -1,4 +1,4 @@
-/* Who a process is that has ended before its worker can look at it. */
+/* The identity of a process that has ended before its worker could look at it. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/outside/measured-process.h"

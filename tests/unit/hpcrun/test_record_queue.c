@@ -3,6 +3,7 @@
 
 #include "hpcrun/outside/record-queue.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -105,6 +106,19 @@ TEST(a_queue_that_is_given_back_is_empty)
         record_queue_give_back(others[--n]);
 }
 
+/* Workers that can't begin: their queues have got records already, and come to others, all between two announcements. */
+TEST(queues_without_workers)
+{
+    for (unsigned i = 0; i < 100 * MAX_QUEUES; i++) {
+        put(PERF_RECORD_MMAP2, 64, 1);
+        record_queue_give_back(queue);
+        assert_ptr_equal(record_queue_take(), queue);
+    }
+    put(PERF_RECORD_MMAP2, 64, 2);
+    record_queues_wake(0);
+    check_first(64, 2);
+}
+
 /* Samples that are refused are lost; other records are taken. */
 TEST(samples_can_be_refused)
 {
@@ -120,6 +134,19 @@ TEST(samples_can_be_refused)
     assert_false(record_queues_refuse_now());
 }
 
+/* Until the process sleeps, or has ended. */
+static void await_sleep(pid_t pid)
+{
+    char path[48], state = 'R';
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    while (state != 'S' && state != 'Z') {
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+        fclose(file);
+    }
+}
+
 /* Each reader that waits is woken when its queue has got records, the first time and later. An alarm ends one that is not. */
 TEST(readers_are_woken)
 {
@@ -132,6 +159,7 @@ TEST(readers_are_woken)
             record_queue_remove_first(queue);
             _exit(0);
         }
+        await_sleep(reader);
         put(PERF_RECORD_SAMPLE, SAMPLE_BYTES, round);
         record_queues_wake(round + 1);
         int status;

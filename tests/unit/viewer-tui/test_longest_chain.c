@@ -244,7 +244,7 @@ TEST(waits_on_the_chain_have_no_known_waker)
     end();
 }
 
-/* The thread sleeps after its last sample; before that a worker had no work, of which the call path is not kept. */
+/* A worker without work is idle: no call path is kept. After its last sample, the thread sleeps. */
 TEST(time_in_no_procedure_is_idle_or_without_samples)
 {
     static const struct made_record records[] = {{1, 100, 100, TRACE_WORK, 0, false},
