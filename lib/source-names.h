@@ -18,4 +18,8 @@ const char *overhead_kind(const char *path);
  * "std::vector<int> sorted<int>(int)" is not. */
 bool cxx_name_is_std(const char *name);
 
+/* Whether a source file, or a binary, is installed and not a user's own: below /usr, but not in /usr/local or /usr/src; in
+ * a library of Python, wherever that is installed, as ".../lib/python3.11/json/encoder.py"; or "<frozen os>". */
+bool path_is_installed(const char *path);
+
 #endif

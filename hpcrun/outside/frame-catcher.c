@@ -8,20 +8,32 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 
 #define MOST_CATCHERS 1024
 #define MOST_WATCHED  MAX_QUEUES
 #define STACK_BYTES   (256u << 10)
 #define SLICE_NS      100000u /* the shortest one */
-#define ALARM         (SIGRTMIN + 4)
+#define ALARM         SIGIO   /* real-time signals would fill the user's queue while the reader is stopped */
 
 /* A sample that is older when a catcher gets its CPU is not worth the reading. */
 #define MOST_AGE_NS 150000u
+
+/* A catcher takes at most one part in CPU_PARTS of its CPU, on average; after a rest it may be this far ahead. */
+#define CPU_PARTS     3
+#define MOST_AHEAD_NS 4000000u
+
+/* Microseconds. A catcher reads for less than a millisecond. If one does not sleep for so long, a fault of ours keeps the
+ * CPU from the user's programs: the kernel ends the reader. */
+#define MOST_RUN_US 200000
 
 struct catcher {
     unsigned ring, cpu;
     _Atomic int tid;
     uint64_t position; /* in the ring */
+    uint64_t cpu_time; /* its own */
+    uint64_t paid;     /* CLOCK_MONOTONIC until which its share of the CPU is used up */
     struct catch *catch;
     struct record_queue *caught; /* for the reader's main thread */
 };
@@ -35,12 +47,25 @@ static struct {
     } watched[MOST_WATCHED];
 } catchers;
 
-static const void *find_shared(int pid)
+/* False: the process is not watched. It may be forgotten, and its memory given to another one, meanwhile. */
+static bool copy_shared(int pid, void *to)
 {
     for (unsigned i = 0; i < MOST_WATCHED; i++)
-        if (atomic_load(&catchers.watched[i].pid) == pid)
-            return catchers.watched[i].shared;
-    return NULL;
+        if (atomic_load(&catchers.watched[i].pid) == pid) {
+            memcpy(to, catchers.watched[i].shared, QUEUE_NOTE_BYTES);
+            atomic_thread_fence(memory_order_acquire);
+            return atomic_load(&catchers.watched[i].pid) == pid;
+        }
+    return false;
+}
+
+static bool has_time(struct catcher *its, uint64_t now)
+{
+    uint64_t cpu_time = sys_clock(CLOCK_THREAD_CPUTIME_ID);
+    its->paid += CPU_PARTS * (cpu_time - its->cpu_time);
+    its->cpu_time = cpu_time;
+    its->paid = its->paid > now ? its->paid : now;
+    return its->paid < now + MOST_AHEAD_NS;
 }
 
 /* In the time that the sampled thread waits for the CPU. */
@@ -48,12 +73,12 @@ static void on_sample(struct catcher *its)
 {
     struct perf_instant sample;
     struct perf_ring ring;
+    _Alignas(16) uint8_t shared[QUEUE_NOTE_BYTES];
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
     if (!perf_rings_at(its->ring, &ring) || !perf_ring_youngest(&ring, &its->position, &sample) ||
-        now - sample.time > MOST_AGE_NS)
+        now - sample.time > MOST_AGE_NS || !has_time(its, now) || !copy_shared(sample.pid, shared))
         return;
-    const void *shared = find_shared(sample.pid);
-    const struct caught *caught = shared ? catch_memory(its->catch, &sample, shared) : NULL;
+    const struct caught *caught = catch_memory(its->catch, &sample, shared);
     if (caught)
         record_queue_put(its->caught, &caught->header);
 }
@@ -87,6 +112,8 @@ static void be_prompt(void)
 {
     const struct sched_param priority = {.sched_priority = 1};
     const struct schedule brief = {.size = sizeof brief, .slice = SLICE_NS};
+    const struct rlimit most = {MOST_RUN_US, MOST_RUN_US};
+    setrlimit(RLIMIT_RTTIME, &most);
     if (sched_setscheduler(0, SCHED_FIFO, &priority) != 0)
         sys3(SYS_sched_setattr, 0, SYS_ARG(&brief), 0);
 }
@@ -95,11 +122,11 @@ static void *run(void *data)
 {
     struct catcher *its = data;
     sigset_t alarm;
-    stay_on_cpu(its->cpu);
+    atomic_store(&its->tid, (int)sys_gettid()); /* at once: start waits for it, and the CPU may be a busy one */
     be_prompt();
+    stay_on_cpu(its->cpu);
     sigemptyset(&alarm);
     sigaddset(&alarm, ALARM);
-    atomic_store(&its->tid, (int)sys_gettid());
     for (;;)
         if (sigwaitinfo(&alarm, NULL) > 0)
             on_sample(its);
@@ -147,8 +174,10 @@ bool catchers_watch(int pid, const void *shared)
     while (free_one < catchers.watched + MOST_WATCHED && atomic_load(&free_one->pid))
         free_one++;
     if (free_one == catchers.watched + MOST_WATCHED || perf_switches_watch(pid) != 0 ||
-        (catchers.count == 0 && !start_all()))
+        (catchers.count == 0 && !start_all())) {
+        perf_switches_unwatch(pid);
         return false;
+    }
     free_one->shared = shared;
     atomic_store(&free_one->pid, pid);
     return true;

@@ -23,7 +23,8 @@ void linked_agents_remove(const struct module_image *image);
 /* What the reader's threads must know to read for an agent (agent.share); 0 bytes: there is nothing to read. */
 size_t linked_agents_share(void *to, size_t room);
 
-/* Whether an agent reads the process, and what it needs of a thread that does not run now (caught-memory.h); NULL: nothing. The caller frees. */
+/* Whether an agent reads the process, and what it needs of a thread that does not run now (caught-memory.h); NULL:
+ * nothing. The caller frees. */
 bool linked_agents_are_read(void);
 struct caught *linked_agents_catch(int tid, uint64_t time);
 

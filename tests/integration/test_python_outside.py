@@ -56,6 +56,11 @@ class Outside(Python):
             if path[-1] == "burn":
                 self.assertEqual(len(made), 5, path)
 
+    def test_long_name(self):
+        """Its text is longer than what is read of it with the object that has it."""
+        name = "long_" * 60
+        self.until_known(lambda path: name in path, ["-c", f"def {name}():\n  return {BURN}\n{name}()"])
+
     def test_threads_that_wait(self):
         code = ("import threading, time\n"
                 "def nap(): time.sleep(0.05)\n"

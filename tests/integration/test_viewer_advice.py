@@ -1,5 +1,6 @@
 """Advice for programs without an agent, on small databases with known numbers: from the CPU clocks of
 threads, from blocked time, and from code without lines."""
+import json
 import math
 import os
 
@@ -809,6 +810,16 @@ class HotPlaces(Advice):
                                (("--own", "/usr", "--own", "!/usr/lib"), "main, p.c:18")):
             text = self.of_kind(self.advice(p, run, *options), "hot place")[0]["text"]
             self.assertTrue(text.startswith(f"100 % of the time is in {place}"), (options, text))
+
+    def test_library_of_python(self):
+        """Its files exist here, but the line that calls it is the user's."""
+        p = Program()
+        interpreter = p.db.module("/opt/conda/bin/python3.11")
+        encoder = p.db.function("dumps", interpreter, 64, p.db.file(json.__file__), 183)
+        in_c = p.db.function("encoder_call", interpreter, 128)
+        p.main.statement(p.file, 18).call(encoder).statement(p.db.file(json.__file__), 238).call(in_c).charge(6)
+        found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6)), "hot place")
+        self.assertEqual(self.place(found), ("main", "/src/p.c", 18))
 
     def test_headers_of_templates(self):
         """Code of a system's header, inlined or not, is not the user's; that of a header of the user's is."""

@@ -36,7 +36,7 @@ static void add_frame(const json_t *frame, bool ascii, struct text *out)
 static bool is_users(const json_t *frame)
 {
     const char *file = run_text(frame, "file");
-    return *file == '/' && strncmp(file, "/usr/", 5) != 0;
+    return *file == '/' && !path_is_installed(file);
 }
 
 void thread_origin_add(const json_t *path, bool ascii, struct text *out)

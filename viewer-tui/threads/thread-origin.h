@@ -12,7 +12,8 @@
 /* The path that created a thread described in run.json; NULL if unknown. */
 const json_t *thread_origin_path(const json_t *run, const json_t *described);
 
-/* Adds the last procedures of a path, innermost first, and the last one in a source file that is not below /usr:
+/* Adds the last procedures of a path, innermost first, and the last one in a source file of the user's
+ * (path_is_installed in lib/source-names.h):
  * "blas_thread_init < gotoblas_init < ... < <module> train.py:3". */
 void thread_origin_add(const json_t *path, bool ascii, struct text *out);
 

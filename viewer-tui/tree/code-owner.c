@@ -20,12 +20,6 @@ static bool begins_with_one_of(const char *text, const char *const *beginnings)
     return false;
 }
 
-static bool is_below_usr(const char *path)
-{
-    static const char *const others[] = {"/usr/local/", "/usr/src/", NULL};
-    return strncmp(path, "/usr/", 5) == 0 && !begins_with_one_of(path, others);
-}
-
 static bool is_of_package(const char *path)
 {
     char *package = strncmp(path, "/opt/", 5) == 0 ? package_of(path) : NULL;
@@ -70,7 +64,7 @@ static unsigned find_owner_of_file(const struct database *db, uint32_t file)
     unsigned listed = path ? listed_owner(rules, path) : OPEN;
     if (!path || listed != OPEN)
         return listed;
-    if (overhead_kind(path) || is_below_usr(path))
+    if (overhead_kind(path) || path_is_installed(path))
         return CODE_OF_SYSTEM;
     if (!database_file_copy(db, file) && !path_visit_sources(rules, path, is_there, NULL))
         return OPEN;
@@ -86,13 +80,15 @@ static const char *const system_libraries[] = {
 static unsigned find_owner_of_module(const struct database *db, uint32_t module)
 {
     static const char *const of_packages[] = {"/lib", "/bin/", "/sbin/", "/snap/", NULL};
+    static const char *const interpreters[] = {"python3", "libpython3", NULL};
     const char *path = database_module_path(db, module);
     unsigned listed = path ? listed_owner(db->rules, path) : CODE_OF_SYSTEM;
     if (listed != OPEN)
         return listed;
     if (begins_with_one_of(path_base(path), system_libraries))
         return CODE_OF_SYSTEM;
-    bool is_packaged = is_below_usr(path) || begins_with_one_of(path, of_packages);
+    bool is_packaged = path_is_installed(path) || begins_with_one_of(path, of_packages) ||
+                       begins_with_one_of(path_base(path), interpreters);
     return is_packaged || is_of_package(path) ? CODE_OF_PACKAGE : CODE_OWN;
 }
 

@@ -3,11 +3,12 @@
  * The first of these rules that applies decides:
  *
  *   1. the user's list (--own DIR, --own '!DIR'): the longest directory that contains the source file, else the binary
- *   2. a source file that a parallel runtime tagged as overhead, or below /usr but not in /usr/local or /usr/src
- *      (headers of the compiler and of libraries): the system's
+ *   2. a source file that a parallel runtime tagged as overhead, or that is installed (path_is_installed: headers of the
+ *      compiler and of libraries, Python's library): the system's
  *   3. a source file that exists here, or of which the database has a copy: the user's, unless a package has it
- *   4. the binary: libraries of languages and parallel runtimes are the system's; other binaries below /usr (as above),
- *      /bin, /lib, /sbin, /snap, and those that a package has, are a package's; the others are the user's
+ *   4. the binary: libraries of languages and parallel runtimes are the system's; other binaries that are installed (as
+ *      above), in /bin, /lib, /sbin, /snap, those that a package has, and Python, are a package's; the others are the
+ *      user's
  *   5. code made at run time: the user's if it has a name, else the system's
  *
  * Only files in /opt are looked up in dpkg's lists: packages install nowhere else outside of /usr. */
