@@ -245,7 +245,8 @@ static enum process_state end_state(enum queue_end end, int *detail)
     return WIFSIGNALED(status) ? PROCESS_SIGNAL : PROCESS_EXIT;
 }
 
-static void end_image(enum queue_end end)
+/* False: something could not be written, which a line says. */
+static bool end_image(enum queue_end end)
 {
     struct chunk chunk;
     int detail;
@@ -264,6 +265,7 @@ static void end_image(enum queue_end end)
     report_losses();
     summarize(state, detail, state == PROCESS_EXEC, is_lost);
     measurement_close();
+    return !is_lost;
 }
 
 /* ---- the work ---- */
@@ -332,6 +334,5 @@ int outside_work(const struct measured_image *image, struct record_queue *queue,
         write_now_and_then();
     }
     process.config.quiet |= is_interrupted; /* the reader is gone, which a line says */
-    end_image(end);
-    return 0;
+    return end_image(end) ? 0 : 1;
 }

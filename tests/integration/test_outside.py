@@ -1,4 +1,5 @@
 """Programs that are measured from outside: hpcrun -p, hpcrun --outside, and what hpcrun can't be loaded into."""
+import contextlib
 import json
 import os
 import pathlib
@@ -388,6 +389,19 @@ class Ends(OutsideTest):
                 process.communicate("go\n")
                 self.assertEqual(process.returncode, 7)
                 subprocess.run(["rm", "-r", where], check=True)
+
+    def test_full_disk(self):
+        """What is lost is in the status where it is not the command's; the process goes on."""
+        process = self.start(program("outside"), 2, 2, "go")
+        small = self.small_file_system("64k")
+        with contextlib.suppress(OSError), open(small / "fill", "wb", buffering=0) as fill:
+            while fill.write(bytes(1024)):
+                pass
+        done = self.run_tool(HPCRUN, "-p", process.pid, "--for", "0.1s", "-o", small / "m")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, r"/m/.*\.hpcrun: No space left on device: the measurement could not be written\n")
+        process.communicate("go\n")
+        self.assertEqual(process.returncode, 7)
 
     def test_deleted_program(self):
         """Its file is read through /proc, and has its name of before."""
