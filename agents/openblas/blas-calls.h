@@ -7,7 +7,7 @@
 #ifndef AGENTS_OPENBLAS_BLAS_CALLS_H
 #define AGENTS_OPENBLAS_BLAS_CALLS_H
 
-#include "agents/agent-slots.h"
+#include "agents/agent.h"
 #include "agents/common/runtime-copies.h"
 
 /* The one call that is going on, the address of a struct creation_context whose `body` is exec_blas if that was called.
