@@ -142,6 +142,7 @@ void record_count_from_zero(struct task_record *record)
     record->created = record->begun = 0;
     atomic_store_explicit(&record->taken, 0, memory_order_relaxed);
     atomic_store_explicit(&record->finished, 0, memory_order_relaxed);
+    atomic_store_explicit(&record->is_awaited, false, memory_order_relaxed);
 }
 
 /* The record of the task that runs in a link. An implicit task, and one of a taskloop, gets it here. */
@@ -190,6 +191,13 @@ struct task_record *record_new(struct agent_slot_part *thread, struct body_link 
     return record;
 }
 
+/* A child of the record's task has ended, or a child and all of its descendants. */
+static void child_ended(const struct task_record *record)
+{
+    if (record && atomic_load_explicit(&record->is_awaited, memory_order_relaxed))
+        let_go(record);
+}
+
 /* Adds to the balance of a record's children. At 0 the record ends, and its parent has one less. */
 static void settle(struct agent_slot_part *thread, struct task_record *record, int32_t change)
 {
@@ -197,6 +205,7 @@ static void settle(struct agent_slot_part *thread, struct task_record *record, i
                                                                memory_order_acq_rel) == -change)) {
         struct task_record *parent = record->parent;
         record_free(thread, record);
+        child_ended(parent);
         record = parent;
         change = -1;
     }
@@ -204,6 +213,8 @@ static void settle(struct agent_slot_part *thread, struct task_record *record, i
 
 void record_end(struct agent_slot_part *thread, struct task_record *record)
 {
+    if (record->created)
+        child_ended(record->parent);
     settle(thread, record, (int32_t)record->created);
 }
 

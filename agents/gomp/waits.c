@@ -42,9 +42,12 @@ GOMP_TURN_WAITS(TURN_WAIT)
     {                                                                                              \
         const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
         struct agent_slot *slot = slot_mine();                                                     \
+        struct body_link *link = slot->gomp.link;                                                  \
         wait_for_tasks(slot, &slot->gomp);                                                         \
+        children_awaited(&slot->gomp, link ? link->record : NULL);                                 \
         real->name();                                                                              \
         END_WAIT;                                                                                  \
+        children_ended(&slot->gomp, link ? link->record : NULL);                                   \
     }
 GOMP_TASK_WAITS(TASK_WAIT)
 

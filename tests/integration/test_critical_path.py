@@ -129,6 +129,27 @@ class TeamOfLlvm(Team):
     compilers = openmp_case.CLANG
 
 
+class Constructs(openmp_case.OpenMp, KnownPath):
+    """It goes over who released a lock or a critical section, created a task, or ended the last one that a thread waited
+    for, whether that spins or sleeps."""
+
+    def check_constructs(self, source):
+        program = self.build(source)
+        for policy, event in ("passive", "REALTIME@f1000"), ("active", "CPUTIME@f1000"):
+            with self.subTest(policy), self.environment(2, policy=policy):
+                self.check_undisturbed(self.check_path, program, 60, event=event)
+
+    def test_locks(self):
+        self.check_constructs("lock-path.c")
+
+    def test_tasks(self):
+        self.check_constructs("task-path.c")
+
+
+class ConstructsOfLlvm(Constructs):
+    compilers = openmp_case.CLANG
+
+
 class Cursor(InTerminal):
     def setUp(self):
         folder = self.enterContext(tempfile.TemporaryDirectory())
