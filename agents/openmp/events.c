@@ -2,6 +2,7 @@
 
 #include "agents/common/team-waits.h"
 #include "agents/openmp/body-code.h"
+#include "agents/openmp/lock-owners.h"
 #include "agents/openmp/scopes.h"
 
 _Atomic bool has_created_threads;
@@ -433,18 +434,21 @@ static void mutex_acquire(int kind, unsigned hint, unsigned implementation, uint
 {
     (void)hint;
     (void)implementation;
-    (void)lock;
     (void)caller;
-    if (kind != ompt_mutex_test_lock && kind != ompt_mutex_test_nest_lock)
-        slot_set_state(slot_mine(), AGENT_SLOT_IDLE);
+    if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock)
+        return;
+    struct agent_slot *slot = slot_mine();
+    slot_set_state(slot, AGENT_SLOT_IDLE);
+    lock_wanted(slot, lock);
 }
 
 static void mutex_acquired(int kind, uint64_t lock, const void *caller)
 {
     (void)kind;
-    (void)lock;
     (void)caller;
-    slot_set_state(slot_mine(), AGENT_SLOT_WORKING);
+    struct agent_slot *slot = slot_mine();
+    lock_taken(slot, lock);
+    slot_set_state(slot, AGENT_SLOT_WORKING);
 }
 
 /* In place of mutex_acquired if the thread has the lock already. */
