@@ -191,11 +191,12 @@ struct task_record *record_new(struct agent_slot_part *thread, struct body_link 
     return record;
 }
 
-/* A child of the record's task has ended, or a child and all of its descendants. */
-static void child_ended(const struct task_record *record)
+/* The task of a record has ended, or that and all of its descendants. */
+static void tell_creator(const struct agent_slot_part *thread, const struct task_record *record)
 {
-    if (record && atomic_load_explicit(&record->is_awaited, memory_order_relaxed))
-        let_go(record);
+    const struct task_record *parent = record->parent;
+    if (parent && record->creator != thread && atomic_load_explicit(&parent->is_awaited, memory_order_relaxed))
+        let_go(parent);
 }
 
 /* Adds to the balance of a record's children. At 0 the record ends, and its parent has one less. */
@@ -204,8 +205,8 @@ static void settle(struct agent_slot_part *thread, struct task_record *record, i
     while (record && (change == 0 || atomic_fetch_add_explicit(&record->finished, change,
                                                                memory_order_acq_rel) == -change)) {
         struct task_record *parent = record->parent;
+        tell_creator(thread, record);
         record_free(thread, record);
-        child_ended(parent);
         record = parent;
         change = -1;
     }
@@ -214,7 +215,7 @@ static void settle(struct agent_slot_part *thread, struct task_record *record, i
 void record_end(struct agent_slot_part *thread, struct task_record *record)
 {
     if (record->created)
-        child_ended(record->parent);
+        tell_creator(thread, record);
     settle(thread, record, (int32_t)record->created);
 }
 
