@@ -22,6 +22,12 @@ static inline bool others_may_wait(void)
     return atomic_load_explicit(&has_created_threads, memory_order_relaxed);
 }
 
+/* The thread lets go of the object; NULL: nothing. Returns the time; 0: there are no others. */
+static inline uint64_t let_others_go(const void *object)
+{
+    return others_may_wait() ? let_go(object) : 0;
+}
+
 /* The thread has waited for the object, if at all, and goes on. */
 static inline void wait_is_over(struct agent_slot_part *thread, const void *object)
 {
@@ -42,7 +48,7 @@ static inline const void *barrier_of(const struct agent_slot_part *thread)
 /* The master begins a region; it is on its stack, or stays until the region's end. */
 static inline void team_starts(const struct parallel_region *region)
 {
-    let_go(region);
+    let_others_go(region);
 }
 
 /* The thread, not the master, begins to work in a region. It has waited since it arrived at the end of its last one. */
@@ -54,7 +60,7 @@ static inline void team_started(struct agent_slot_part *thread, const struct par
 /* The thread arrives at a barrier of its team. */
 static inline void team_arrives(struct agent_slot_part *thread)
 {
-    thread->arrived = let_go(barrier_of(thread));
+    thread->arrived = let_others_go(barrier_of(thread));
 }
 
 /* The thread goes on. That this is said twice of a wait does no harm. */
@@ -99,7 +105,7 @@ static inline void task_ends(struct agent_slot_part *thread, const struct task_r
 /* The thread is about to wait for the children of the record's task; NULL: it has none. */
 static inline void children_awaited(struct agent_slot_part *thread, struct task_record *record)
 {
-    if (!record || !others_may_wait())
+    if (!record)
         return;
     atomic_store_explicit(&record->is_awaited, true, memory_order_relaxed);
     if (taken_children(record) && ready_children(record) <= 0)

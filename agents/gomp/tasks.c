@@ -60,12 +60,6 @@ static inline bool owns_record(const struct task_block *block)
     return block->record && block->mirrored != MIRRORED_BOUNDS;
 }
 
-/* The thread does something for a taskloop for which others may wait (let_go). */
-static inline uint64_t loop_notes(const void *object)
-{
-    return others_may_wait() ? let_go(object) : 0;
-}
-
 /* The tasks that were created with this one (team-waits.h); NULL: unknown. */
 static inline const void *siblings(const struct task_block *block)
 {
@@ -102,7 +96,7 @@ static INLINED void run(void *data)
     slot->gomp.waits.count++;
     task_ends(&slot->gomp, link.record, before);
     if (block->mirrored == MIRRORED_BOUNDS)
-        loop_notes(block->context);
+        let_others_go(block->context);
     struct task_record *bare = block->bare;
     link_withdraw(&slot->gomp, &link);
     if (link.record)
@@ -424,7 +418,7 @@ static void report_end_of_loop(unsigned flags)
         if (real->is_observed)                                                                     \
             report_loop(block, context.pc, flags);                                                 \
         slot_set_state(slot, reduces ? AGENT_SLOT_IDLE : AGENT_SLOT_WORKING);                      \
-        loop_notes(offer_of(block->context));                                                      \
+        let_others_go(offer_of(block->context));                                                      \
         real->name(run_taskloop, block, copy ? copy_block : NULL, (long)shape.bytes,               \
                    (long)shape.align, waits && !reduces ? flags | FLAG_NOGROUP : flags, tasks,     \
                    priority, start, stop, step, 0, 0, 0, 0, 0, 0);                                 \
@@ -432,7 +426,7 @@ static void report_end_of_loop(unsigned flags)
             report_end_of_loop(flags);                                                             \
         if (waits && !reduces) {                                                                   \
             wait_for_tasks(slot, &slot->gomp);                                                     \
-            slot->gomp.arrived = loop_notes(NULL);                                                 \
+            slot->gomp.arrived = let_others_go(NULL);                                                 \
             real->GOMP_taskgroup_end();                                                            \
             wait_is_over(&slot->gomp, &context);                                                   \
         }                                                                                          \

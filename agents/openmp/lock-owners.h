@@ -9,7 +9,7 @@
 #ifndef AGENTS_LOCK_OWNERS_H
 #define AGENTS_LOCK_OWNERS_H
 
-#include "agents/common/team-waits.h"
+#include "agents/common/thread-slots.h"
 
 /* Two threads may write it at the same time. The key says whether `thread` is the one of the lock. */
 struct lock_owner {
@@ -35,7 +35,7 @@ static inline uint64_t last_owner(const struct lock_owner *owner, uint64_t lock)
 /* The thread is about to take the lock. */
 static inline void lock_wanted(struct agent_slot *slot, uint64_t lock)
 {
-    uint64_t last = others_may_wait() ? last_owner(lock_owner_of(lock), lock) : 0;
+    uint64_t last = last_owner(lock_owner_of(lock), lock);
     slot->ompt.arrived = last && last != slot->thread ? let_go(NULL) : 0;
 }
 

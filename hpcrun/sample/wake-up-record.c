@@ -76,7 +76,7 @@ void hpctoolkit_woken_by(uint64_t thread, uint64_t since)
 {
     uint32_t waker;
     struct arena_wake_up wake_up = {.ticks = ticks_now(), .began = since};
-    if (wake_up.ticks - since < WAKE_UP_TICKS || !slot_thread_index(thread, &waker))
+    if (!slot_thread_index(thread, &waker))
         return;
     wake_up.released = wake_up.ticks;
     wake_up.thread = waker;

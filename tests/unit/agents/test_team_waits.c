@@ -4,6 +4,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "agents/common/lock-wakers.h"
+#include "agents/common/team-waits.h"
 #include "agents/openmp/lock-owners.h"
 
 _Atomic bool has_created_threads;
@@ -69,7 +70,9 @@ TEST(the_creator_wakes_those_that_get_tasks)
 {
     team_arrives(thread(1));
     team_arrives(thread(2));
-    struct task_record *first = create(0, &implicit), *second = create(0, &implicit);
+    struct task_record *first = create(0, &implicit);
+    assert_int_equal(now, 103);
+    struct task_record *second = create(0, &implicit);
     assert_int_equal(now, 103);
     begin_task(1, first);
     assert_int_equal(waker, 0);
@@ -150,6 +153,16 @@ TEST(the_last_descendant_ends_a_wait_for_all)
     record_end(thread(0), implicit.record);
 }
 
+TEST(a_team_of_one_thread_does_not_wait)
+{
+    has_created_threads = false;
+    team_starts(&region);
+    team_arrives(thread(0));
+    team_goes_on(thread(0));
+    assert_int_equal(now, 100);
+    assert_int_equal(waited_since, 0);
+}
+
 /* Nor does one without other threads. */
 TEST(who_takes_all_its_children_has_not_waited)
 {
@@ -208,9 +221,6 @@ TEST(the_last_owner_wakes_the_next_one)
     take(0, lock);
     assert_int_equal(waker, 1);
     take(0, lock);
-    assert_int_equal(now, 102);
-    has_created_threads = false;
-    take(1, lock);
     assert_int_equal(now, 102);
 }
 
