@@ -69,6 +69,12 @@ class Paths(Python):
         physical = json.dumps(self.view("--physical"))
         self.assertIn("_PyEval_EvalFrameDefault", physical)
 
+    def test_the_end_of_the_interpreter_is_no_code_of_the_program(self):
+        self.profile(PYTHON, "-c", "lists = [[i] for i in range(300000)]; import gc; gc.disable()", events=("CPUTIME@f5000",))
+        ends = {path for path in self.sampled_paths() if "Py_FinalizeEx" in path}
+        self.assertGreater(len(ends), 0)
+        self.assertFalse([path for path in ends if "<module>" in path])
+
     def test_source_lines(self):
         """Time of burn is on its two lines of a loop; the calls are at the lines of the calls."""
         self.profile(PYTHON, SOURCES / "chains.py", 10, 1, events=("CPUTIME@f5000",))
