@@ -228,11 +228,11 @@ class Lines(HpcprofCase):
 class Extensions(Python):
     """Python code above and below a parallel runtime."""
 
-    def build(self, name, source, driver, *options):
+    def build(self, name, source, driver, *options, compiler="gcc"):
         include = pathlib.Path(ask("sysconfig.get_path('include')"))
-        if not (include / "Python.h").exists() or not shutil.which("gcc"):
-            self.skipTest("python3-dev or gcc is not installed")
-        subprocess.run(["gcc", "-O2", "-g", "-fPIC", "-shared", "-I", include, "-I", profiling.ROOT, "-o",
+        if not (include / "Python.h").exists() or not shutil.which(compiler):
+            self.skipTest(f"python3-dev or {compiler} is not installed")
+        subprocess.run([compiler, "-O2", "-g", "-fPIC", "-shared", "-I", include, "-I", profiling.ROOT, "-o",
                         self.directory / f"{name}.so", SOURCES / source, *options], check=True)
         shutil.copy(SOURCES / driver, self.directory)
         return self.directory / driver
@@ -279,6 +279,31 @@ class BelowOpenMp(Extensions):
                 self.assertEqual(path[-2], "back")
         self.assertTrue({("third", "back"), ("third", "back_inner")} <= seen, seen)
         self.assertEqual({driver for driver, _ in seen}, set(drivers), seen)
+
+
+class BelowEachOther(Extensions):
+    """A region in Python code, which a thread of a region executes, which Python code began."""
+    ORDER = ["outer", "region", "inner", "region", "burn"]
+
+    def check(self, name, source, *options, compiler="gcc"):
+        driver = self.build(name, source, "nested.py", *options, compiler=compiler)
+        with mock.patch.dict(os.environ, OMP_MAX_ACTIVE_LEVELS="2"):
+            self.profile(PYTHON, driver, name, events=("CPUTIME@f5000",))
+        paths = [[name.split("(")[0] for name in path] for path in self.sampled_paths()]
+        burning = [[name for name in path if name in self.ORDER] for path in paths if path[-1:] == ["burn"]]
+        self.assertIn(self.ORDER, burning)
+        for path in burning:
+            self.assertIn(path, (self.ORDER, ["outer", "region", "burn"]))
+
+    def test_openmp(self):
+        self.check("regions", "region-extension.c", "-fopenmp", "-fno-inline")
+        for thread in self.view(view="threads")["threads"]:  # each member of a team has the same work
+            self.assertGreater(thread["metrics"]["work"], 0)
+
+    def test_tbb(self):
+        if not pathlib.Path("/usr/include/oneapi/tbb.h").exists():
+            self.skipTest("libtbb-dev is not installed")
+        self.check("loops", "loops-extension.cpp", "-ltbb", compiler="g++")
 
 
 class BelowOpenBlas(Python):
