@@ -132,6 +132,16 @@ class Interpreters(Python):
         self.assertEqual("".join(re.findall("hpcrun: agent.*\n", done.stderr)), expected)
 
 
+class Ends(Python):
+    def test_libraries_that_have_ended_do_not_begin_again(self):
+        """Agents open the libraries of a process when one is closed; at the end their destructors have run."""
+        libraries = [self.directory / name for name in ("base.so", "user.so", "closer.so")]
+        for library, *options in ((libraries[0], "-DBASE"), (libraries[1], "-DUSER", libraries[0]), (libraries[2], "-DCLOSER")):
+            subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, SOURCES / "closed-at-end.c", *options], check=True)
+        code = "import ctypes, sys; [ctypes.CDLL(path) for path in sys.argv[1:]]"
+        self.measure(PYTHON, "-c", code, *libraries[1:])  # succeeds
+
+
 class Processes(Python):
     def test_workers_have_rows_by_their_kind(self):
         self.profile(PYTHON, "-X", "utf8", SOURCES / "processes.py", events=("CPUTIME@f1000",))
