@@ -3,7 +3,9 @@ threads, from blocked time, and from code without lines."""
 import json
 import math
 import os
+import pathlib
 
+import timeline_writer as tw
 import v4_writer
 import viewer
 from terminal import Terminal
@@ -296,6 +298,57 @@ class Blocked(Advice):
         self.assertEqual(found["text"], "4 of 5 threads in 5 processes wait for input or output at main, p.c:32 (read).")
 
 
+class LoneWaits(Advice):
+    """10 s, by its time line: thread 1 works for 4 s, and then waits for the others to end; thread 3 works from 4 s to 8 s.
+    Thread 2 sleeps all the time, as a thread does that looks for something to do again and again."""
+    STEP = 10**7  # ns between samples
+
+    def found(self, *options, metric="waiting", own=0):
+        """`own`: seconds for which thread 2 works first."""
+        metrics = ("work", "off CPU", "waiting", "lock blame")
+        p = Program(metrics, 3)
+        work = p.main.statement(p.file, 13)
+        sleep = p.thread.statement(p.file, 32).call(p.of_libc("usleep"))
+        join = p.main.statement(p.file, 14).call(p.of_libc("pthread_join"))
+        line = tw.Timeline(unit=10)
+        places = {context: line.place(context.id) for context in (work, sleep, join)}
+        asleep = tw.OFF_CPU if metric == "off CPU" else tw.WAITING
+        for profile, begin, end, state, context in (
+                (1, 0, 4, tw.WORK, work), (1, 4, 10, tw.WAITING, join), (3, 4, 8, tw.WORK, work),
+                (2, 0, own, tw.WORK, work), (2, own, 10, asleep, sleep)):
+            for time in range(round(begin * 1e9), round(end * 1e9), self.STEP):
+                line.record(profile, time + self.STEP, self.STEP, state, places[context])
+            if state == tw.WORK or asleep == state == tw.OFF_CPU:
+                context.charge(end - begin, 0, profile)
+            if state != tw.WORK:
+                context.charge(end - begin, 1 if state == tw.OFF_CPU else 2, profile)
+        run = run_json([thread(1, 4), thread(2, own), thread(3, 4)], 10, 2, ("REALTIME",), metrics=metrics)
+        run["processes"][0]["time_line_begin"] = 0
+        self.write(p.db, run)
+        line.places = [(context.id, 0, 3, 1, 0, 0) for context in places]
+        line.write(pathlib.Path(self.db))
+        return self.of_kind(viewer.printed_json("summary", *options, self.db)["advice"], "blocked")
+
+    def test_others_work_meanwhile(self):
+        """Thread 1 waits for thread 2 alone from 8 s on: 10 s become 8."""
+        for metric in ("waiting", "off CPU"):
+            found, = self.found(metric=metric)
+            self.assertEqual(found["text"], "A thread waits 100 % of the time in a sleep at parallel, p.c:32 (usleep); could win "
+                                            "1.2x without it.")
+            self.assertAlmostEqual(found["gain"], 10 / 8, delta=0.02)
+
+    def test_work_of_the_thread_that_waits(self):
+        """It could do its own 1 s while others work, too."""
+        found, = self.found(own=1)
+        self.assertAlmostEqual(found["gain"], 10 / (8 - 1), delta=0.03)
+
+    def test_a_piece_of_time(self):
+        """Nothing is gained in the first 8 s, and all in the rest."""
+        self.assertEqual(self.found("--to", "8s"), [])
+        found, = self.found("--from", "6s")
+        self.assertAlmostEqual(found["gain"], 4 / 2, delta=0.05)
+
+
 class Supply(Advice):
     """Threads that wanted a CPU and had none, by the scheduler's account: seconds of the process."""
 
@@ -572,12 +625,12 @@ class Locks(Advice):
 class TooManyThreads(Advice):
     KIND = "too many threads"
 
-    def found(self, nobody=300, threads=3, cpus=2, agents=("pthread", "gomp"), of=2000, lives=None):
+    def found(self, nobody=300, threads=3, cpus=2, agents=("pthread", "gomp"), of=2000, lives=None, ready=None):
         lives = lives or [(0, 10)] * threads
-        run = run_json([thread(n + 1, 5, "gomp" if n else None, begin=begin, wall=wall) for n, (begin, wall) in enumerate(lives)],
-                       wall=10, cpus=cpus)
+        run = run_json([thread(n + 1, 5, "gomp" if n else None, begin=begin, wall=wall, ready=ready or 0)
+                        for n, (begin, wall) in enumerate(lives)], wall=10, cpus=cpus)
         run["agents"] = [{"name": name, "version": "1.0"} for name in agents]
-        run["processes"][0].update(samples=of, nobody_working=nobody)
+        run["processes"][0].update(samples=of, nobody_working=nobody, ready=ready and threads * ready)
         program = Program(n_threads=threads)
         program.main.statement(program.file, 11).charge(5)
         return self.of_kind(self.advice(program, run), self.KIND)
@@ -587,6 +640,13 @@ class TooManyThreads(Advice):
         finding, = self.found()
         self.assertEqual(finding["text"], "3 threads share 2 CPUs: in 15 % of the samples none of them worked; try 2 "
                                           "(OMP_NUM_THREADS, num_threads, no nested regions).")
+
+    def test_nobody_works_though_there_are_cpus(self):
+        """Threads that are hardly ever ready do not want for CPUs: their workers wait for something else. If they are, that
+        is said."""
+        self.assertEqual(self.found(ready=0.01), [])
+        finding, = self.found(ready=1)
+        self.assertIn("they were ready for 3.0 s and ran for 15 s", finding["text"])
 
     def test_threads_that_are_not_the_runtime_s(self):
         """Two of the runtime and one of a library: fewer of the runtime are no advice."""

@@ -1,6 +1,7 @@
 #include "viewer-tui/advice/facts.h"
 
 #include "lib/metric-kinds.h"
+#include "viewer-tui/advice/lone-waits.h"
 #include "viewer-tui/metrics/efficiency.h"
 
 #include <math.h>
@@ -348,7 +349,7 @@ static double nobody_of(const struct facts *facts)
 
 /* ---- All of it ---- */
 
-struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
+struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const struct timeline *timeline)
 {
     struct time_metric none = {NO_METRIC, NO_METRIC};
     struct facts facts = {.view = view, .row = row, .run = run, .process = main_process_of(run)};
@@ -373,6 +374,8 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
         facts.process.wall = facts.supply.wall = 0;
     }
     find_places(&facts);
+    if (timeline)
+        lone_waits_find(&facts.off_cpu_places, view->db, timeline);
     find_locks(&facts);
     find_busiest(&facts);
     if (facts.cpu.metric != NO_METRIC)

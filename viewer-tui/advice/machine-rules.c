@@ -76,7 +76,7 @@ bool have_too_few_cpus(const struct facts *facts, struct subject *subject)
     double ready = process->ready_to_work / (process->ready_to_work + process->cpu);
     if (nobody_works || (ready >= MUCH_READY_SHARE && !facts->lock.is_much))
         subject->order = ORDER_MACHINE;
-    return nobody_works || ready >= LEAST_READY_SHARE;
+    return isnan(ready) ? nobody_works : ready >= LEAST_READY_SHARE;
 }
 
 /* The threads of a parallel runtime: the main thread, and as many as began in the same procedure. Others belong to

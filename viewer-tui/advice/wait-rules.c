@@ -90,7 +90,9 @@ struct gain gain_without_wait(const struct facts *facts, const struct subject *s
 {
     const struct time_place *place = subject->of;
     bool is_known = place->wait != WAIT_CONDITION && facts->process.is_only_one;
-    return is_known ? facts_gain_without(facts, &subject->share) : (struct gain){1, 1, 1};
+    const struct share *share = &subject->share;
+    struct share saved = {fmin(share->value, place->saved), fmin(share->low, place->saved), fmin(share->high, place->saved)};
+    return is_known ? facts_gain_without(facts, &saved) : (struct gain){1, 1, 1};
 }
 
 bool is_blocked(const struct facts *facts, struct subject *subject)
