@@ -52,6 +52,9 @@ struct agent_lock {
 
 #define AGENT_HOLDER_OF_LOCK ((uint64_t)1 << 63)
 
+/* Locks that do not know their holders (read locks, spin locks), of which a thread notes that it has them. */
+#define AGENT_MAX_HELD 4
+
 /* A thread as a member of a team of OpenMP. Only the thread writes this. */
 struct agent_slot_team {
     _Atomic uint64_t id;      /* unique in the process; 0: the thread was in no team yet */
@@ -112,6 +115,9 @@ struct agent_slot {
     _Atomic uint64_t holder; /* waiting: address of the word (4 bytes) with the tid of the lock's
                                 holder; 0: the lock has none. With AGENT_HOLDER_OF_LOCK: address of
                                 a struct agent_lock */
+    uint64_t held[AGENT_MAX_HELD]; /* addresses of locks without a holder's tid that the thread has; 0: no lock. Only the
+                                      thread and its own samples use them */
+    uint32_t held_turn;            /* number of samples of the thread while others waited for one that it shares */
     _Atomic uint32_t is_charged;              /* delay[] has amounts */
     _Atomic uint64_t delay[AGENT_MAX_EVENTS]; /* time that holders have charged to this wait, by
                                                    event, in the event's unit */
