@@ -28,7 +28,8 @@ struct lone_waits {
     const struct timeline *timeline;
     struct time_range range;
     size_t n_columns, n_places;
-    uint32_t *owners; /* by place of the time line: index in `places`, or NOTHING */
+    double width, unit; /* ns of a column, and of an amount */
+    uint32_t *owners;   /* by place of the time line: index in `places`, or NOTHING */
     struct busy_column *columns;
     struct place_waits *places;
     double work; /* ns of one thread */
@@ -36,14 +37,13 @@ struct lone_waits {
 
 static double column_begin(const struct lone_waits *all, size_t column)
 {
-    double length = (double)(all->range.to - all->range.from);
-    return (double)all->range.from + length * (double)column / (double)all->n_columns;
+    return (double)all->range.from + (double)column * all->width;
 }
 
 static size_t column_of(const struct lone_waits *all, uint64_t time)
 {
-    double length = (double)(all->range.to - all->range.from), at = (double)time - (double)all->range.from;
-    return (size_t)fmax(0, fmin(at / length * (double)all->n_columns, (double)all->n_columns - 1));
+    double column = ((double)time - (double)all->range.from) / all->width, last = (double)(all->n_columns - 1);
+    return column <= 0 ? 0 : (size_t)(column < last ? column : last);
 }
 
 /* The part of a sample that lies in a column. */
@@ -57,15 +57,16 @@ static double part_in(const struct lone_waits *all, const struct time_samples *s
 static void add_record(struct lone_waits *all, const struct time_samples *sample, uint64_t record)
 {
     enum trace_state state = time_sample_state(sample, record);
-    double ns = timeline_amount(all->timeline, (double)trace_amount(sample->records[record].amount)) * 1e9;
     bool works = state == TRACE_WORK || state == TRACE_OVERHEAD;
     bool waits = state == TRACE_WAITING || state == TRACE_OFF_CPU;
     uint32_t owner = waits ? all->owners[sample->records[record].place] : NOTHING;
     struct place_waits *place = owner == NOTHING ? NULL : &all->places[owner];
     if (!works && !place && state != TRACE_READY)
         return;
-    for (size_t column = column_of(all, sample->begin); column <= column_of(all, sample->end); column++) {
-        double amount = ns * part_in(all, sample, column);
+    double ns = (double)trace_amount(sample->records[record].amount) * all->unit;
+    size_t first = column_of(all, sample->begin), last = column_of(all, sample->end);
+    for (size_t column = first; column <= last; column++) {
+        double amount = first == last && sample->end <= all->range.to ? ns : ns * part_in(all, sample, column);
         all->work += works ? amount : 0;
         if (place) {
             place->its += amount;
@@ -116,14 +117,24 @@ static void add_refs(const struct value_refs *refs, uint32_t row, struct value_r
     }
 }
 
-static uint32_t *owners_of(const struct time_places *places, size_t n, struct database *db,
+static bool matters(const struct time_place *place, double least)
+{
+    return place->wait >= WAIT_LOCK && place->wait < WAIT_CONDITION && place->seconds >= least;
+}
+
+/* Owners of the places that matter; NULL: none does. */
+static uint32_t *owners_of(const struct time_places *places, size_t n, double least, struct database *db,
                            const struct timeline *timeline)
 {
     struct value_refs values = {0};
     for (uint32_t i = 0; i < n; i++) {
+        if (!matters(&places->list.at[i], least))
+            continue;
         add_refs(&places->list.at[i].refs, i, &values);
         add_refs(&places->list.at[i].joined_refs, i, &values);
     }
+    if (values.list.n == 0)
+        return NULL;
     struct place_scopes scopes = place_scopes_of(db, timeline, false);
     uint32_t *owners = place_owners(&scopes, &values);
     place_scopes_free(&scopes);
@@ -131,27 +142,35 @@ static uint32_t *owners_of(const struct time_places *places, size_t n, struct da
     return owners;
 }
 
-void lone_waits_find(struct time_places *places, struct database *db, const struct timeline *timeline)
+/* What is left of the waits when other threads work. */
+static double saved_at(const struct lone_waits *all, const struct place_waits *place)
+{
+    double saved = place->saved;
+    for (size_t column = 0; column < all->n_columns; column++)
+        saved += fmin(place->columns[column], fmax(all->width - all->columns[column].most, 0));
+    return saved * 1e-9;
+}
+
+void lone_waits_find(struct time_places *places, double least, struct database *db, const struct timeline *timeline)
 {
     size_t n = places->list.n < MOST_PLACES ? places->list.n : MOST_PLACES;
     struct lone_waits all = {.timeline = timeline, .range = range_of(db, timeline), .n_places = n};
-    if (n == 0 || !timeline_has_waits(timeline) || all.range.to <= all.range.from)
+    if (!timeline_has_waits(timeline) || all.range.to <= all.range.from ||
+        !(all.owners = owners_of(places, n, least, db, timeline)))
         return;
     all.n_columns = number_of_columns(timeline, all.range);
-    all.owners = owners_of(places, n, db, timeline);
+    all.width = (double)(all.range.to - all.range.from) / (double)all.n_columns;
+    all.unit = timeline_amount(timeline, 1e9);
     all.columns = mem_alloc(all.n_columns * sizeof *all.columns);
     all.places = mem_alloc(n * sizeof *all.places);
     for (size_t i = 0; i < n; i++)
         all.places[i].columns = mem_alloc(all.n_columns * sizeof(double));
     for (uint32_t t = 0; t < timeline->header.n_threads; t++)
         add_thread(&all, &timeline->threads[t]);
-    double width = column_begin(&all, 1) - column_begin(&all, 0);
     for (size_t i = 0; i < n; i++) {
-        struct place_waits *place = &all.places[i];
-        for (size_t column = 0; column < all.n_columns; column++)
-            place->saved += fmin(place->columns[column], fmax(width - all.columns[column].most, 0));
-        places->list.at[i].saved = place->saved * 1e-9;
-        free(place->columns);
+        if (matters(&places->list.at[i], least))
+            places->list.at[i].saved = saved_at(&all, &all.places[i]);
+        free(all.places[i].columns);
     }
     free(all.owners);
     free(all.columns);

@@ -14,7 +14,11 @@
 #include "viewer-tui/advice/time-places.h"
 #include "viewer-tui/db/timeline.h"
 
-/* Sets `saved` of the first places. `db`: that of the places, the logical projection. */
-void lone_waits_find(struct time_places *places, struct database *db, const struct timeline *timeline);
+/* Less waiting, as a share of the wall clock, is not reported. */
+#define LEAST_WAIT_OF_WALL 0.05
+
+/* Sets `saved` of the places where threads wait for `least` seconds or more, and a wait may be a cause (WAIT_LOCK ...). `db`: that of
+ * the places, the logical projection. */
+void lone_waits_find(struct time_places *places, double least, struct database *db, const struct timeline *timeline);
 
 #endif
