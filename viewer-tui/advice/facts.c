@@ -374,7 +374,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
         facts.process.wall = facts.supply.wall = 0;
     }
     find_places(&facts);
-    if (timeline)
+    if (timeline && facts.process.wall > 0)
         lone_waits_find(&facts.off_cpu_places, LEAST_WAIT_OF_WALL * facts.process.wall, view->db, timeline);
     find_locks(&facts);
     find_busiest(&facts);
