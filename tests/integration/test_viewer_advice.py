@@ -472,16 +472,19 @@ class Supply(Advice):
 class Ranks(Advice):
     METRICS = ("work", "waiting")
 
-    def found(self, waits, wall=6.5, ready=None, rank_2=None):
+    def found(self, waits, wall=6.5, ready=None, rank_2=None, metrics=METRICS, events=("CPUTIME",)):
         """Rank 0 computes for 2 s, rank 1 for 6 s; rank 0 waits meanwhile, in line 14. rank_2: its seconds, if there is one."""
-        p = Program(self.METRICS, 3 if rank_2 else 2)
+        p = Program(metrics, 3)
         mpi = p.db.module("/usr/lib/x86_64-linux-gnu/libmpi.so.40")
         p.main.loop(p.file, 15).statement(p.file, 16).charge(2, 0, 1).charge(6, 0, 2)
         call = p.main.statement(p.file, 14).call(p.db.function("PMPI_Allreduce", mpi, 64))
         call.call(p.db.function("opal_progress", mpi, 128)).charge(waits, 1, 1)
-        run = run_json([thread(1, 2 + waits, ready=ready)], wall, metrics=self.METRICS)
+        run = run_json([thread(1, 2 + waits, ready=ready)], wall, metrics=metrics, events=events)
         process, = run["processes"]
         process["ready"] = ready
+        if events == ("REALTIME",):  # a thread of the library, in rank 0
+            p.thread.statement(p.file, 31).call(p.of_libc("epoll_wait")).charge(wall, 1, 3)
+            process["threads"].append(thread(3, 0))
         run["processes"].append(dict(process, pid=71, threads=[thread(2, 6, kind="initial", ready=ready)]))
         if rank_2:
             p.main.statement(p.file, 17).charge(rank_2, 0, 3)
@@ -497,6 +500,12 @@ class Ranks(Advice):
                                            "PMPI_Allreduce, p.c:14; equal parts could win 1.4x.")
         self.assertEqual([f["kind"] for f in found], ["ranks", "hot place"])
         self.assertAlmostEqual(found[0]["gain"], 6.5 / 4.5)
+
+    def test_by_the_wall_clock(self):
+        """Threads of the library wait all the time, and longer than rank 0 does."""
+        found = self.found(4, metrics=("work", "waiting", "off CPU", "lock blame"), events=("REALTIME",))
+        self.assertEqual(found[0]["text"], "Rank 1 computes 3 times as long as rank 0; rank 0 waits 62 % of its time in "
+                                           "PMPI_Allreduce, p.c:14; equal parts could win 1.4x.")
 
     def test_on_a_busy_machine(self):
         """Of 60 s, rank 0 had no CPU for 54, and waits in 0.6 of the other 6."""

@@ -318,21 +318,34 @@ static void find_busiest(struct facts *facts)
     free(none_in);
 }
 
+static bool has_ranks(const json_t *run)
+{
+    json_each (process, json_object_get(run, "processes"))
+        if (run_rank(process) >= 0)
+            return true;
+    return false;
+}
+
 static void find_balance(struct facts *facts)
 {
     enum code_owner whose = CODE_OF_PACKAGE; /* if the user has no code in the program */
     for (size_t i = 0; i < facts->hotspots.n; i++)
         if (facts->hotspots.at[i].owner == CODE_OWN)
             whose = CODE_OWN;
-    facts->balance = balance_of(&(struct balanced){.view = facts->view,
-                                                   .row = facts->row,
-                                                   .time = facts->cpu,
-                                                   .increment = facts->cpu_increment,
-                                                   .whose = whose,
-                                                   .process = &facts->process,
-                                                   .waiting = facts->waiting,
-                                                   .waiting_places = &facts->waiting_places,
-                                                   .run = facts->run});
+    bool is_by_wall = has_ranks(facts->run) && facts->waiting == NO_METRIC;
+    struct time_metric waiting = is_by_wall ? facts->thread_waits : (struct time_metric){facts->waiting, NO_METRIC};
+    struct time_places waits = is_by_wall ? places_of(facts, waiting) : (struct time_places){0};
+    facts->balance = balance_of(&(struct balanced){
+        .view = facts->view,
+        .row = facts->row,
+        .time = facts->cpu,
+        .increment = facts->cpu_increment,
+        .whose = whose,
+        .process = &facts->process,
+        .waiting = waiting.metric,
+        .waiting_places = is_by_wall ? &waits : &facts->waiting_places,
+        .run = facts->run});
+    time_places_free(&waits);
 }
 
 /* CPU seconds of the initial thread in which no worker of the runtime worked. Other workers may spin for some
