@@ -633,16 +633,21 @@ class Locks(Advice):
 
 class TooManyThreads(Advice):
     KIND = "too many threads"
+    METRICS = ("work", "off CPU")
 
-    def found(self, nobody=300, threads=3, cpus=2, agents=("pthread", "gomp"), of=2000, lives=None, ready=None):
+    def found(self, nobody=300, threads=3, cpus=2, agents=("pthread", "gomp"), of=2000, lives=None, ready=None,
+              event="CPUTIME"):
+        metrics = self.METRICS if event == "REALTIME" else self.METRICS[:1]
         lives = lives or [(0, 10)] * threads
         run = run_json([thread(n + 1, 5, "gomp" if n else None, begin=begin, wall=wall, ready=ready or 0)
-                        for n, (begin, wall) in enumerate(lives)], wall=10, cpus=cpus)
+                        for n, (begin, wall) in enumerate(lives)], wall=10, cpus=cpus, events=(event,), metrics=metrics)
         run["agents"] = [{"name": name, "version": "1.0"} for name in agents]
         run["processes"][0].update(samples=of, nobody_working=nobody, ready=ready and threads * ready)
-        program = Program(n_threads=threads)
+        program = Program(metrics, threads)
         program.main.statement(program.file, 11).charge(5)
-        return self.of_kind(self.advice(program, run), self.KIND)
+        found = self.advice(program, run)
+        self.first = found[0]["kind"]
+        return self.of_kind(found, self.KIND)
 
     def test_nobody_works_for_want_of_cpus(self):
         """15 % of 2,000 samples. Wilson's interval, with the variance of samples of random periods (13/12): 13.4 to 16.7 %."""
@@ -656,6 +661,12 @@ class TooManyThreads(Advice):
         self.assertEqual(self.found(ready=0.01), [])
         finding, = self.found(ready=1)
         self.assertIn("they were ready for 3.0 s and ran for 15 s", finding["text"])
+        self.assertEqual(self.first, self.KIND)
+
+    def test_nobody_works_while_workers_sleep(self):
+        """By the wall clock that does not come first: workers sleep."""
+        self.found(ready=1, event="REALTIME")
+        self.assertNotEqual(self.first, self.KIND)
 
     def test_threads_that_are_not_the_runtime_s(self):
         """Two of the runtime and one of a library: fewer of the runtime are no advice."""
