@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,7 @@ static struct time_place place_of(const struct place_collection *collection, con
                                .procedure = NOTHING,
                                .leaf = NOTHING,
                                .leaf_module = NOTHING,
+                               .saved = INFINITY,
                                .has_line = row->kind == KIND_STATEMENT && row->line != 0};
     if (innermost == 0)
         return place;
@@ -236,11 +238,16 @@ void time_places_join(struct time_places *places, struct time_places *others)
         while (same < end && (same->procedure != new->procedure || same->at.line != new->at.line ||
                               same->callee != new->callee || same->wait != new->wait))
             same++;
-        vec_free(&new->refs.list);
-        if (same < end)
-            same->seconds += new->seconds;
-        else
+        new->joined_refs = new->refs;
+        new->refs = (struct value_refs){0};
+        if (same == end) {
             vec_push(&places->list, *new);
+            continue;
+        }
+        same->seconds += new->seconds;
+        for (size_t r = 0; r < new->joined_refs.list.n; r++)
+            vec_push(&same->joined_refs.list, new->joined_refs.list.at[r]);
+        vec_free(&new->joined_refs.list);
     }
     places->total += others->total;
     vec_free(&others->list);
@@ -249,8 +256,10 @@ void time_places_join(struct time_places *places, struct time_places *others)
 
 void time_places_free(struct time_places *places)
 {
-    for (size_t i = 0; i < places->list.n; i++)
+    for (size_t i = 0; i < places->list.n; i++) {
         vec_free(&places->list.at[i].refs.list);
+        vec_free(&places->list.at[i].joined_refs.list);
+    }
     vec_free(&places->list);
 }
 
