@@ -444,6 +444,9 @@ def program(name):
     return PROGRAMS / name
 
 
+NM = ("nm", "--plugin", "/dev/null")  # without clang's plugin for link-time optimization, which takes 30 ms to open
+
+
 def symbols(path):
     """name -> (address, size) of the functions of a program, as nm sees them."""
     return symbols_of_file(path, os.stat(path).st_mtime_ns)
@@ -451,6 +454,6 @@ def symbols(path):
 
 @functools.cache
 def symbols_of_file(path, _):
-    out = subprocess.run(["nm", "-S", path], capture_output=True, text=True, check=True).stdout
+    out = subprocess.run([*NM, "-S", path], capture_output=True, text=True, check=True).stdout
     found = re.findall(r"^([0-9a-f]+) ([0-9a-f]+) [tTwW] (\S+)$", out, re.M)
     return {name: (int(address, 16), int(size, 16)) for address, size, name in found}

@@ -1,12 +1,15 @@
 """Base of the tests of hpcstruct: runs it, compiles programs, finds lines by their markers."""
+import hashlib
 import os
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import tempfile
 import unittest
 
+from profiling import CACHE
 from structure_file import Structure
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -63,11 +66,17 @@ class StructureCase(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def compile(self, source, *options, compiler="gcc", name="program"):
-        """Compiles a program of tests/programs/structure."""
-        path = self.folder / name
-        # The compiler writes split debug information to the current directory.
-        run(compiler, "-I", ROOT, SOURCES / source, "-o", path, *options, cwd=self.folder)
-        return path
+        """Compiles a program of tests/programs/structure. Another class may have done so: this one gets a copy."""
+        path, command = self.folder / name, [compiler, "-I", ROOT, SOURCES / source, *options]
+        # The compiler writes split debug information to the current directory, and other sources are this test's.
+        if "-gsplit-dwarf" in options or any(isinstance(option, pathlib.Path) for option in options):
+            run(*command, "-o", path, cwd=self.folder)
+            return path
+        common = CACHE / hashlib.sha1(repr(command).encode()).hexdigest()
+        if not common.exists():
+            run(*command, "-o", path, cwd=self.folder)
+            os.rename(shutil.copy(path, f"{common}.{os.getpid()}"), common)
+        return shutil.copy(common, path)
 
     def structure(self, binary, *options):
         """The structure of a binary, which must give no message."""
