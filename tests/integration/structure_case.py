@@ -1,15 +1,13 @@
 """Base of the tests of hpcstruct: runs it, compiles programs, finds lines by their markers."""
-import hashlib
 import os
 import pathlib
 import re
-import shutil
 import struct
 import subprocess
 import tempfile
 import unittest
 
-from profiling import CACHE
+from profiling import compile_once
 from structure_file import Structure
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -66,17 +64,13 @@ class StructureCase(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def compile(self, source, *options, compiler="gcc", name="program"):
-        """Compiles a program of tests/programs/structure. Another class may have done so: this one gets a copy."""
+        """Compiles a program of tests/programs/structure."""
         path, command = self.folder / name, [compiler, "-I", ROOT, SOURCES / source, *options]
-        # The compiler writes split debug information to the current directory, and other sources are this test's.
-        if "-gsplit-dwarf" in options or any(isinstance(option, pathlib.Path) for option in options):
+        if "-gsplit-dwarf" in options:  # the compiler writes split debug information to the current directory
             run(*command, "-o", path, cwd=self.folder)
-            return path
-        common = CACHE / hashlib.sha1(repr(command).encode()).hexdigest()
-        if not common.exists():
-            run(*command, "-o", path, cwd=self.folder)
-            os.rename(shutil.copy(path, f"{common}.{os.getpid()}"), common)
-        return shutil.copy(common, path)
+        else:
+            compile_once(path, *command, cwd=self.folder).check_returncode()
+        return path
 
     def structure(self, binary, *options):
         """The structure of a binary, which must give no message."""
