@@ -387,7 +387,7 @@ def read_contexts(path, meta, profiles):
 
 
 class Database:
-    def __init__(self, folder):
+    def __init__(self, folder, for_viewer):
         self.meta = Meta(os.path.join(folder, "meta.db"))
         self.title, self.description = self.meta.title, self.meta.description
         self.metrics, self.contexts = self.meta.metrics, self.meta.contexts
@@ -395,8 +395,9 @@ class Database:
         self.functions = list(self.meta.functions.values())
         self.modules = list(self.meta.modules.values())
         self.profiles = read_profiles(os.path.join(folder, "profile.db"), self.meta)
-        self.by_context = read_contexts(os.path.join(folder, "cct.db"), self.meta, self.profiles)
-        self.check_transposition()
+        if not for_viewer:
+            self.by_context = read_contexts(os.path.join(folder, "cct.db"), self.meta, self.profiles)
+            self.check_transposition()
 
     def metric(self, name, scope):
         """The id of a metric in a propagation scope, the same for threads and the summary."""
@@ -420,5 +421,6 @@ class Database:
               "cct.db has values that profile.db lacks")
 
 
-def read_database(folder):
-    return Database(folder)
+def read_database(folder, for_viewer=False):
+    """With `for_viewer` without cct.db, which the viewer does not read."""
+    return Database(folder, for_viewer)
