@@ -915,7 +915,7 @@ class HotPlaces(Advice):
         """That of python3 - and python3 -c is the user's; what a library makes is called by the user's line."""
         for file, name, place in (("<stdin>", "f", ("f", "<stdin>", 2)), ("<string>", "<module>", ("<module>", "<string>", 2)),
                                   ("<string>", "__init__", ("main", "/src/p.c", 18)),
-                                  ("<internals>", "f", ("main", "/src/p.c", 18))):
+                                  ("<internals>", "<module>", ("main", "/src/p.c", 18))):
             p = Program()
             text = p.db.file(file)
             p.main.statement(p.file, 18).call(p.db.function(name, file=text, line=1)).statement(text, 2).charge(6)
