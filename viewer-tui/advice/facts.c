@@ -319,15 +319,10 @@ static void find_busiest(struct facts *facts)
 
 static void find_balance(struct facts *facts)
 {
-    enum code_owner whose = CODE_OF_PACKAGE; /* if the user has no code in the program */
-    for (size_t i = 0; i < facts->hotspots.n; i++)
-        if (facts->hotspots.at[i].owner == CODE_OWN)
-            whose = CODE_OWN;
     facts->balance = balance_of(&(struct balanced){.view = facts->view,
                                                    .row = facts->row,
                                                    .time = facts->cpu,
                                                    .increment = facts->cpu_increment,
-                                                   .whose = whose,
                                                    .process = &facts->process,
                                                    .waiting = facts->waiting,
                                                    .waiting_places = &facts->waiting_places,

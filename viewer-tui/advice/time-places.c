@@ -74,7 +74,7 @@ static struct time_place find_place(const struct place_collection *collection, c
             break;
         enum code_owner owner = name.is_lock ? CODE_OF_SYSTEM : code_owner(view, row);
         uint32_t caller = view_procedure_at(view, at->parent);
-        if (owner > found.owner && (owner == CODE_OWN || database_procedure(view->db, at->place).name)) {
+        if (owner > found.owner && (owner == CODE_OWN || database_procedure_has_name(view->db, at->place))) {
             found = outside;
             found.procedure = at->place;
             found.owner = owner;

@@ -64,6 +64,8 @@ static unsigned find_owner_of_file(const struct database *db, uint32_t file)
     unsigned listed = path ? listed_owner(rules, path) : OPEN;
     if (!path || listed != OPEN)
         return listed;
+    if (path_is_of_dependency(path))
+        return CODE_OF_PACKAGE;
     if (overhead_kind(path) || path_is_installed(path))
         return CODE_OF_SYSTEM;
     if (!database_file_copy(db, file) && !path_visit_sources(rules, path, is_there, NULL))
@@ -148,7 +150,7 @@ uint32_t code_own_procedure(struct database *db, uint32_t node)
         if (owner == CODE_OWN)
             return nodes->place[node];
         int rank = database_is_kernel(db, module) ? 0 : 1 + (int)owner;
-        if (rank > best && procedure.name) {
+        if (rank > best && database_procedure_has_name(db, nodes->place[node])) {
             found = nodes->place[node];
             best = rank;
         }
