@@ -349,10 +349,18 @@ class Supply(Advice):
         out. The main thread has 3.9 s more than the others, who were ready for 0.8 of 1 s. Unequal parts explain nothing of
         that, since the longest one waits for 6 s."""
         self.assertEqual(self.kinds(self.run_of(3)), ["no cpu", "hot place"])
-        self.assertEqual(self.found[0]["text"], "Others had the CPUs: threads were ready for 3.0 s and ran for 7.0 s.")
+        self.assertEqual(self.found[0]["text"], "Others had the CPUs: threads were ready for at least 3.0 s and ran for 7.0 s.")
         self.assertEqual(self.kinds(self.run_of(1)), ["no cpu", "one thread", "hot place"])
         self.assertIn("Only the main thread runs for at least 2.1 s of 10 s", self.found[1]["text"])
         self.assertEqual([f["gain"] for f in self.found], [None] * 3)
+
+    def test_others_had_the_cpus_of_several_processes(self):
+        """Two processes of 7 s, of which the second one waited for 2 s and ran for 5."""
+        run = self.run_of(3)
+        run["processes"].append({**run["processes"][0], "pid": 80, "threads": [thread(4, 5, ready=2.0, wall=7)]})
+        self.assertEqual(self.kinds(run)[0], "no cpu")
+        self.assertEqual(self.found[0]["text"], "Others had the CPUs: threads of 2 processes were ready for at least 5.0 s and "
+                                                "ran for 12 s.")
 
     def test_what_idle_cpus_take_to_wake_up(self):
         """3 s in 60,000 pieces: 50 us each time. The main thread has 3 s more than the others."""
@@ -375,7 +383,7 @@ class Supply(Advice):
         it for 2."""
         kinds = self.kinds(self.run_of(14, cpus=1))
         self.assertEqual(kinds[0], "too many threads")
-        self.assertEqual(self.found[0]["text"], "3 threads share 1 CPU: they were ready for 14 s and ran for 7.0 s.")
+        self.assertEqual(self.found[0]["text"], "3 threads share 1 CPU: they were ready for at least 14 s and ran for 7.0 s.")
         self.assertEqual(self.kinds(self.run_of(16, cpus=1))[0], "no cpu")
 
     def test_threads_that_live_one_after_another(self):
@@ -672,10 +680,10 @@ class Grain(Advice):
         """2 of 6.1 s. Threads of TBB sleep anyway, and 1 of 6.1 s is not worth a word."""
         words = "; threads spent 33 % of their CPU time waiting for each other: try OMP_WAIT_POLICY=passive."
         self.found(ready=1.0)
-        self.assertEqual(self.all[0]["text"], f"Others had the CPUs: threads were ready for 2.0 s and ran for 6.1 s{words}")
+        self.assertEqual(self.all[0]["text"], f"Others had the CPUs: threads were ready for at least 2.0 s and ran for 6.1 s{words}")
         for other in ({"agent": "tbb"}, {"nobody": 0.5, "of_worker": 0.5}, {"event": "REALTIME"}):
             self.found(ready=1.0, **other)
-            self.assertEqual(self.all[0]["text"], "Others had the CPUs: threads were ready for 2.0 s and ran for 6.1 s.", other)
+            self.assertEqual(self.all[0]["text"], "Others had the CPUs: threads were ready for at least 2.0 s and ran for 6.1 s.", other)
         self.found(throttled=4.0)
         self.assertEqual(self.all[0]["text"], f"A quota of 0.5 CPUs stopped the program for 4.0 s of 10 s{words}")
 

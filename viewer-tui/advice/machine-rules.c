@@ -30,8 +30,14 @@ static void add_spinning(const struct facts *facts, struct text *text)
 void say_others(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     (void)subject;
-    text_printf(text, "Others had the CPUs: threads were ready for %s and ran for %s",
-                as_seconds(facts->process.ready_to_work).text, as_seconds(facts->process.cpu).text);
+    const struct main_process *process = &facts->process;
+    bool is_of_all = process->n_others > 0;
+    text_add(text, "Others had the CPUs: threads ");
+    if (is_of_all)
+        text_printf(text, "of %zu processes ", json_array_size(json_object_get(facts->run, "processes")));
+    text_printf(text, "were ready for at least %s and ran for %s",
+                as_seconds(process->ready_to_work + (is_of_all ? process->ready_of_others : 0)).text,
+                as_seconds(is_of_all ? process->cpu_of_run : process->cpu).text);
     add_spinning(facts, text);
 }
 
@@ -101,7 +107,7 @@ void say_too_few_cpus(const struct facts *facts, const struct subject *subject, 
     if (isnan(process->ready_to_work))
         text_printf(text, "in %s of the samples none of them worked", as_percent(subject->share.value).text);
     else
-        text_printf(text, "they were ready for %s and ran for %s", as_seconds(process->ready_to_work).text,
+        text_printf(text, "they were ready for at least %s and ran for %s", as_seconds(process->ready_to_work).text,
                     as_seconds(process->cpu).text);
     if (facts->runtime && (double)threads_of_runtime(process) > process->cpus)
         text_printf(text, "; try %.0f (%s)", process->cpus, facts->runtime->setting);
