@@ -806,6 +806,25 @@ class HotPlaces(Advice):
         self.assertEqual(self.place(found), ("main", "/src/p.c", 18))
         self.assertEqual(found["text"], "100 % of the time is in main, p.c:18, most of it in memcpy (libc).")
 
+    def test_code_of_a_package_without_names(self):
+        """hpcstruct makes a name of the offset, which says nothing: the caller with a name is named."""
+        p = Program(module="/usr/bin/prog")
+        p.main = p.db.entry(1, "main thread").call(p.db.function("render", p.program, 16))
+        p.main.call(p.db.function("<prog+0x1b919c0>", p.program, 32)).call(p.of_libc("memcpy")).charge(6)
+        found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6)), "hot place")
+        self.assertEqual(found["text"], "100 % of the time is in render, most of it in <prog+0x1b919c0>.")
+
+    def test_code_of_libraries_of_languages(self):
+        """Files that are not here: Go's library, which -trimpath leaves without its folder, and what Cargo has fetched."""
+        for file, scope in (("strings/strings.go", "main"), ("/rustc/59807616e/library/core/src/cmp.rs", "main"),
+                            ("/home/u/.cargo/registry/src/index.crates.io-6f17d22b/rayon-1.8.0/src/iter.rs", "main"),
+                            ("app/strings.go", "called")):
+            p = Program()
+            at = p.db.file(file)
+            p.main.statement(p.file, 18).call(p.db.function("called", p.program, 640, at, 40)).statement(at, 41).charge(6)
+            found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6)), "hot place")
+            self.assertEqual(found["scope"], scope, file)
+
     def test_a_program_that_sleeps(self):
         """For less than half of 20 s it has the CPU."""
         p = Program(("work", "waiting"))
