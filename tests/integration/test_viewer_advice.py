@@ -732,6 +732,8 @@ class UnknownCode(Advice):
                  "run java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit "
                  "-XX:+PreserveFramePointer."),
                 ("/usr/bin/python3.12", "run python3 -X perf (3.12 or later)."),
+                ("/usr/lib/erlang/erts-13.1.5/bin/beam.smp", "run erl +JPperf true."),
+                ("/usr/bin/sbcl", "use its own profiler, sb-sprof."),
                 ("/opt/vm", "have it write /tmp/perf-PID.map, as a JIT can.")):
             found = self.unnamed(executable, executable)
             self.assertEqual(found["kind"], "no names")
@@ -751,6 +753,20 @@ class UnknownCode(Advice):
         self.assertEqual(self.texts(p, run_json([thread(1, 10)], 10)),
                          ["80 % of the time is in inner.",
                           "80 % of the time is in prog, which has no source lines: compile it with -g, and do not strip it."])
+
+        run = run_json([thread(1, 10)], 10)
+        run["modules"] = [{"path": "/home/u/prog", "structure": "full"}]
+        self.assertEqual(self.texts(p, run)[1], "80 % of the time is in prog, which has source lines, but not there: compile all "
+                                                "that is linked into it with -g.")
+
+    def test_what_another_finding_says(self):
+        """Code without names, and system calls without a caller that has one, are no place."""
+        for name, kinds in ("<unknown code>", ["no names"]), ("getdents64", ["system calls"]), ("memcpy", ["hot place"]):
+            p = Program(module="/usr/bin/prog")
+            p.main = p.db.entry(1, "main thread").call(p.db.function("<prog+0x10>", p.program, 16))
+            p.main.call(p.db.function(name) if name[0] == "<" else p.of_libc(name)).charge(8)
+            found = self.advice(p, run_json([thread(1, 8)], 8))
+            self.assertEqual([f["kind"] for f in found if f["kind"] != "no lines"], kinds)
 
     def test_lines_that_lead_there(self):
         """The vdso and libraries: a line of the program is at fault."""
@@ -822,6 +838,16 @@ class HotPlaces(Advice):
             p = Program()
             at = p.db.file(file)
             p.main.statement(p.file, 18).call(p.db.function("called", p.program, 640, at, 40)).statement(at, 41).charge(6)
+            found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6)), "hot place")
+            self.assertEqual(found["scope"], scope, file)
+
+    def test_code_of_ocaml(self):
+        """Its library and runtime are in the program: a path that the compiler has left as it was, or no file."""
+        for name, file, scope in (("camlStdlib__Hashtbl__add_12", "stdlib/hashtbl.ml", "main"), ("caml_hash", None, "main"),
+                                  ("camlMl__work_81", "/src/ml.ml", "camlMl__work_81")):
+            p = Program()
+            called = p.db.function(name, p.program, 640, p.db.file(file) if file else None, 40 if file else 0)
+            p.main.statement(p.file, 18).call(called).charge(6)
             found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6)), "hot place")
             self.assertEqual(found["scope"], scope, file)
 
