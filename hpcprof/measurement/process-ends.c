@@ -41,11 +41,13 @@ static bool process_runs(int pid, uint64_t start)
 {
     char path[32], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *file = fopen(path, "re");
+    char *cause = NULL;
+    FILE *file = input_stream(path, &cause);
     size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
     text[size] = '\0';
     if (file)
         fclose(file);
+    free(cause);
     const char *at = strrchr(text, ')');
     if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')
         return false;

@@ -713,6 +713,11 @@ class Grain(Advice):
         finding, = self.found(nobody=0, overhead=20)
         self.assertEqual(finding["text"], "Too fine a grain: overhead is 71 %, 100 % of that in the loop at p.c:31 of parallel; larger "
                                           "tasks could win 3.5x.")
+        finding, = self.found(nobody=0, overhead=20, ready=3.0)
+        self.assertEqual((finding["text"], finding["gain"], finding["details"]), (
+            "Too fine a grain: overhead is 83 % of the CPU time, 100 % of that in the loop at p.c:31 of parallel; larger tasks may "
+            "help.", None, []))
+        self.assertEqual(self.found(nobody=0, overhead=9, ready=3.0), [])
 
 
 class UnknownCode(Advice):
