@@ -242,6 +242,7 @@ class Formats(Story):
                 text = viewer.printed("summary", folder)
                 self.assertEqual([int(i) for i in re.findall(r"  app (\d+)  \[", text)], list(listed))
                 self.assertEqual("  5 more have 40.00 ms of CPU time or less each: --format json has them\n" in text, n == 25)
+                self.assertEqual(text.count("  problem "), min(n - 4, 20))
                 self.assertEqual("  1 more: --format json has them\n" in text, n == 25)
                 self.assertEqual(len(viewer.printed_json("summary", folder)["processes"]), n)
 

@@ -1,6 +1,8 @@
 /* Rules about CPUs: others had them, a quota, more threads than CPUs. */
 #include "viewer-tui/advice/advice-rules.h"
 
+#include "viewer-tui/db/run-times.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -27,14 +29,18 @@ static void add_spinning(const struct facts *facts, struct text *text)
     text_add(text, ".");
 }
 
+/* Processes with a smaller share of the run's CPU time are not worth a word. */
+#define NOTABLE_SHARE 0.05
+
 void say_others(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     (void)subject;
     const struct main_process *process = &facts->process;
-    bool is_of_all = process->n_others > 0;
+    bool is_of_all = process->cpu_of_run - process->cpu >= NOTABLE_SHARE * process->cpu_of_run;
     text_add(text, "Others had the CPUs: threads ");
-    if (is_of_all)
-        text_printf(text, "of %zu processes ", json_array_size(json_object_get(facts->run, "processes")));
+    size_t n = run_times_of(facts->run).processes;
+    if (is_of_all && n > 1)
+        text_printf(text, "of %zu processes ", n);
     text_printf(text, "were ready for at least %s and ran for %s",
                 as_seconds(process->ready_to_work + (is_of_all ? process->ready_of_others : 0)).text,
                 as_seconds(is_of_all ? process->cpu_of_run : process->cpu).text);
