@@ -3,8 +3,9 @@
  * The first of these rules that applies decides:
  *
  *   1. the user's list (--own DIR, --own '!DIR'): the longest directory that contains the source file, else the binary
- *   2. a source file that a parallel runtime tagged as overhead, or that is installed (path_is_installed: headers of the
- *      compiler and of libraries, Python's library): the system's; of Python's packages: a package's
+ *   2. a source file that Cargo or Go has fetched: a package's; one that a parallel runtime tagged as overhead, or that is
+ *      installed (path_is_installed: headers of the compiler and of libraries, libraries of languages): the system's, as
+ *      OCaml's library by the names of its procedures; of Python's packages: a package's
  *   3. Python code that has no file: the user's if it is the outermost code of a command or a text, else a library's
  *   4. a source file that exists here, or of which the database has a copy: the user's, unless a package has it
  *   5. the binary: libraries of languages and parallel runtimes, and Python, are the system's; other binaries that are
