@@ -105,7 +105,7 @@ struct agent_slot {
     /* The agents'. hpcrun clears the first two when the thread ends. */
     _Atomic uint32_t runtimes; /* those that have this thread as a worker: common/thread-slots.h */
     uint32_t pool;             /* runtime that created the thread; 0: none did */
-    struct agent_slot_part gomp, ompt, tbb; /* of the agents gomp, openmp and tbb */
+    struct agent_slot_part gomp, ompt, tbb, openblas; /* of the agents gomp, openmp, tbb and openblas */
     struct agent_slot_tasks tasks;          /* of the agent tbb */
 
     uint64_t frame; /* waiting, calling: frame address of the wrapper */

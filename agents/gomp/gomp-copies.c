@@ -54,13 +54,13 @@ static void find_functions(struct gomp_functions *to, void *library)
 
 /* ---- versions ---- */
 
-/* Whether a version name is that of an interface which the agent knows: up to GOMP_5.1.x, which has
- * been libgomp's since gcc 12. */
+/* Whether a version name is that of an interface which the agent knows: up to GOMP_6.0.x, which is
+ * libgomp's in gcc 16. */
 static bool is_known_version(const char *name)
 {
     int major = 0, minor = 0;
-    return sscanf(name, "GOMP_%d.%d", &major, &minor) != 2 || major < 5 ||
-           (major == 5 && minor <= 1);
+    return sscanf(name, "GOMP_%d.%d", &major, &minor) != 2 || major < 6 ||
+           (major == 6 && minor == 0);
 }
 
 static bool has_unknown_version(const struct link_map *map)
