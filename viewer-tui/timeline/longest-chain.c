@@ -9,6 +9,9 @@ struct chain {
     struct chain_processes *processes;
 };
 
+/* A process writes its measurement before it ends, and what it executes then begins. Sooner, no pid is used again. */
+#define LONGEST_PAUSE 1000000000
+
 /* The process whose end ended a wait of the thread; NULL: it is not known. Of several with its pid, the last one. */
 static struct chain_process *ended_process(const struct chain *chain, uint32_t thread,
                                            const struct timeline_wake_up *wake_up)
@@ -17,11 +20,11 @@ static struct chain_process *ended_process(const struct chain *chain, uint32_t t
     if (!chain->processes || !(wake_up->profile & WAKER_IS_PROCESS))
         return NULL;
     uint32_t host = chain->processes->list.at[chain->processes->of[thread]].host;
-    uint64_t time = wake_up->time * chain->timeline->header.unit;
+    uint64_t unit = chain->timeline->header.unit, time = wake_up->time * unit, since = wake_up->began * unit;
     for (size_t i = 0; i < chain->processes->list.n; i++) {
         struct chain_process *process = &chain->processes->list.at[i];
         if (process->pid == (wake_up->profile & ~WAKER_IS_PROCESS) && process->host == host && process->begin < time &&
-            (!found || process->begin > found->begin))
+            process->end + LONGEST_PAUSE > since && (!found || process->begin > found->begin))
             found = process;
     }
     return found;
@@ -37,12 +40,11 @@ static struct chain_process *begun_process(const struct chain *chain, uint32_t t
 /* The process before it executed another program; NULL: it did not. */
 static struct chain_process *image_before(const struct chain *chain, const struct chain_process *process)
 {
-    enum { LONGEST_EXEC = 1000000000 };
     struct chain_process *found = NULL;
     for (size_t i = 0; i < chain->processes->list.n; i++) {
         struct chain_process *other = &chain->processes->list.at[i];
         if (other->pid == process->pid && other->host == process->host && other->begin < process->begin &&
-            other->end + LONGEST_EXEC > process->begin && (!found || other->begin > found->begin))
+            other->end + LONGEST_PAUSE > process->begin && (!found || other->begin > found->begin))
             found = other;
     }
     return found;

@@ -122,6 +122,21 @@ TEST(it_changes_to_the_child_that_ended)
     }
 }
 
+/* It has ended long before. */
+TEST(a_pid_that_is_used_again)
+{
+    static const struct made_wake_up wake_ups[] = {{1, 1500000000, 1600000000, 1600000000, WAKER_IS_PROCESS | 8}};
+    const struct chain_process list[] = {{7, 0, 0, 0, 2000000000, NOTHING, 0}, {8, 0, 1, 400, 800, NOTHING, 0}};
+    uint32_t of[] = {0, 1, 0};
+    begin(three, 3, wake_ups, 1);
+    struct chain_processes processes = chain_processes(list, 2, of);
+    chain_pieces pieces = longest_chain(timeline, &processes, 0, 0, 2000000000);
+    assert_int_equal(pieces.n, 1);
+    vec_free(&pieces);
+    vec_free(&processes.list);
+    end();
+}
+
 /* It was created before its parent waited. */
 TEST(at_the_begin_of_a_child_it_goes_back_to_what_its_parent_did)
 {
