@@ -100,15 +100,16 @@ TEST(it_changes_to_the_child_that_ended)
 {
     static const struct made_wake_up wake_ups[] = {{1, 200, 810, 810, WAKER_IS_PROCESS | 8},
                                                    {1, 850, 900, 900, WAKER_IS_PROCESS | 9}};
-    uint32_t of[] = {0, 1, 2};
+    uint32_t of[] = {0, 2, 1};
     for (unsigned has_image = 0; has_image < 2; has_image++) {
         const struct chain_process list[] = {{7, 0, 0, 0, 1000, NOTHING, 0},
-                                             {8, 0, 1, 400, 800, NOTHING, 0},
                                              {has_image ? 8 : 10, 0, 2, 300, 390, NOTHING, 0},
+                                             {8, 0, 1, 400, 800, NOTHING, 0},
+                                             {has_image ? 8 : 10, 0, NOTHING, 100, 150, NOTHING, 0},
                                              {8, 1, NOTHING, 500, 805, NOTHING, 0},
                                              {8, 0, NOTHING, 820, 900, NOTHING, 0}};
         begin(three, 3, wake_ups, 2);
-        struct chain_processes processes = chain_processes(list, 5, of);
+        struct chain_processes processes = chain_processes(list, 6, of);
         chain_pieces pieces = longest_chain(timeline, &processes, 0, 0, 1000);
         assert_int_equal(pieces.n, has_image ? 4 : 3);
         assert_piece(&pieces, 0, 0, 0, 0, 200);
