@@ -23,7 +23,7 @@ static struct chain_process *ended_process(const struct chain *chain, uint32_t t
     uint64_t unit = chain->timeline->header.unit, time = wake_up->time * unit, since = wake_up->began * unit;
     for (size_t i = 0; i < chain->processes->list.n; i++) {
         struct chain_process *process = &chain->processes->list.at[i];
-        if (process->pid == (wake_up->profile & ~WAKER_IS_PROCESS) && process->host == host && process->begin < time &&
+        if (process->first != NOTHING && process->pid == (wake_up->profile & ~WAKER_IS_PROCESS) && process->host == host && process->begin < time &&
             process->end + LONGEST_PAUSE > since && (!found || process->begin > found->begin))
             found = process;
     }

@@ -37,7 +37,7 @@ typedef VEC(struct chain_piece) chain_pieces;
 /* An image of a process: one that executes another program has several. */
 struct chain_process {
     uint32_t pid, host;
-    uint32_t first; /* its first thread, index in timeline->threads */
+    uint32_t first; /* its first thread, index in timeline->threads; NOTHING: it has none there */
     uint64_t begin, end;
     uint32_t waiter; /* longest_chain's: the thread that waited for its end, and since when */
     uint64_t since;

@@ -94,43 +94,49 @@ static struct chain_processes chain_processes(const struct chain_process *list, 
     return processes;
 }
 
-/* Thread 0, of process 7, waits for process 8. That is another image with thread 2 before it is one with thread 1. Other
- * processes have its pid: one on another host, one before, and one after it. */
+/* Thread 0, of process 7, waits for process 8. That is images with threads 3 and 2 before it is one with thread 1. Other
+ * processes have its pid: one on another host, and one after it. */
 TEST(it_changes_to_the_child_that_ended)
 {
     static const struct made_wake_up wake_ups[] = {{1, 200, 810, 810, WAKER_IS_PROCESS | 8},
                                                    {1, 850, 900, 900, WAKER_IS_PROCESS | 9}};
-    uint32_t of[] = {0, 2, 1};
+    const struct made_record four[] = {three[0], three[1], three[2], {4, 10, 10, TRACE_WORK, 3, false}};
+    uint32_t of[] = {0, 2, 1, 3};
     for (unsigned has_image = 0; has_image < 2; has_image++) {
         const struct chain_process list[] = {{7, 0, 0, 0, 1000, NOTHING, 0},
                                              {has_image ? 8 : 10, 0, 2, 300, 390, NOTHING, 0},
                                              {8, 0, 1, 400, 800, NOTHING, 0},
-                                             {has_image ? 8 : 10, 0, NOTHING, 100, 150, NOTHING, 0},
+                                             {has_image ? 8 : 10, 0, 3, 100, 150, NOTHING, 0},
                                              {8, 1, NOTHING, 500, 805, NOTHING, 0},
                                              {8, 0, NOTHING, 820, 900, NOTHING, 0}};
-        begin(three, 3, wake_ups, 2);
+        begin(four, 4, wake_ups, 2);
         struct chain_processes processes = chain_processes(list, 6, of);
         chain_pieces pieces = longest_chain(timeline, &processes, 0, 0, 1000);
-        assert_int_equal(pieces.n, has_image ? 4 : 3);
-        assert_piece(&pieces, 0, 0, 0, 0, 200);
-        if (has_image)
-            assert_piece(&pieces, 1, 2, 200, 300, 390);
-        assert_piece(&pieces, 1 + has_image, 1, has_image ? 390 : 200, 400, 800);
-        assert_piece(&pieces, 2 + has_image, 0, 800, 810, 1000);
+        assert_int_equal(pieces.n, has_image ? 5 : 3);
+        assert_piece(&pieces, 0, 0, 0, 0, has_image ? 100 : 200);
+        if (has_image) {
+            assert_piece(&pieces, 1, 3, 100, 100, 150);
+            assert_piece(&pieces, 2, 2, 150, 300, 390);
+        }
+        assert_piece(&pieces, 1 + 2 * has_image, 1, has_image ? 390 : 200, 400, 800);
+        assert_piece(&pieces, 2 + 2 * has_image, 0, 800, 810, 1000);
         vec_free(&pieces);
         vec_free(&processes.list);
         end();
     }
 }
 
-/* It has ended long before. */
-TEST(a_pid_that_is_used_again)
+/* A process that has ended long before, and one without threads. */
+TEST(pids_of_other_processes)
 {
-    static const struct made_wake_up wake_ups[] = {{1, 1500000000, 1600000000, 1600000000, WAKER_IS_PROCESS | 8}};
-    const struct chain_process list[] = {{7, 0, 0, 0, 2000000000, NOTHING, 0}, {8, 0, 1, 400, 800, NOTHING, 0}};
+    static const struct made_wake_up wake_ups[] = {{1, 1500000000, 1600000000, 1600000000, WAKER_IS_PROCESS | 8},
+                                                   {1, 1700000000, 1800000000, 1800000000, WAKER_IS_PROCESS}};
+    const struct chain_process list[] = {{7, 0, 0, 0, 2000000000, NOTHING, 0},
+                                         {8, 0, 1, 400, 800, NOTHING, 0},
+                                         {0, 0, NOTHING, 0, 1800000000, NOTHING, 0}};
     uint32_t of[] = {0, 1, 0};
-    begin(three, 3, wake_ups, 1);
-    struct chain_processes processes = chain_processes(list, 2, of);
+    begin(three, 3, wake_ups, 2);
+    struct chain_processes processes = chain_processes(list, 3, of);
     chain_pieces pieces = longest_chain(timeline, &processes, 0, 0, 2000000000);
     assert_int_equal(pieces.n, 1);
     vec_free(&pieces);
