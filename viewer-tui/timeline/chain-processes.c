@@ -18,13 +18,13 @@ double process_end(const json_t *process)
 /* Adds the process whose first thread it is. Returns its index; 0: it has no times. */
 static uint32_t add(struct chain_processes *processes, const struct thread *thread, uint32_t first, uint32_t host)
 {
-    double end = process_end(thread->process);
+    double begin = run_number(thread->process, "time_line_begin"), end = process_end(thread->process);
     if (end < 0 || thread->pid <= 0)
         return 0;
     vec_push(&processes->list, ((struct chain_process){.pid = (uint32_t)thread->pid,
                                                        .host = host,
                                                        .first = first,
-                                                       .begin = (uint64_t)(run_number(thread->process, "time_line_begin") * 1e9),
+                                                       .begin = (uint64_t)(begin * 1e9),
                                                        .end = (uint64_t)(end * 1e9),
                                                        .waiter = NOTHING}));
     return (uint32_t)processes->list.n - 1;

@@ -19,12 +19,14 @@ static struct chain_process *ended_process(const struct chain *chain, uint32_t t
     struct chain_process *found = NULL;
     if (!chain->processes || !(wake_up->profile & WAKER_IS_PROCESS))
         return NULL;
+    uint32_t pid = wake_up->profile & ~WAKER_IS_PROCESS;
     uint32_t host = chain->processes->list.at[chain->processes->of[thread]].host;
     uint64_t unit = chain->timeline->header.unit, time = wake_up->time * unit, since = wake_up->began * unit;
     for (size_t i = 0; i < chain->processes->list.n; i++) {
         struct chain_process *process = &chain->processes->list.at[i];
-        if (process->first != NOTHING && process->pid == (wake_up->profile & ~WAKER_IS_PROCESS) && process->host == host && process->begin < time &&
-            process->end + LONGEST_PAUSE > since && (!found || process->begin > found->begin))
+        bool is_it = process->first != NOTHING && process->pid == pid && process->host == host;
+        bool ends_then = process->begin < time && process->end + LONGEST_PAUSE > since;
+        if (is_it && ends_then && (!found || process->begin > found->begin))
             found = process;
     }
     return found;
