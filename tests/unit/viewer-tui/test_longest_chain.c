@@ -107,8 +107,8 @@ TEST(it_changes_to_the_child_that_ended)
                                              {has_image ? 8 : 10, 0, 2, 300, 390, NOTHING, 0},
                                              {8, 0, 1, 400, 800, NOTHING, 0},
                                              {has_image ? 8 : 10, 0, 3, 100, 150, NOTHING, 0},
-                                             {8, 1, NOTHING, 500, 805, NOTHING, 0},
-                                             {8, 0, NOTHING, 820, 900, NOTHING, 0}};
+                                             {8, 1, 0, 500, 805, NOTHING, 0},
+                                             {8, 0, 0, 820, 900, NOTHING, 0}};
         begin(four, 4, wake_ups, 2);
         struct chain_processes processes = chain_processes(list, 6, of);
         chain_pieces pieces = longest_chain(timeline, &processes, 0, 0, 1000);
