@@ -43,10 +43,13 @@ static void find_functions(struct gomp_functions *to, void *library)
     memcpy(&to->test_##field, &function, sizeof function);
     GOMP_LOCKS(F)
 #undef F
+#define F(name, field, version)                                                                    \
+    function = find_function(library, #name, version);                                             \
+    memcpy(&to->field, &function, sizeof function);
+    GOMP_UNLOCKS(F)
+#undef F
     function = find_function(library, "omp_get_max_threads", NULL);
     memcpy(&to->get_max_threads, &function, sizeof function);
-    function = find_function(library, "GOMP_critical_name_end", NULL);
-    memcpy(&to->critical_name_end, &function, sizeof function);
 }
 
 /* ---- versions ---- */

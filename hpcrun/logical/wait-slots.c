@@ -110,6 +110,7 @@ static void clear(struct agent_slot *slot)
     clear_part(&slot->gomp);
     clear_part(&slot->ompt);
     clear_part(&slot->tbb);
+    clear_part(&slot->openblas);
     atomic_store(&slot->lock, 0);
     atomic_store(&slot->holder, 0);
     atomic_store(&slot->is_charged, 0);
