@@ -23,6 +23,7 @@
 struct foreign_thread {
     struct foreign_thread *next; /* with a tid of the same slot */
     struct thread *thread;
+    struct known_stack stack;
     int opener;       /* for perf_rings_counts */
     uint64_t sampled; /* CPU time that its samples stand for, ns */
     uint64_t last;    /* CLOCK_MONOTONIC of its last sample */
@@ -122,14 +123,27 @@ static void add_bp(struct unwinder *u, ucontext_t *context)
     inner = &u->guard;
 }
 
-static void unwind_and_record(struct thread *thread, const struct perf_sample *sample,
+/* What is beyond the copy, and was found, needs no larger one, but no smaller one either. */
+static uint64_t asked_bytes(const struct unwinder *u, const struct perf_sample *sample)
+{
+    uint64_t extent = u->depth ? u->path[0].sp - sample->registers[SAMPLED_SP] : 0;
+    switch (foreign_memory_rest()) {
+    case REST_CHANGED: return sample->copy_bytes + 1;
+    case REST_READ: return sample->copy_bytes;
+    default: return extent < sample->copy_bytes ? extent : sample->copy_bytes;
+    }
+}
+
+static void unwind_and_record(struct foreign_thread *its, const struct perf_sample *sample,
                               const struct increment *increment)
 {
     ucontext_t context = {0};
+    struct thread *thread = its->thread;
     struct thread_event *event = &thread->events[0];
     for (unsigned i = 0; i < SAMPLED_REGISTER_COUNT; i++)
         context.uc_mcontext.gregs[greg_of[i]] = (greg_t)sample->registers[i];
-    thread->unwinder.elsewhere = foreign_memory(sample->stack, sample->stack_bytes);
+    thread->unwinder.elsewhere =
+        foreign_memory(&its->stack, sample->registers[SAMPLED_SP], sample->stack, sample->stack_bytes);
     inner = &thread->unwinder.guard;
     if (guard_enter(&outer) == 0) {
         if (sample->is_waiting)
@@ -153,11 +167,11 @@ static void drop(struct thread *thread, const struct increment *increment)
     thread_image_count(thread, &thread->events[0], FATE_DROPPED_ENDING, 1, increment->amount);
 }
 
-void foreign_threads_sample(const struct perf_sample *sample)
+uint64_t foreign_threads_sample(const struct perf_sample *sample)
 {
     struct foreign_thread *its = thread_of(sample);
     if (!its || (!sample->is_waiting && !perf_rings_counts(sample->tid, sample->event, &its->opener)))
-        return;
+        return 0;
     uint64_t ready = waits_enter(sample->tid, sample->is_waiting), time = sample->is_waiting ? 0 : sample->period;
     its->last = sample->time > its->last ? sample->time : its->last + 1;
     const struct increment increment = {
@@ -170,13 +184,14 @@ void foreign_threads_sample(const struct perf_sample *sample)
         .kernel_count = sample->kernel_count,
     };
     if (sample->is_64_bit)
-        unwind_and_record(its->thread, sample, &increment);
+        unwind_and_record(its, sample, &increment);
     else
         drop(its->thread, &increment);
     thread_image_commit(its->thread, ticks_now());
     if (sample->is_64_bit)
         sample_trace(its->thread, &its->thread->events[0], &increment);
     its->sampled += time;
+    return sample->is_64_bit ? asked_bytes(&its->thread->unwinder, sample) : 0;
 }
 
 void foreign_threads_lose(uint64_t samples, uint64_t period)
@@ -233,6 +248,7 @@ void foreign_threads_end(int tid, uint64_t wall)
     add_time(&ended, its);
     *at = its->next;
     thread_retire(its->thread);
+    known_stack_release(&its->stack);
     free(its);
 }
 

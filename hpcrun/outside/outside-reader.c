@@ -5,6 +5,7 @@
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/outside-worker.h"
 #include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/stack-copies.h"
 #include "hpcrun/outside/traced-processes.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
@@ -158,6 +159,7 @@ static void reap(void)
         if (waitpid(its->worker, &status, WNOHANG) != its->worker)
             continue;
         note_end_of_worker(status);
+        stack_copies_gather(its->queue);
         record_queue_give_back(its->queue);
         *its = endings[--ending_count];
     }
@@ -314,11 +316,11 @@ static bool open_events(void)
 {
     const struct outside_work *work = reader.work;
     unsigned missing = 0;
-    int error = 0;
     process.pid = -1;
     kernel_code_init();
-    perf_rings_prepare(&process.config.events[0], work->command && !reader.has_begun);
-    if (work->count == 0)
+    int error = perf_rings_prepare(&process.config.events[0], work->command && !reader.has_begun);
+    stack_copies_begin();
+    if (work->count == 0 && error == 0)
         error = perf_rings_open_system();
     for (int i = 0; i < work->count && error == 0; i++) {
         process.pid = work->pids[i];
@@ -469,7 +471,19 @@ static uint64_t cpu_of(int who)
            (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
 }
 
-/* "measured from outside: 3 programs; reading took 0.012 s CPU" */
+static void add_copies(struct text *line)
+{
+    struct copy_range range = stack_copies_range();
+    if (range.least == range.most)
+        return;
+    text_add(line, ", copies of stacks had ");
+    text_add_number(line, range.least);
+    text_add(line, " to ");
+    text_add_number(line, range.most);
+    text_add(line, " KB");
+}
+
+/* "measured from outside: 3 programs; reading took 0.012 s CPU, copies of stacks had 4 to 60 KB" */
 static void report_reading(void)
 {
     char buffer[256];
@@ -480,6 +494,7 @@ static void report_reading(void)
     text_add(&line, "; reading took ");
     text_add_decimal(&line, (cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN)) / 1000000, 3);
     text_add(&line, " s CPU");
+    add_copies(&line);
     if (reader.too_late) {
         text_add(&line, "; not measured, since they ended before hpcrun had looked at them: ");
         text_add_number(&line, reader.too_late);
@@ -526,6 +541,8 @@ int outside_read(const struct outside_work *work)
         perf_rings_wait(reader.given, (unsigned)work->count, waits_for_exec ? EXEC_WAIT_MS : WAIT_MS);
         reader.until = perf_rings_read(any_has_ended(), on_record);
         traced_visit(wake_worker);
+        if (!waits_for_exec)
+            stack_copies_fit(on_record);
         runs = some_run() && (!waits_for_exec || !reader.has_begun || !work->gains_rights || begin_with_rights());
         reap();
     }

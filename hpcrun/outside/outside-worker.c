@@ -73,6 +73,11 @@ static void on_lost(uint64_t samples)
     foreign_threads_lose(samples, worker.period);
 }
 
+static void on_sample(const struct perf_sample *sample)
+{
+    record_queue_ask(worker.queue, foreign_threads_sample(sample));
+}
+
 static void on_end(int tid, uint64_t time)
 {
     foreign_threads_end(tid, time);
@@ -80,7 +85,7 @@ static void on_end(int tid, uint64_t time)
 }
 
 static const struct perf_visitor visitor = {.map = foreign_modules_add,
-                                            .sample = foreign_threads_sample,
+                                            .sample = on_sample,
                                             .lost = on_lost,
                                             .begin = waits_add,
                                             .end = on_end,

@@ -55,6 +55,16 @@ uint64_t perf_record_time(const struct perf_event_header *record)
                                               : trailer_of(record).time;
 }
 
+uint64_t perf_record_event(const struct perf_event_header *record)
+{
+    return record->type == PERF_RECORD_SAMPLE ? ((const struct sample_record *)record)->id : trailer_of(record).id;
+}
+
+uint64_t perf_record_lost(const struct perf_event_header *record)
+{
+    return record->type == PERF_RECORD_LOST ? ((const struct lost_record *)(const void *)record)->lost : 0;
+}
+
 /* Sample, mapping, name, begin and end have it at the same place. */
 int perf_record_pid(const struct perf_event_header *record)
 {
@@ -158,6 +168,7 @@ static void visit_sample(const struct perf_visitor *visitor, const struct perf_e
     if (bytes > 0 && (uint64_t)(end - at) >= bytes + sizeof valid)
         memcpy(&valid, at + bytes, sizeof valid);
     sample.stack = at;
+    sample.copy_bytes = bytes;
     sample.stack_bytes = valid < bytes ? valid : bytes;
     visitor->sample(&sample);
 }
@@ -168,9 +179,7 @@ void perf_record_visit(const struct perf_event_header *record, const struct perf
     switch (record->type) {
     case PERF_RECORD_MMAP2: visit_map(visitor, record); break;
     case PERF_RECORD_SAMPLE: visit_sample(visitor, record); break;
-    case PERF_RECORD_LOST:
-        visitor->lost(((const struct lost_record *)(const void *)record)->lost);
-        break;
+    case PERF_RECORD_LOST: visitor->lost(perf_record_lost(record)); break;
     case PERF_RECORD_FORK: visitor->begin((int)task->tid); break;
     case PERF_RECORD_EXIT: visitor->end((int)task->tid, task->time); break;
     case PERF_RECORD_SWITCH:

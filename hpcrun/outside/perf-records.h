@@ -28,7 +28,7 @@ struct perf_sample {
     bool is_64_bit;        /* and the thread has registers of its own: it is none of the kernel's */
     uint64_t registers[SAMPLED_REGISTER_COUNT];
     const uint8_t *stack;
-    size_t stack_bytes;
+    size_t stack_bytes, copy_bytes; /* that are there; that the event's copies have at most */
     const uint64_t *kernel; /* frames of the kernel, innermost first: struct increment */
     unsigned kernel_count;
 };
@@ -44,9 +44,13 @@ struct perf_visitor {
 };
 void perf_record_visit(const struct perf_event_header *record, const struct perf_visitor *visitor);
 
-/* CLOCK_MONOTONIC of a record, and the process that it is of: of a begin, the new one. */
+/* CLOCK_MONOTONIC of a record, the id of its event, and the process that it is of: of a begin, the new one. */
 uint64_t perf_record_time(const struct perf_event_header *record);
+uint64_t perf_record_event(const struct perf_event_header *record);
 int perf_record_pid(const struct perf_event_header *record);
+
+/* The number of samples that PERF_RECORD_LOST reports; 0: it is another record. */
+uint64_t perf_record_lost(const struct perf_event_header *record);
 
 /* PERF_RECORD_FORK and PERF_RECORD_EXIT: begin and end of a thread. The first one of a process has another
  * process as its parent. */

@@ -1,6 +1,7 @@
 #include "hpcrun/outside/perf-rings.h"
 
 #include "hpcrun/base/sys.h"
+#include "hpcrun/outside/copy-size.h"
 #include "hpcrun/outside/measured-process.h"
 #include "lib/binary-search.h"
 
@@ -17,34 +18,39 @@
 #define PAGE     4096u
 #define MAX_CPUS 1024
 
-/* A ring has room for the samples of about a tenth of a second, and a sample for the stack of most paths.
- * Users without privileges get kernel.perf_event_mlock_kb for each CPU, 516 KB, of all their rings. */
-#define MOST_BYTES        (64u << 20) /* of all rings */
-#define MOST_RING_BYTES   (4u << 20)
-#define LEAST_RING_BYTES  (64u << 10)
-#define USUAL_RING_BYTES  (512u << 10)
-#define MOST_STACK_BYTES  (32u << 10)
-#define LEAST_STACK_BYTES (4u << 10)
-#define ROOM_NS           100000000u
+/* A ring has room for the samples of this time. Users without privileges get kernel.perf_event_mlock_kb for each CPU,
+ * 516 KB, and what they may lock (ulimit -l) of all their rings. */
+#define MOST_BYTES       (64u << 20) /* of all rings */
+#define MOST_RING_BYTES  (4u << 20)
+#define LEAST_RING_BYTES (64u << 10)
+#define ROOM_NS          20000000u
 
 /* The rings of several CPUs have no common order. A record's time is taken a bit before others see it: the
  * youngest records stay in their rings until the next reading, so that records are read in the order of time. */
-#define SETTLING_NS 1000000u
+#define SETTLING_NS 200000u
 
 /* If the kernel does not end the events of a program in this time, the program has not gained rights. */
 #define END_MS 100
 
 struct ring {
-    int fd;                            /* the event that it was mapped for */
+    int fd;                            /* an event of this process without samples: the ring stays when others end */
     struct perf_event_mmap_page *page; /* NULL: no ring */
     size_t bytes;                      /* a power of two */
     uint64_t head, next;               /* of what is being read */
 };
 
-/* An event; they are opened in the order of their ids. */
+/* An event. */
 struct opened {
     uint64_t id;
-    int fd, tid;
+    int fd, tid; /* fd -1: it is closed */
+};
+
+/* All events in the order in which they were opened, which is that of their ids. In memory that workers share: they know
+ * events that are opened later. */
+#define MOST_EVENTS (1u << 20)
+struct events {
+    _Atomic size_t count, first; /* `first`: index of the first one with the present size of copies */
+    struct opened at[MOST_EVENTS];
 };
 
 static struct {
@@ -52,12 +58,15 @@ static struct {
     unsigned cpus, online[MAX_CPUS];
     struct ring rings[MAX_CPUS]; /* by index in `online` */
     size_t ring_bytes;           /* of the next ring */
-    struct opened *events;
-    size_t count, room;
-    int error;        /* a negative errno of the last failure that matters */
-    unsigned missing; /* threads without events */
-    bool any_new, is_system;
-} perf;
+    struct events *events;
+    size_t first_before; /* events->first before perf_rings_begin_again */
+    uint64_t again_id;   /* events from this id on are those opened again, */
+    uint64_t again_time; /* and count from then on, when others no longer do */
+    uint64_t lost;       /* samples */
+    int error;           /* a negative errno of the last failure that matters */
+    unsigned missing;    /* threads without events */
+    bool any_new, is_system, has_young; /* the last: records that were too young are in the rings */
+} perf = {.again_id = UINT64_MAX, .again_time = UINT64_MAX};
 
 /* ---- opening ---- */
 
@@ -121,38 +130,57 @@ static int map_ring(struct ring *ring, int fd)
     return -errno;
 }
 
-static int add_event(int fd, int tid, struct ring *ring)
+static int open_ring(unsigned i)
+{
+    struct perf_event_attr attr = {.size = sizeof attr,
+                                   .type = PERF_TYPE_SOFTWARE,
+                                   .config = PERF_COUNT_SW_DUMMY,
+                                   .disabled = 1,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1,
+                                   .use_clockid = 1,
+                                   .clockid = CLOCK_MONOTONIC,
+                                   .watermark = 1,
+                                   .wakeup_watermark = LEAST_RING_BYTES / 4};
+    if (perf.rings[i].page)
+        return 0;
+    int fd = (int)sys6(SYS_perf_event_open, SYS_ARG(&attr), 0, perf.online[i], -1, PERF_FLAG_FD_CLOEXEC, 0);
+    if (fd == -ENODEV) /* the CPU went offline */
+        return 0;
+    int error = fd < 0 ? fd : map_ring(&perf.rings[i], fd);
+    if (error < 0 && fd >= 0)
+        close(fd);
+    return error;
+}
+
+static int add_event(int fd, int tid, const struct ring *ring)
 {
     uint64_t id;
-    int error = ring->page ? 0 : map_ring(ring, fd);
-    if (error == 0 && ring->fd != fd && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0)
-        error = -errno;
-    if (error == 0 && ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
-        error = -errno;
-    if (error == 0 && perf.count == perf.room) {
-        size_t room = perf.room ? 2 * perf.room : 256;
-        struct opened *grown = realloc(perf.events, room * sizeof *grown);
-        perf.events = grown ? grown : perf.events;
-        perf.room = grown ? room : perf.room;
-        error = grown ? 0 : -ENOMEM;
-    }
-    if (error == 0)
-        perf.events[perf.count++] = (struct opened){id, fd, tid};
-    return error;
+    size_t n = perf.events->count;
+    if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0 || ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
+        return -errno;
+    if (n == MOST_EVENTS)
+        return -EMFILE;
+    perf.events->at[n] = (struct opened){id, fd, tid};
+    perf.events->count = n + 1;
+    return 0;
 }
 
 static bool has_events(int tid)
 {
-    for (size_t i = perf.count; i > 0; i--)
-        if (perf.events[i - 1].tid == tid)
+    const struct events *events = perf.events;
+    for (size_t i = events->count; i > events->first; i--)
+        if (events->at[i - 1].tid == tid)
             return true;
     return false;
 }
 
 static int open_on_cpu(int tid, unsigned i)
 {
+    if (!perf.rings[i].page)
+        return 0;
     int fd = open_as_allowed(tid, perf.online[i]);
-    if (fd == -ENODEV) /* the CPU went offline */
+    if (fd == -ENODEV)
         return 0;
     int error = fd < 0 ? fd : add_event(fd, tid, &perf.rings[i]);
     if (error < 0 && fd >= 0)
@@ -185,14 +213,6 @@ static void raise_descriptor_limit(void)
     }
 }
 
-/* As many bytes of the stack as leave room for the samples of a tenth of a second; a multiple of 8. */
-static unsigned stack_bytes(uint64_t period)
-{
-    uint64_t samples = ROOM_NS / period + 1, bytes = USUAL_RING_BYTES / samples;
-    bytes = bytes > MOST_STACK_BYTES ? MOST_STACK_BYTES : bytes;
-    return (unsigned)(bytes < LEAST_STACK_BYTES ? LEAST_STACK_BYTES : bytes & ~(uint64_t)7);
-}
-
 static void describe(const struct event *event, bool at_exec)
 {
     perf.attr = (struct perf_event_attr){
@@ -204,7 +224,7 @@ static void describe(const struct event *event, bool at_exec)
                        PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
         .exclude_callchain_user = 1,
         .sample_regs_user = SAMPLED_REGISTERS,
-        .sample_stack_user = stack_bytes(event->period),
+        .sample_stack_user = COPY_SIZE(0),
         .inherit = 1,
         .mmap = 1,
         .mmap2 = 1,
@@ -235,20 +255,43 @@ int perf_rings_probe(int pid)
     return fd < 0 ? fd : 0;
 }
 
-void perf_rings_prepare(const struct event *event, bool at_exec)
+static struct events *map_events(void)
 {
+    void *at = mmap(NULL, sizeof(struct events), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+int perf_rings_prepare(const struct event *event, bool at_exec)
+{
+    int error = 0;
     find_cpus();
     for (perf.ring_bytes = MOST_RING_BYTES; perf.ring_bytes * perf.cpus > MOST_BYTES;)
         perf.ring_bytes /= 2;
     raise_descriptor_limit();
     describe(event, at_exec);
+    if (!perf.events && !(perf.events = map_events()))
+        return -ENOMEM;
+    for (unsigned i = 0; i < perf.cpus && error == 0; i++)
+        error = open_ring(i);
+    return error;
+}
+
+/* ring_bytes is the size of the last ring, which is the least one. */
+uint64_t perf_rings_most_copy(void)
+{
+    return perf.ring_bytes / (ROOM_NS / perf.attr.sample_period + 1);
+}
+
+void perf_rings_set_copy(unsigned bytes)
+{
+    perf.attr.sample_stack_user = bytes;
 }
 
 /* Repeats until a pass finds no new thread. A thread that began before its creator had an event has none
  * by inheritance; one that began later may now have two, and its samples count once (perf_rings_counts). */
 int perf_rings_open(unsigned *missing)
 {
-    size_t count = perf.count;
+    size_t count = perf.events->count;
     perf.error = 0;
     do {
         perf.any_new = false;
@@ -259,7 +302,7 @@ int perf_rings_open(unsigned *missing)
         *missing += perf.missing;
     } while (perf.any_new && perf.error == 0);
     perf.missing = 0;
-    return perf.error ? perf.error : perf.count == count ? -ESRCH : 0;
+    return perf.error ? perf.error : perf.events->count == count ? -ESRCH : 0;
 }
 
 int perf_rings_open_system(void)
@@ -278,29 +321,66 @@ bool perf_rings_see_kernel(void)
     return !perf.attr.exclude_kernel;
 }
 
+bool perf_rings_are_system(void)
+{
+    return perf.is_system;
+}
+
+size_t perf_rings_count(void)
+{
+    return perf.events->count;
+}
+
+static void close_events(size_t from, size_t to)
+{
+    for (struct opened *its = perf.events->at + from; its < perf.events->at + to; its++) {
+        if (its->fd >= 0)
+            close(its->fd);
+        its->fd = -1;
+    }
+}
+
+void perf_rings_begin_again(unsigned bytes)
+{
+    struct events *events = perf.events;
+    perf.first_before = events->first;
+    perf.again_id = events->count ? events->at[events->count - 1].id + 1 : 0;
+    perf.again_time = UINT64_MAX;
+    perf.attr.disabled = perf.attr.enable_on_exec = 0;
+    perf_rings_set_copy(bytes);
+    events->first = events->count;
+}
+
+void perf_rings_end_again(bool is_good)
+{
+    struct events *events = perf.events;
+    size_t first = events->first;
+    if (is_good) {
+        perf.again_time = sys_clock(CLOCK_MONOTONIC);
+        close_events(0, first);
+    } else {
+        close_events(first, events->count);
+        events->first = perf.first_before;
+    }
+}
+
 void perf_rings_stop(void)
 {
-    for (size_t i = 0; i < perf.count; i++)
-        ioctl(perf.events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+    for (size_t i = 0; perf.events && i < perf.events->count; i++)
+        ioctl(perf.events->at[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 void perf_rings_await_end(void)
 {
-    struct pollfd first = {.fd = perf.events[0].fd};
+    struct pollfd first = {.fd = perf.events->at[0].fd};
     while (poll(&first, 1, END_MS) < 0 && errno == EINTR)
         continue;
-    for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++) {
-        if (ring->page)
-            munmap(ring->page, PAGE + ring->bytes);
-        *ring = (struct ring){0};
-    }
-    while (perf.count > 0)
-        close(perf.events[--perf.count].fd);
+    close_events(0, perf.events->count);
+    perf.events->count = 0;
 }
 
 /* ---- reading ---- */
 
-/* An event whose thread has ended is always ready, with POLLHUP: that must not make a loop without a pause. */
 void perf_rings_wait(struct pollfd *others, unsigned count, int milliseconds)
 {
     static struct pollfd fds[MAX_CPUS + MAX_OTHERS];
@@ -309,11 +389,8 @@ void perf_rings_wait(struct pollfd *others, unsigned count, int milliseconds)
     for (unsigned i = 0; i < perf.cpus; i++)
         if (perf.rings[i].page)
             fds[n++] = (struct pollfd){.fd = perf.rings[i].fd, .events = POLLIN};
-    bool is_ready = poll(fds, n, milliseconds) > 0, has_hung_up = is_ready;
-    for (nfds_t i = 0; i < n && is_ready; i++)
-        has_hung_up &= !(fds[i].revents & POLLIN);
-    if (has_hung_up)
-        poll(fds, count, milliseconds);
+    const struct timespec time = sys_timespec(perf.has_young ? SETTLING_NS : (uint64_t)milliseconds * 1000000u);
+    ppoll(fds, n, &time, NULL);
     memcpy(others, fds, count * sizeof *fds);
 }
 
@@ -340,14 +417,22 @@ static const struct perf_event_header *record_at(const struct ring *ring, uint64
  * its own when the thread began. Its own one counts, else that of the first sample. */
 bool perf_rings_counts(int tid, uint64_t event, int *opener)
 {
+    const struct events *events = perf.events;
     if (perf.is_system)
         return true;
-    size_t i = partition_point(k, perf.count, perf.events[k].id < event);
-    if (i == perf.count || perf.events[i].id != event)
+    size_t count = events->count, i = partition_point(k, count, events->at[k].id < event);
+    if (i == count || events->at[i].id != event)
         return false;
-    if (*opener == 0)
-        *opener = has_events(tid) ? tid : perf.events[i].tid;
-    return perf.events[i].tid == *opener;
+    if (*opener == 0 || events->at[i].tid == tid)
+        *opener = has_events(tid) ? tid : events->at[i].tid;
+    return events->at[i].tid == *opener;
+}
+
+/* Whether a record comes from an event that counts at its time. */
+static bool is_current(const struct perf_event_header *record)
+{
+    bool is_again = perf_record_event(record) >= perf.again_id;
+    return record->type == PERF_RECORD_LOST || is_again == (perf_record_time(record) >= perf.again_time);
 }
 
 /* The ring with the earliest record that was not visited, of those until `limit`; NULL: there is none. */
@@ -381,11 +466,23 @@ uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_hea
             ring->next = ring->head;
             continue;
         }
-        visit(record);
+        perf.lost += perf_record_lost(record);
+        if (is_current(record))
+            visit(record);
         ring->next += size;
     }
+    perf.has_young = false;
     for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++)
-        if (ring->page)
+        if (ring->page) {
+            perf.has_young |= ring->next < ring->head;
             __atomic_store_n(&ring->page->data_tail, ring->next, __ATOMIC_RELEASE);
+        }
     return limit;
+}
+
+uint64_t perf_rings_lost(void)
+{
+    uint64_t lost = perf.lost;
+    perf.lost = 0;
+    return lost;
 }

@@ -16,8 +16,14 @@
 /* Whether this process may sample that one: 0, or a negative errno. */
 int perf_rings_probe(int pid);
 
-/* What will be opened. `at_exec`: samples begin with the next exec. */
-void perf_rings_prepare(const struct event *event, bool at_exec);
+/* Maps the rings, and says what will be opened. `at_exec`: samples begin with the next exec. Returns 0, or a negative
+ * errno. */
+int perf_rings_prepare(const struct event *event, bool at_exec);
+
+/* The bytes of the stack that are copied with each sample of the events that will be opened; and the most for which the
+ * rings have room. */
+void perf_rings_set_copy(unsigned bytes);
+uint64_t perf_rings_most_copy(void);
 
 /* Opens the events for all threads of `process` (process/process.h). Returns 0, or a negative errno. Adds the
  * number of threads that have no events, since there were no descriptors for them, to *missing. */
@@ -26,6 +32,15 @@ int perf_rings_open(unsigned *missing);
 /* The same for all processes, also those that begin later: an event on each CPU. Threads of the kernel have samples, too.
  * Only with privileges. perf_rings_probe(-1): whether it is allowed. */
 int perf_rings_open_system(void);
+bool perf_rings_are_system(void);
+
+/* The number of events that were opened, those that are closed included. */
+size_t perf_rings_count(void);
+
+/* Opens events again with another copy of the stack: what is opened between these calls takes the place of all others
+ * from perf_rings_end_again on, or is closed if that is not good. */
+void perf_rings_begin_again(unsigned bytes);
+void perf_rings_end_again(bool is_good);
 
 /* Whether samples include those in the kernel. */
 bool perf_rings_see_kernel(void);
@@ -41,6 +56,9 @@ uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_hea
 /* Whether a sample of this event counts for the thread, or is there twice. *opener is the thread's: 0 before
  * its first sample. */
 bool perf_rings_counts(int tid, uint64_t event, int *opener);
+
+/* The number of samples that rings had no room for since the last call. */
+uint64_t perf_rings_lost(void);
 
 /* Stops all events; the rings can still be read. */
 void perf_rings_stop(void);

@@ -15,6 +15,8 @@ struct record_queue {
     _Atomic uint32_t bell; /* a futex */
     _Atomic uint32_t end;  /* enum queue_end */
     _Atomic uint64_t lost, until;
+    _Atomic uint64_t asked[COPY_SIZES + 1]; /* struct copy_demand */
+    uint64_t lost_to_say;                   /* the writer's: of `lost`, since the last record_queue_demand */
     uint64_t woken; /* the writer's: `head` at the last call of record_queue_wake */
     bool is_taken;  /* the writer's */
     _Alignas(4096) uint8_t data[QUEUE_BYTES];
@@ -79,12 +81,21 @@ void record_queue_put(struct record_queue *queue, const struct perf_event_header
         tail = at;
     if (at + record->size - tail > room) {
         atomic_fetch_add(&queue->lost, is_sample);
+        queue->lost_to_say += is_sample;
         return;
     }
     if (!is_empty)
         skip(queue, head, at);
     memcpy(queue->data + at % QUEUE_BYTES, record, record->size);
     atomic_store(&queue->head, at + record->size);
+}
+
+void record_queue_demand(struct record_queue *queue, struct copy_demand *demand)
+{
+    for (unsigned i = 0; i <= COPY_SIZES; i++)
+        demand->asked[i] += atomic_exchange(&queue->asked[i], 0);
+    demand->lost += queue->lost_to_say;
+    queue->lost_to_say = 0;
 }
 
 static void ring(struct record_queue *queue)
@@ -135,6 +146,11 @@ void record_queue_remove_first(struct record_queue *queue)
 uint64_t record_queue_lost(struct record_queue *queue)
 {
     return atomic_exchange(&queue->lost, 0);
+}
+
+void record_queue_ask(struct record_queue *queue, uint64_t bytes)
+{
+    atomic_fetch_add(&queue->asked[copy_size_for(bytes)], 1);
 }
 
 enum queue_end record_queue_ended(const struct record_queue *queue)

@@ -4,6 +4,8 @@
 #ifndef HPCRUN_OUTSIDE_RECORD_QUEUE_H
 #define HPCRUN_OUTSIDE_RECORD_QUEUE_H
 
+#include "hpcrun/outside/copy-size.h"
+
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +33,9 @@ void record_queue_wake(struct record_queue *queue, uint64_t until);
 enum queue_end { QUEUE_OPEN, QUEUE_PROCESS_ENDED, QUEUE_EXEC, QUEUE_MEASUREMENT_ENDED };
 void record_queue_end(struct record_queue *queue, enum queue_end why);
 
+/* Adds what the reader has asked for, and the samples that were lost, since the last call. */
+void record_queue_demand(struct record_queue *queue, struct copy_demand *demand);
+
 /* ---- for the reader ---- */
 
 /* The first record, NULL: there is none; and its removal. */
@@ -39,6 +44,9 @@ void record_queue_remove_first(struct record_queue *queue);
 
 /* The number of samples that were lost since the last call. */
 uint64_t record_queue_lost(struct record_queue *queue);
+
+/* A sample asked for a copy of its stack with so many bytes. */
+void record_queue_ask(struct record_queue *queue, uint64_t bytes);
 
 enum queue_end record_queue_ended(const struct record_queue *queue);
 

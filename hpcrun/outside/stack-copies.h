@@ -1,0 +1,24 @@
+/* Fits the size of the copies of stacks (copy-size.h): perf's events are opened again with another size. The rings
+ * stay. Events of both sizes exist for a few milliseconds; perf_rings_read takes each record once. */
+#ifndef HPCRUN_OUTSIDE_STACK_COPIES_H
+#define HPCRUN_OUTSIDE_STACK_COPIES_H
+
+#include "hpcrun/outside/record-queue.h"
+
+/* The size for the first events, after perf_rings_prepare. */
+void stack_copies_begin(void);
+
+/* Takes into account what the queue's reader has asked for. */
+void stack_copies_gather(struct record_queue *queue);
+
+/* The same for all queues; then opens the events of all processes again if it is time to. `visit`: for records that it
+ * reads meanwhile. */
+void stack_copies_fit(void (*visit)(const struct perf_event_header *record));
+
+/* The least and the largest size up to now, KB. */
+struct copy_range {
+    unsigned least, most;
+};
+struct copy_range stack_copies_range(void);
+
+#endif
