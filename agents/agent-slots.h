@@ -77,7 +77,7 @@ struct agent_slot_part {
     void *records;         /* free task records */
     uint32_t record_count; /* their number */
     uint32_t teams;        /* number of teams that the thread has begun */
-    uint64_t arrived;      /* when it last arrived at a barrier (common/team-waits.h); 0: never */
+    uint64_t arrived;      /* since when it waits for others (common/team-waits.h, tbb/task-wakers.h); 0: it does not */
     struct agent_slot_waits waits;
     struct agent_slot_team team; /* the innermost one whose member it is, or was last */
 };
@@ -86,7 +86,9 @@ struct agent_slot_part {
 struct agent_slot_tasks {
     _Atomic uint32_t queued; /* tasks that the thread has put there */
     _Atomic uint32_t begun;  /* those that it has begun itself */
-    _Atomic uint32_t taken;  /* those that other threads have begun; only this is written by them */
+    _Atomic uint32_t taken;  /* those that other threads have begun */
+    uint32_t seen_taken;     /* `taken` when the thread last began to look for a task */
+    _Atomic uint64_t taken_at; /* when another thread last began one. Only this and `taken` are written by others */
 };
 
 struct agent_slot {
@@ -122,10 +124,12 @@ struct agent_slot *hpctoolkit_own_slot(void) __attribute__((weak, visibility("de
 /* Normal context. An agent says which thread ended a wait of another thread; the time line shows it. `object` is the
  * address of a lock, barrier, ..., or a number that cannot be an address. Both functions are weak, as above.
  *
- * lets_go: the calling thread is about to release the threads that wait for the object. Returns the current time.
- * waited: the calling thread has waited for the object since a time that lets_go returned. */
+ * lets_go: the calling thread is about to release the threads that wait for the object; NULL: nothing. Returns the
+ * current time.
+ * waited: the calling thread has waited for the object since a time that lets_go returned. False: the wait was long enough
+ * to be recorded, but no thread is known to have ended it. */
 uint64_t hpctoolkit_lets_go(const volatile void *object) __attribute__((weak, visibility("default")));
-void hpctoolkit_waited(const volatile void *object, uint64_t since) __attribute__((weak, visibility("default")));
+bool hpctoolkit_waited(const volatile void *object, uint64_t since) __attribute__((weak, visibility("default")));
 
 /* All slots: slot i is chunk[i / AGENT_SLOTS][i % AGENT_SLOTS]. Slots at `end` and above are free.
  * The memory stays. */

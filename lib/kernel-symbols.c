@@ -99,11 +99,17 @@ static void write_procedures(struct gzip *gzip, const struct kernel_procedures *
     }
 }
 
+/* The caller frees. */
+static char *header_of(uint64_t boot, bool is_all)
+{
+    return mem_printf("kernel %" PRIx64 "%s\n", boot, is_all ? " all" : "");
+}
+
 char *kernel_symbols_packed(const struct kernel_procedures *procedures, uint64_t boot, const uint64_t *offsets, size_t n,
                             size_t *size)
 {
     struct gzip gzip;
-    char *bytes = NULL, *header = mem_printf("kernel %" PRIx64 "\n", boot);
+    char *bytes = NULL, *header = header_of(boot, offsets == NULL);
     FILE *out = open_memstream(&bytes, size);
     if (!out)
         diag_fatal(NULL, "out of memory");
@@ -130,6 +136,16 @@ static bool read_symbol(const char *line, size_t length, struct kernel_symbol *s
     symbol->name = end + 1;
     symbol->length = (size_t)(line + length - symbol->name);
     return symbol->length > 0;
+}
+
+bool kernel_symbols_are_all(const char *text, uint64_t boot)
+{
+    char *header = header_of(boot, true);
+    const char *found = text;
+    while ((found = strstr(found, header)) && found > text && found[-1] != '\n')
+        found++;
+    free(header);
+    return found;
 }
 
 void kernel_symbols_visit(const char *text, size_t size, uint64_t boot,

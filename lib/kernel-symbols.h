@@ -1,5 +1,5 @@
 /* The kernel's procedures, as hpcrun saves them next to the measurements: a gzip file whose first line is
- * "kernel BOOT", and whose further lines are "OFFSET SIZE NAME", all numbers hexadecimal. Offsets count from where the
+ * "kernel BOOT", with " all" after it if no name is left out, and whose further lines are "OFFSET SIZE NAME", all numbers hexadecimal. Offsets count from where the
  * kernel's code begins, so the file does not tell where the kernel is in memory. BOOT is the hash of the boot's id,
  * since loadable modules have other offsets in another boot. Processes that are measured from outside append a
  * gzip member each, with the procedures in their call paths only. */
@@ -32,6 +32,9 @@ void kernel_procedures_free(struct kernel_procedures *procedures);
  * all. The caller frees. */
 char *kernel_symbols_packed(const struct kernel_procedures *procedures, uint64_t boot, const uint64_t *offsets, size_t n,
                             size_t *size);
+
+/* Whether the text of a file has all names of that boot. */
+bool kernel_symbols_are_all(const char *text, uint64_t boot);
 
 struct kernel_symbol {
     uint64_t begin, end; /* offsets */

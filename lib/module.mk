@@ -9,6 +9,7 @@ $(eval $(call unit_test,lib/test_containers,$(TOOL_LIB),))
 $(eval $(call unit_test,lib/test_elf_notes,,))
 $(eval $(call unit_test,lib/test_bytes,$(TOOL_LIB),-lz))
 $(eval $(call unit_test,lib/test_process_list,$(TOOL_LIB),))
+$(eval $(call unit_test,lib/test_subprocess,$(TOOL_LIB),-lpthread))
 $(eval $(call unit_test,lib/test_kernel_symbols,$(TOOL_LIB),-lz))
 MEASUREMENT_ENCODER = $(BUILD)/obj/tests/unit/lib/measurement_encoder.o
 MEASUREMENT_CHECKS = $(BUILD)/obj/tests/fuzz/measurement-checks.o

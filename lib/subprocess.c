@@ -61,10 +61,19 @@ static int spawn(pid_t *pid, const char *path, char *const *arguments, const int
     return error;
 }
 
+/* Where the caller of this tool ignores ends of children, and so this process does, the kernel forgets how these ended. */
+static void keep_ends_of_children(void)
+{
+    struct sigaction action;
+    if (sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+        signal(SIGCHLD, SIG_DFL);
+}
+
 /* Returns 0 or an errno. */
 static int start(pid_t *pid, const char *path, char *const *arguments, const int files[FILES])
 {
     pthread_mutex_lock(&lock);
+    keep_ends_of_children();
     int error = spawn(pid, path, arguments, files);
     if (error == 0)
         vec_push(&running, *pid);

@@ -14,11 +14,6 @@ static inline const void *barrier_of(const struct agent_slot_part *thread)
     return (const void *)(uintptr_t)(team | (uint64_t)1 << 63);
 }
 
-static inline uint64_t let_go(const volatile void *object)
-{
-    return hpctoolkit_lets_go ? hpctoolkit_lets_go(object) : 0;
-}
-
 /* The master begins a region; it is on its stack, or stays until the region's end. */
 static inline void team_starts(const struct parallel_region *region)
 {
@@ -28,8 +23,8 @@ static inline void team_starts(const struct parallel_region *region)
 /* The thread, not the master, begins to work in a region. It has waited since it arrived at the end of its last one. */
 static inline void team_started(const struct agent_slot_part *thread, const struct parallel_region *region)
 {
-    if (thread->arrived && hpctoolkit_waited)
-        hpctoolkit_waited(region, thread->arrived);
+    if (thread->arrived)
+        has_waited(region, thread->arrived);
 }
 
 /* The thread arrives at a barrier of its team. */
@@ -43,8 +38,8 @@ static inline void team_goes_on(struct agent_slot_part *thread)
 {
     bool has_tasks = atomic_load_explicit(&thread->team.created, memory_order_relaxed) ||
                      atomic_load_explicit(&thread->team.begun, memory_order_relaxed);
-    if (thread->arrived && !has_tasks && hpctoolkit_waited)
-        hpctoolkit_waited(barrier_of(thread), thread->arrived);
+    if (thread->arrived && !has_tasks)
+        has_waited(barrier_of(thread), thread->arrived);
     thread->arrived = 0;
 }
 

@@ -43,6 +43,17 @@ static inline bool slot_is_spare(const struct agent_slot_part *part)
     return !slot || (uint64_t)part - (uint64_t)slot >= sizeof *slot;
 }
 
+/* Normal context. hpctoolkit_lets_go and hpctoolkit_waited (agent-slots.h); without hpcrun the time is 0. */
+static inline uint64_t let_go(const volatile void *object)
+{
+    return hpctoolkit_lets_go ? hpctoolkit_lets_go(object) : 0;
+}
+
+static inline bool has_waited(const volatile void *object, uint64_t since)
+{
+    return !hpctoolkit_waited || hpctoolkit_waited(object, since);
+}
+
 static inline void slot_set_state(struct agent_slot *slot, enum agent_slot_state state)
 {
     atomic_store_explicit(&slot->state, state, memory_order_relaxed);

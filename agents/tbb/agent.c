@@ -26,10 +26,6 @@
 
 static const struct agent_host *host;
 
-/* Offset of the number of references in tbb::detail::d1::wait_context, which is compiled into
- * programs. */
-#define WAIT_REFERENCES 8
-
 /* Threads that libtbb will have before it has created any; 0: no such program. */
 static _Atomic uint32_t configured;
 static _Atomic bool has_created_threads;
@@ -57,7 +53,7 @@ static void count_initial_thread(void)
     cpu_set_t cpus;
     if ((int)syscall(SYS_gettid) != getpid() || !program_needs("libtbb.so.12"))
         return;
-    slot_join(slot_mine(), RUNTIME_TBB);
+    tbb_join(slot_mine());
     if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
         atomic_store(&configured, (uint32_t)CPU_COUNT(&cpus));
 }
@@ -88,7 +84,8 @@ static void thread_begin(void *thread_data, int tid, struct agent_start_routine 
     struct agent_slot *slot = slot_mine();
     slot->pool = RUNTIME_TBB;
     slot_set_state(slot, AGENT_SLOT_IDLE);
-    slot_join(slot, RUNTIME_TBB);
+    tbb_join(slot);
+    slot->tbb.arrived = let_go(NULL);
     atomic_store(&has_created_threads, true);
 }
 
@@ -97,7 +94,7 @@ static void thread_begin(void *thread_data, int tid, struct agent_start_routine 
 static bool is_wait_over(const struct agent_cursor *cursor, const struct agent_slot *slot)
 {
     uint64_t wait = (uint64_t)slot->tbb.own, references;
-    return wait && host->read(cursor, wait + WAIT_REFERENCES, &references, sizeof references) &&
+    return wait && host->read(cursor, wait + offsetof(struct tbb_wait, references), &references, sizeof references) &&
            references == 0;
 }
 

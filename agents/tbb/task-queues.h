@@ -21,7 +21,7 @@ static inline void queue_remove(struct agent_slot *slot, struct agent_slot *owne
     if (owner == slot)
         count_one(&slot->tasks.begun);
     else if (owner)
-        atomic_fetch_add_explicit(&owner->tasks.taken, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&owner->tasks.taken, 1, memory_order_release);
 }
 
 static inline uint32_t queue_length(const struct agent_slot *slot)

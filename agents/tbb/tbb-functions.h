@@ -20,6 +20,11 @@ struct tbb_object {
 /* Indices in the table of a task; the destructors are in front. */
 enum { TASK_EXECUTE = 2, TASK_CANCEL = 3 };
 
+/* tbb::detail::d1::wait_context, which is compiled into programs. */
+struct tbb_wait {
+    uint64_t traits, references; /* tasks that have not ended, and further reasons to wait */
+};
+
 /* tbb::global_control. */
 struct tbb_control {
     size_t value;
@@ -47,6 +52,7 @@ enum { CONTROL_PARALLELISM = 0 }; /* global_control::max_allowed_parallelism */
       (struct tbb_object * task, void *group, void *wait, void *waiting_group))                    \
     X(void, wait, R1("4waitERNS0_2d112wait_contextERNS2_18task_group_contextE"),                   \
       (void *wait, void *group))                                                                   \
+    X(void, notify_waiters, R1("14notify_waitersEm"), (uintptr_t wait))                            \
     X(void, execute, R1("7executeERNS0_2d115task_arena_baseERNS2_13delegate_baseE"),               \
       (void *arena, struct tbb_object *delegate))                                                  \
     X(void, wait_for_arena, R1("4waitERNS0_2d115task_arena_baseE"), (void *arena))                 \

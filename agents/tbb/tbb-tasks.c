@@ -6,7 +6,7 @@
  * and link right; they need the personality routine of GCC's libgcc_s, which is in every process with
  * C++ code. */
 #include "agents/common/body-links.h"
-#include "agents/tbb/task-contexts.h"
+#include "agents/tbb/task-wakers.h"
 #include "agents/tbb/tbb-copies.h"
 #include "agents/tbb/thread-limit.h"
 #include "lib/opaque.h"
@@ -28,7 +28,7 @@ static OPAQUE struct agent_slot *slot_now(void)
 static inline struct agent_slot *slot_of_caller(void)
 {
     struct agent_slot *slot = slot_mine();
-    slot_join(slot, RUNTIME_TBB);
+    tbb_join(slot);
     return slot;
 }
 
@@ -53,8 +53,13 @@ static INLINED void begin(struct running *running, struct task_record *context,
     link_publish(&slot->tbb, &running->link);
     slot_set_state(slot, AGENT_SLOT_WORKING);
     PUBLISH();
-    if (record)
-        queue_remove(slot, task_of(record)->queue);
+    if (record) {
+        struct agent_slot *owner = task_of(record)->queue;
+        if (owner != slot)
+            task_came(slot, record, owner);
+        queue_remove(slot, owner);
+    }
+    slot->tbb.arrived = 0;
     if (__builtin_expect(record_kept(slot) && !running->link.up, 0))
         record_forget_kept(slot);
 }
@@ -68,6 +73,7 @@ static OPAQUE void end(struct running *running)
         record = NULL;
     slot_set_state(slot, running->before);
     link_withdraw(&slot->tbb, &running->link);
+    wait_for_task(slot);
     if (record)
         record_end_task(slot, record);
 }
@@ -144,45 +150,47 @@ TRAMPOLINE static struct tbb_object *run_cancel(struct tbb_object *task,
 
 static inline void wrap_spawned(struct agent_slot *slot, struct tbb_object *task,
                                 const struct tbb_caller *caller, const void *group,
-                                struct agent_slot *queue)
+                                struct agent_slot *queue, bool is_submitted)
 {
-    if (!is_wrapped(task))
-        wrap(task, record_of_spawned(slot, caller, group, false), queue);
+    if (is_wrapped(task))
+        return;
+    struct task_record *record = record_of_spawned(slot, caller, group, is_submitted);
+    task_offered(record, queue);
+    wrap(task, record, queue);
 }
 
 void tbb_spawn(struct tbb_object *task, void *group)
 {
     BEGIN_CALL;
-    wrap_spawned(slot, task, &caller, group, slot);
+    wrap_spawned(slot, task, &caller, group, slot, false);
     real->spawn(task, group);
 }
 
 void tbb_spawn_in_slot(struct tbb_object *task, void *group, uint16_t arena_slot)
 {
     BEGIN_CALL;
-    wrap_spawned(slot, task, &caller, group, slot);
+    wrap_spawned(slot, task, &caller, group, slot, false);
     real->spawn_in_slot(task, group, arena_slot);
 }
 
 void tbb_submit(struct tbb_object *task, void *group, void *arena, uintptr_t is_critical)
 {
     BEGIN_CALL;
-    if (!is_wrapped(task))
-        wrap(task, record_of_spawned(slot, &caller, group, true), NULL);
+    wrap_spawned(slot, task, &caller, group, NULL, true);
     real->submit(task, group, arena, is_critical);
 }
 
 void tbb_enqueue(struct tbb_object *task, void *arena)
 {
     BEGIN_CALL;
-    wrap_spawned(slot, task, &caller, NULL, NULL);
+    wrap_spawned(slot, task, &caller, NULL, NULL, false);
     real->enqueue(task, arena);
 }
 
 void tbb_enqueue_in_group(struct tbb_object *task, void *group, void *arena)
 {
     BEGIN_CALL;
-    wrap_spawned(slot, task, &caller, group, NULL);
+    wrap_spawned(slot, task, &caller, group, NULL, false);
     real->enqueue_in_group(task, group, arena);
 }
 
@@ -194,7 +202,8 @@ struct waiting_call {
     struct body_link *link;
     enum agent_slot_state before;
     struct task_record *context; /* of an algorithm; NULL: none */
-    void *wait_before;           /* tbb.own outside of the call */
+    void *wait;                  /* tbb.own in the call, and outside of it */
+    void *wait_before;
     struct agent_slot *hidden;   /* its tasks cannot be taken in the call; NULL: all can */
     uint32_t hidden_tasks;       /* their number */
 };
@@ -205,15 +214,20 @@ static INLINED void begin_wait(struct waiting_call *call, struct agent_slot *slo
     *call = (struct waiting_call){.link = slot->tbb.link,
                                   .before = slot_state(slot),
                                   .context = context,
+                                  .wait = wait,
                                   .wait_before = slot->tbb.own};
     slot->tbb.own = wait;
     slot_set_state(slot, AGENT_SLOT_IDLE);
+    wait_for_task(slot);
 }
 
 static OPAQUE void end_wait(struct waiting_call *call)
 {
     struct agent_slot *slot = slot_mine();
     PUBLISH();
+    if (call->wait)
+        tasks_ended(slot, call->wait);
+    slot->tbb.arrived = 0;
     slot->tbb.link = call->link;
     slot_set_state(slot, call->before);
     slot->tbb.own = call->wait_before;
@@ -307,6 +321,13 @@ bool tbb_finalize(void *handle, intptr_t mode)
     return real->finalize(handle, mode);
 }
 
+/* The last task of a wait has ended. */
+void tbb_notify_waiters(uintptr_t wait)
+{
+    last_task_ended((const void *)wait);
+    tbb_functions_for(CALLER_PC)->notify_waiters(wait);
+}
+
 /* The thread goes on with other tasks, on another stack, until this one is resumed. */
 void tbb_suspend(void *callback, void *argument)
 {
@@ -317,7 +338,7 @@ void tbb_suspend(void *callback, void *argument)
 
 /* ---- the number of threads ---- */
 
-_Atomic uint32_t tbb_thread_limit;
+_Atomic uint32_t tbb_thread_limit, tbb_threads;
 static _Atomic int controls;
 
 void tbb_create_control(struct tbb_control *control)

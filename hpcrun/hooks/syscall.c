@@ -228,7 +228,7 @@ HOOK int prctl(int option, ...)
     if (option == PR_SET_SYSCALL_USER_DISPATCH && argument[0] == PR_SYS_DISPATCH_ON)
         before_dispatch();
     if (option == PR_SET_TSC && argument[0] == PR_TSC_SIGSEGV)
-        atomic_store(&sampling.no_ticks, true);
+        ticks_forbid();
     return REAL(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
 }
 

@@ -4,6 +4,7 @@
 #include "hpcrun/source/source-perf.h"
 #include "lib/alloc.h"
 #include "lib/diag.h"
+#include "lib/gzip.h"
 #include "lib/kernel-symbols.h"
 #include "lib/safe-output.h"
 
@@ -27,26 +28,38 @@ static bool kernel_may_be_sampled(void)
     return false;
 }
 
-static bool may_have_frames(const struct event *event)
-{
-    return event->kind != EVENT_REALTIME && !(event->options & EVENT_EXCLUDE_KERNEL);
-}
-
 void kernel_option_apply(struct config *config)
 {
-    bool any = false;
+    unsigned real = 0, without = 0;
     if (!kernel_may_be_sampled())
         return;
-    for (unsigned i = 0; i < config->event_count; i++)
-        if (may_have_frames(&config->events[i])) {
+    for (unsigned i = 0; i < config->event_count; i++) {
+        bool is_real = config->events[i].kind == EVENT_REALTIME;
+        bool excludes = config->events[i].options & EVENT_EXCLUDE_KERNEL;
+        real += is_real;
+        without += excludes && !is_real;
+        if (!is_real && !excludes)
             config->events[i].options |= EVENT_KERNEL_FRAMES;
-            any = true;
-        }
-    if (!any)
-        diag_note(NULL, "no kernel frames: samples of REALTIME have none; add -e CPUTIME");
+    }
+    if (real + without == config->event_count)
+        diag_note(NULL, "no kernel frames: samples of %s%s%s have none; add -e CPUTIME", real ? "REALTIME" : "",
+                  real && without ? " and " : "", without ? "events without the kernel (:u)" : "");
     else if (kernel_text_start() == 0)
         diag_note(NULL, "kernel frames have no names: the kernel hides its addresses from you; as root, allow it by: "
                         "sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");
+}
+
+#define MOST_BYTES (64u << 20)
+
+/* Files of other boots, or with the names that a run from outside has needed, are no replacement. */
+static bool has_all_names(const struct measurement_directory *directory, const char *file)
+{
+    size_t size;
+    char *path = mem_printf("%s/%s", directory->path, file), *text = gzip_read(path, MOST_BYTES, &size);
+    bool has_all = text && kernel_symbols_are_all(text, kernel_boot());
+    free(text);
+    free(path);
+    return has_all;
 }
 
 static long save_names(int directory, const char *file, uint64_t start, bool shared)
@@ -72,8 +85,7 @@ void kernel_option_save_names(const struct measurement_directory *directory, boo
         return;
     uname(&host);
     char *file = mem_printf("%s" KERNEL_SYMBOLS_SUFFIX, host.nodename);
-    bool is_there = faccessat(fd, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-    long error = is_there ? 0 : save_names(fd, file, start, shared);
+    long error = has_all_names(directory, file) ? 0 : save_names(fd, file, start, shared);
     if (error)
         diag_error(file, "%s: kernel frames have no names", strerror((int)-error));
     free(file);

@@ -9,7 +9,7 @@
  * would allow it. */
 void kernel_option_apply(struct config *config);
 
-/* Saves the names of the kernel's procedures in the measurement directory, unless an earlier rank did. */
+/* Saves the names of the kernel's procedures in the measurement directory, unless an earlier rank has saved them all. */
 void kernel_option_save_names(const struct measurement_directory *directory, bool shared);
 
 #endif

@@ -27,10 +27,15 @@ static void read_name(int pid, const char *file, char end, char *name, size_t ro
         *at = '\0';
 }
 
+/* Processes of another hpcrun that measures from outside: two that measure each other would have ever more to do. */
+#define OUTSIDE "hpcrun-outside"
+
 static bool matches(int pid, const char *pattern)
 {
     char name[64], command[4096];
     read_name(pid, "comm", '\n', name, sizeof name);
+    if (strcmp(name, OUTSIDE) == 0)
+        return false;
     read_name(pid, "cmdline", '\0', command, sizeof command);
     const char *slash = strrchr(command, '/');
     return fnmatch(pattern, name, 0) == 0 || fnmatch(pattern, slash ? slash + 1 : command, 0) == 0;

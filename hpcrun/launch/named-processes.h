@@ -4,7 +4,7 @@
 
 /* The numbers, with commas between them, of the caller's processes, of root all, whose name or whose command's base name
  * matches the shell pattern. Neither this process nor those that called it, such as the shell and sudo, nor
- * threads of the kernel. Ends the process with a message if there is none. */
+ * hpcrun's processes that measure from outside, nor threads of the kernel. Ends the process with a message if there is none. */
 char *named_processes(const char *pattern);
 
 #endif

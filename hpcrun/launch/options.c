@@ -23,6 +23,7 @@ enum {
     NAME,
     ALL,
     FOR,
+    MEMORY,
     OUTSIDE,
     KERNEL,
     COLLAPSE_RECURSION,
@@ -73,7 +74,8 @@ static const struct option_row rows[OPTIONS] = {
     [NAME] =
         {NULL, "name", "PATTERN", NULL, NULL,
          "Measure all of your processes, as root all processes, whose name, or whose command's base name, matches the "
-         "shell pattern PATTERN now, as `-p` does. Those that called hpcrun are left out."},
+         "shell pattern PATTERN now, as `-p` does. Those that called hpcrun are left out, as are processes that can't be measured "
+         "(of 32 bits) or end before that; a line has their number."},
     [ALL] =
         {"a", "all", NULL, NULL, NULL,
          "Measure all processes of the system, and those that begin later, from outside, until Ctrl-C or for the time of "
@@ -82,6 +84,10 @@ static const struct option_row rows[OPTIONS] = {
     [FOR] =
         {NULL, "for", "TIME", NULL, "with -p or --outside: measure for TIME (30s, 5m)",
          "With `-p`, `--name` or `--outside`: measure for TIME, a number of seconds, or one with `s`, `m` or `h` after it."},
+    [MEMORY] =
+        {NULL, "memory", "SIZE", NULL, NULL,
+         "With `-p`, `--name`, `-a` or `--outside`: use at most SIZE of memory, a number of bytes, or one with `K`, `M` or `G` after "
+         "it; default 512M. When it is used up, further samples and processes are not recorded, and a line says how many."},
     [OUTSIDE] =
         {NULL, "outside", NULL, NULL, "run the command, and measure it from outside",
          "Run the command without anything loaded into it, and measure it from outside: see FROM OUTSIDE. This is "
@@ -263,6 +269,16 @@ static void set_seconds(struct options *options, const char *text)
     options->seconds = value * unit;
 }
 
+static void set_memory(struct options *options, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    double unit = *end == 'K' ? 1 << 10 : *end == 'M' ? 1 << 20 : *end == 'G' ? 1 << 30 : 1;
+    if (end == text || value * unit < 1 << 20 || value * unit > 1e15 || (*end && (!strchr("KMG", *end) || end[1])))
+        diag_usage("--memory %s: not a size from 1M on, such as 256M or 1G", text);
+    options->memory = (uint64_t)(value * unit);
+}
+
 static void choose_processes(struct options *options, const char *pids)
 {
     if (options->pids)
@@ -348,6 +364,8 @@ static void check_outside(const struct options *options)
         diag_usage("-p, -a and --name measure processes that run already: there can't be a command");
     if (options->seconds > 0 && !options->pids && !options->name && !options->is_outside)
         diag_usage("--for needs -p, -a, --name or --outside");
+    if (options->memory && !options->pids && !options->name && !options->is_outside)
+        diag_usage("--memory needs -p, -a, --name or --outside");
     if (options->worker_count && (options->pids || options->name || options->is_outside))
         diag_usage("--workers runs a command that hpcrun is loaded into: not with -p or --outside");
 }
@@ -365,6 +383,7 @@ static void take_option(void *target, size_t option, const char *value)
     case NAME: options->name = value; break;
     case ALL: choose_processes(options, OUTSIDE_ALL); break;
     case FOR: set_seconds(options, value); break;
+    case MEMORY: set_memory(options, value); break;
     case OUTSIDE: options->is_outside = true; break;
     case KERNEL: options->kernel = true; break;
     case COLLAPSE_RECURSION: options->collapse_recursion = true; break;

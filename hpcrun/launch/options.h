@@ -38,6 +38,7 @@ struct options {
     const char *pids; /* numbers joined by commas, or OUTSIDE_ALL; NULL: a command */
     const char *name; /* a shell pattern for the names of processes; NULL: none. main finds `pids` by it */
     double seconds;
+    uint64_t memory; /* bytes that measuring from outside may take */
     char **command; /* NULL-terminated; NULL if there is none */
 };
 

@@ -4,6 +4,7 @@
 #include "lib/alloc.h"
 #include "lib/diag.h"
 
+#include <inttypes.h>
 #include <libgen.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -13,7 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PROGRAM "hpcrun-outside"
+#define PROGRAM      "hpcrun-outside"
+#define USUAL_MEMORY ((uint64_t)512 << 20)
 
 /* The path of hpcrun-outside; the caller frees. */
 static char *find_program(const char *library)
@@ -24,10 +26,16 @@ static char *find_program(const char *library)
     return program;
 }
 
-/* hpcrun-outside may have a right that hpcrun lacks (setcap), so it looks itself. It prints what is wrong. */
-static void check_rights(const char *library, const char *pids)
+/* What hpcrun-outside gets for them; the caller frees. */
+static char *processes_asked_for(const struct options *options)
 {
-    char *program = find_program(library), *which = mem_strdup(pids ? pids : "");
+    return mem_printf("%s%s", options->name ? "named:" : "", options->pids ? options->pids : "");
+}
+
+/* hpcrun-outside may have a right that hpcrun lacks (setcap), so it looks itself. It prints what is wrong. */
+static void check_rights(const char *library, const struct options *options)
+{
+    char *program = find_program(library), *which = processes_asked_for(options);
     char *arguments[] = {program, (char[]){"check"}, which, NULL};
     pid_t pid;
     int status, error = posix_spawn(&pid, program, NULL, NULL, arguments, environ);
@@ -55,7 +63,7 @@ void outside_check(const struct options *options, const struct config *config, c
         diag_fatal(
             NULL,
             "--openmp: hpcrun gives another runtime only to a program that it is loaded into");
-    check_rights(library, options->pids);
+    check_rights(library, options);
 }
 
 const char *outside_name(const char *pids)
@@ -63,9 +71,14 @@ const char *outside_name(const char *pids)
     static char name[64] = "system";
     if (strcmp(pids, OUTSIDE_ALL) == 0)
         return name;
-    char path[48];
-    snprintf(path, sizeof path, "/proc/%d/comm", atoi(pids));
-    if (small_file_read(path, name, sizeof name) == 0)
+    size_t size = 0;
+    for (const char *at = pids; at && size == 0; at = strchr(at, ',')) {
+        char path[48];
+        at += *at == ',';
+        snprintf(path, sizeof path, "/proc/%d/comm", atoi(at));
+        size = small_file_read(path, name, sizeof name);
+    }
+    if (size == 0)
         diag_fatal(NULL, "process %d: there is no such process", atoi(pids));
     name[strcspn(name, "\n")] = '\0';
     for (char *at = name; *at; at++)
@@ -94,8 +107,9 @@ _Noreturn void outside_become(const struct options *options, const char *library
     memset(arguments, 0, (count + 6) * sizeof *arguments);
     arguments[at++] = program;
     arguments[at++] = mem_printf("%#lx", change_layout());
-    arguments[at++] = mem_printf("%.3f", options->seconds);
-    arguments[at++] = mem_strdup(file ? "run" : options->pids);
+    arguments[at++] = mem_printf("%.3f:%" PRIu64, options->seconds,
+                                 options->memory ? options->memory : USUAL_MEMORY);
+    arguments[at++] = file ? mem_strdup("run") : processes_asked_for(options);
     if (file)
         arguments[at++] = mem_strdup(file);
     for (size_t i = 0; i < count; i++)

@@ -11,8 +11,8 @@ void outside_check(const struct options *options, const struct config *config, c
 /* The only agent that it can use. */
 #define OUTSIDE_AGENT "pthread"
 
-/* A name for what is measured, for the default directory: that of the first process. Ends the process with a
- * message if there is no such process. */
+/* A name for what is measured, for the default directory: that of the first process that is there.
+ * Ends the process with a message if there is none. */
 const char *outside_name(const char *pids);
 
 /* Becomes hpcrun-outside, which is next to the library. `file`: that of the command; NULL: processes that

@@ -1,5 +1,6 @@
 #include "hpcrun/outside/copy-size.h"
 
+#define FIRST           3u /* 32 KB */
 #define FIRST_TO_SHRINK 500u
 #define MOST_TO_SHRINK  1000000u
 #define LEAST_ASKED     2u   /* one sample is no reason to grow */
@@ -14,12 +15,19 @@ unsigned copy_size_for(uint64_t bytes)
     return index;
 }
 
-void copy_size_begin(struct copy_size *size, uint64_t most_bytes)
+/* The largest size of these bytes, or the least one. */
+static unsigned size_within(uint64_t bytes, unsigned most)
 {
-    unsigned most = COPY_SIZES - 1;
-    while (most > 0 && COPY_SIZE(most) > most_bytes)
+    while (most > 0 && COPY_SIZE(most) > bytes)
         most--;
-    *size = (struct copy_size){.index = most, .most = most, .to_shrink = FIRST_TO_SHRINK};
+    return most;
+}
+
+void copy_size_begin(struct copy_size *size, uint64_t first_bytes, uint64_t most_bytes)
+{
+    unsigned most = size_within(most_bytes, COPY_SIZES - 1);
+    *size = (struct copy_size){
+        .index = size_within(first_bytes, most < FIRST ? most : FIRST), .most = most, .to_shrink = FIRST_TO_SHRINK};
 }
 
 static void change(struct copy_size *size, unsigned index)

@@ -2,10 +2,11 @@
  * its end has not changed meanwhile (foreign-memory.h); a larger copy takes more time and more of the rings. All
  * measured processes have the same size, as their events are opened together.
  *
- *   begin    the largest size that rings have room for
+ *   begin    the largest size, 32 KB at most, for which there is much room
  *   shrinks  to the least one that had all that unwinding asked for but in 1 of 1000 samples, after 500 samples;
  *            after each growth, it takes twice as many
- *   grows    by one size when 2 samples, and more than 1 of 1000, asked for more that was no longer there
+ *   grows    by one size when 2 samples, and more than 1 of 1000, asked for more that was no longer there, to the largest
+ *            one for which there is room
  *   overload it shrinks by one size when 1 of 50 samples is lost, and does not grow again beyond that one */
 #ifndef HPCRUN_OUTSIDE_COPY_SIZE_H
 #define HPCRUN_OUTSIDE_COPY_SIZE_H
@@ -31,8 +32,8 @@ struct copy_size {
     struct copy_demand since; /* the last change */
 };
 
-/* Begins with the largest of these sizes, or the least one. */
-void copy_size_begin(struct copy_size *size, uint64_t most_bytes);
+/* `first_bytes`, `most_bytes`: what there is room for. */
+void copy_size_begin(struct copy_size *size, uint64_t first_bytes, uint64_t most_bytes);
 
 /* Takes the demand since the last call into account. Returns whether the size changes. */
 bool copy_size_fit(struct copy_size *size, const struct copy_demand *news);

@@ -42,7 +42,7 @@ static struct {
     struct watched *slots[SLOTS];
     uint32_t count;
     uint64_t period, mean, cost; /* ns: asked for; in use; CPU time of a look, on average */
-    uint64_t random, forbidden;
+    uint64_t random, forbidden, without_descriptors;
     struct look *looks; /* MAX_LOOKS, a ring */
     uint32_t head, tail;
 } waits = {.cost = 20000, .random = 0x9e3779b97f4a7c15u};
@@ -87,6 +87,7 @@ static struct watched *add(int tid)
                               .schedule = measured_open_of_thread(tid, "schedstat"),
                               .slot = own_slot,
                               .due = sys_clock(CLOCK_MONOTONIC)};
+    waits.without_descriptors += added->call == -EMFILE || added->call == -ENFILE;
     plan(added);
     added->due -= added->planned / 2; /* the first phase: uniform in a period, about */
     if (schedule_read(added->schedule, &now))
@@ -271,4 +272,9 @@ void waits_begin(void)
 uint64_t waits_forbidden(void)
 {
     return waits.forbidden;
+}
+
+uint64_t waits_without_descriptors(void)
+{
+    return waits.without_descriptors;
 }

@@ -40,4 +40,7 @@ void waits_remove_first(void);
 /* The number of looks that failed, since the process may not be looked at (Yama's ptrace_scope, for example). */
 uint64_t waits_forbidden(void);
 
+/* The number of threads that were not looked at, since there were no descriptors for their files. */
+uint64_t waits_without_descriptors(void);
+
 #endif

@@ -1,22 +1,22 @@
 /* hpcrun-outside: measures processes that libhpcrun.so is not loaded into. hpcrun, the launcher, executes
  * it with the environment of a preloaded run (config/run-config.h):
  *
- *     hpcrun-outside PERSONALITY SECONDS PID,...
- *     hpcrun-outside PERSONALITY SECONDS run FILE COMMAND [ARGUMENT...]
- *     hpcrun-outside PERSONALITY SECONDS all
- *     hpcrun-outside check all|[PID,...]    only whether it may; prints why not
+ *     hpcrun-outside PERSONALITY SECONDS:BYTES [named:]PID,...       given-processes.h
+ *     hpcrun-outside PERSONALITY SECONDS:BYTES run FILE COMMAND [ARGUMENT...]
+ *     hpcrun-outside PERSONALITY SECONDS:BYTES all
+ *     hpcrun-outside check all|[[named:]PID,...]    only whether it may; prints why not
  *
  * PERSONALITY is that of the command, as a number (personality(2)). This program has another one, so that
  * the kernel puts its libraries at addresses where a measured process has nothing (module-image.h).
- * SECONDS is 0 to measure to the end.
+ * SECONDS is 0 to measure to the end; BYTES is the most memory to use.
  *
  * This process only waits; a child of it, the reader, measures. The command is a child, too, with the terminal
  * and the signals that it has without hpcrun. */
 #include "hpcrun/outside/outside-reader.h"
 
 #include "hpcrun/base/program-file.h"
-#include "hpcrun/outside/measured-process.h"
-#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/given-processes.h"
+#include "hpcrun/outside/perf-rights.h"
 #include "hpcrun/process/process.h"
 #include "lib/diag.h"
 
@@ -31,13 +31,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_PROCESSES MAX_OTHERS
 #define NOT_MEASURED  125 /* exit status of the child if its command is not executed */
 
 static struct {
     unsigned long personality; /* of the command */
     struct sigaction at_end_of_child; /* what the command gets, too */
     double seconds;
+    uint64_t memory;
 } outside;
 
 /* A reader that loses this process ends its measurement. */
@@ -98,28 +98,14 @@ static bool reader_is_done(pid_t reader)
 
 /* ---- processes that run ---- */
 
-/* None for "all". */
-static int parse_pids(const char *text, int pids[MAX_PROCESSES])
-{
-    int n = 0;
-    if (strcmp(text, "all") == 0)
-        return 0;
-    for (char *end; *text && n < MAX_PROCESSES; text = end + (*end == ',')) {
-        pids[n++] = (int)strtol(text, &end, 10);
-        if (end == text)
-            diag_fatal(text, "not a number of a process");
-    }
-    if (*text)
-        diag_fatal(NULL, "more than %d processes", MAX_PROCESSES);
-    return n;
-}
+#define ALL "all"
 
 static int measure_running(const char *text)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    int pids[MAX_PROCESSES];
+    bool is_all = strcmp(text, ALL) == 0;
     pid_t reader = start_reader(&(struct outside_work){
-        .pids = pids, .count = parse_pids(text, pids), .seconds = outside.seconds});
+        .is_all = is_all, .given = given_parse(is_all ? "" : text), .seconds = outside.seconds, .memory = outside.memory});
     receiver = reader;
     pass_on_signals(signals, sizeof signals / sizeof *signals);
     return reader_is_done(reader) ? 0 : 1;
@@ -128,13 +114,12 @@ static int measure_running(const char *text)
 /* Of a command: whether this process may sample itself. */
 static int check(const char *text)
 {
-    int pids[MAX_PROCESSES], n = parse_pids(text, pids);
-    if (strcmp(text, "all") == 0)
-        return outside_may_sample(-1) ? 0 : 1;
-    for (int i = 0; i < n; i++)
-        if (!measured_may_look(pids[i]) || !outside_may_sample(pids[i]))
-            return 1;
-    return n > 0 || outside_may_sample(getpid()) ? 0 : 1;
+    if (strcmp(text, ALL) == 0)
+        return perf_rights_check(-1) ? 0 : 1;
+    struct given_processes given = given_parse(text);
+    bool may = given.count > 0 ? given_open(&given, NULL) : perf_rights_check(getpid());
+    free(given.pids);
+    return may ? 0 : 1;
 }
 
 /* ---- a command ---- */
@@ -229,12 +214,12 @@ static int measure_command(const char *file, char **command)
     close(go[0]);
     ignore(SIGINT); /* the terminal sends these to the command, too */
     ignore(SIGQUIT);
-    pid_t reader = start_reader(&(struct outside_work){.pids = &child,
-                                                       .count = 1,
+    pid_t reader = start_reader(&(struct outside_work){.given = {.pids = &child, .count = 1},
                                                        .command = command,
                                                        .gains_rights = gives_rights(file),
                                                        .go = go[1],
-                                                       .seconds = outside.seconds});
+                                                       .seconds = outside.seconds,
+                                                       .memory = outside.memory});
     close(go[1]);
     return wait_for_command(child, reader, failure[0], file);
 }
@@ -247,7 +232,9 @@ int main(int count, char **arguments)
     if (count < 4 || !config_read(&process.config, environ))
         diag_fatal(NULL, "hpcrun-outside is a part of hpcrun: use hpcrun -p or hpcrun --outside");
     outside.personality = strtoul(arguments[1], NULL, 0);
-    outside.seconds = strtod(arguments[2], NULL);
+    char *end;
+    outside.seconds = strtod(arguments[2], &end);
+    outside.memory = *end ? strtoull(end + 1, NULL, 10) : 0;
     keep_ends_of_children();
     if (strcmp(arguments[3], "run") == 0 && count > 5)
         return measure_command(arguments[4], arguments + 5);

@@ -18,15 +18,24 @@
 #define NS_PER_TICK (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK))
 #define DELETED    " (deleted)"
 
+/* The process has ended, and another one has its number: that one is not looked at. */
+static bool is_reused;
+
+/* 0 is no process's number. */
+static int number_of(int pid)
+{
+    return is_reused ? 0 : pid;
+}
+
 static const char *in_proc(char path[PATH_BYTES], int pid, const char *name)
 {
-    snprintf(path, PATH_BYTES, "/proc/%d/%s", pid, name);
+    snprintf(path, PATH_BYTES, "/proc/%d/%s", number_of(pid), name);
     return path;
 }
 
 static const char *of_thread(char path[PATH_BYTES], int tid, const char *name)
 {
-    snprintf(path, PATH_BYTES, "/proc/%d/task/%d/%s", process.pid, tid, name);
+    snprintf(path, PATH_BYTES, "/proc/%d/task/%d/%s", number_of(process.pid), tid, name);
     return path;
 }
 
@@ -110,13 +119,14 @@ static void identify_command(char *const *command)
     free(arguments);
 }
 
-/* The process has ended, or executes another program by now. */
+/* The process has ended, or executes another program by now. A program that ended as soon as it was executed may have
+ * a name only. */
 static void identify_by_name(const struct measured_image *image)
 {
     char name[16 + 1] = "";
     char *arguments[] = {name, NULL};
     memcpy(name, image->name, strnlen(image->name, sizeof name - 1));
-    snprintf(process.executable, sizeof process.executable, "%s", image->program->path);
+    snprintf(process.executable, sizeof process.executable, "%s", image->program ? image->program->path : name);
     identify_arguments(arguments);
 }
 
@@ -134,11 +144,18 @@ static uint64_t ticks_of(uint64_t monotonic)
     return (monotonic + asleep) / NS_PER_TICK;
 }
 
+/* A process that has begun after this one has its number. The kernel notes the begin of a process before it reports it. */
 static bool identify_begin(const struct measured_image *image)
 {
+    const uint64_t begin = ticks_of(image->forked);
+    is_reused = false;
+    bool is_there = read_stat();
+    is_reused = is_there && image->forked != 0 && process.start_ticks > begin + 1;
+    if (is_there && !is_reused)
+        return true;
     process.parent = image->parent;
-    process.start_ticks = ticks_of(image->forked);
-    return read_stat() || image->forked != 0;
+    process.start_ticks = begin;
+    return image->forked != 0;
 }
 
 static void identify_rank(void)
@@ -183,6 +200,8 @@ bool measured_identify(const struct measured_image *image)
         identify_by_name(image);
     else
         identify_command(image->command);
+    if (!process.executable[0] && image->name[0])
+        identify_by_name(image);
     identify_rank();
     process.usable_cpus = usable_cpus(image->pid);
     return true;
@@ -198,31 +217,39 @@ static int process_of(int tid)
     return field ? atoi(field + strlen("\nTgid:")) : 0;
 }
 
+enum measured_look measured_look(int pid, int *thread_of)
+{
+    char path[PATH_BYTES], program[PATH_BYTES];
+    *thread_of = process_of(pid);
+    if (*thread_of == 0)
+        return LOOK_ENDED;
+    if (*thread_of != pid)
+        return LOOK_THREAD;
+    if (readlink(in_proc(path, pid, "exe"), program, sizeof program) < 0)
+        return errno == ENOENT ? LOOK_KERNEL : LOOK_FORBIDDEN;
+    bool is_known = program_file_check_at(AT_FDCWD, path, false) != UNMEASURED_OTHER_MACHINE;
+    return is_known ? LOOK_ALLOWED : LOOK_OTHER_MACHINE;
+}
+
 bool measured_may_look(int pid)
 {
-    char path[PATH_BYTES], program[PATH_BYTES], who[32];
-    int process_id = process_of(pid);
+    char who[32];
+    int process_id;
+    enum measured_look look = measured_look(pid, &process_id);
     snprintf(who, sizeof who, "process %d", pid);
-    if (process_id == 0) {
-        diag_error(who, "there is no such process");
-        return false;
-    }
-    if (process_id != pid) {
+    switch (look) {
+    case LOOK_ALLOWED: break;
+    case LOOK_ENDED: diag_error(who, "there is no such process"); break;
+    case LOOK_THREAD:
         diag_error(who, "a thread of process %d: only whole processes are measured", process_id);
-        return false;
+        break;
+    case LOOK_OTHER_MACHINE: diag_error(who, "%s", unmeasured_reason(UNMEASURED_OTHER_MACHINE)); break;
+    case LOOK_KERNEL: diag_error(who, "a thread of the kernel, or a process that has ended"); break;
+    case LOOK_FORBIDDEN:
+        diag_error(who, "belongs to another user, or has rights that you lack: you may not measure it");
+        break;
     }
-    if (readlink(in_proc(path, pid, "exe"), program, sizeof program) >= 0) {
-        bool is_known = program_file_check_at(AT_FDCWD, path, false) != UNMEASURED_OTHER_MACHINE;
-        if (!is_known)
-            diag_error(who, "%s", unmeasured_reason(UNMEASURED_OTHER_MACHINE));
-        return is_known;
-    }
-    if (errno == ENOENT)
-        diag_error(who, "a thread of the kernel, or a process that has ended");
-    else
-        diag_error(who,
-                   "belongs to another user, or has rights that you lack: you may not measure it");
-    return false;
+    return look == LOOK_ALLOWED;
 }
 
 /* ---- clocks and threads ---- */
@@ -235,7 +262,7 @@ static clockid_t process_clock(int pid)
 
 void measured_read_cpu(void)
 {
-    uint64_t cpu = sys_clock(process_clock(process.pid));
+    uint64_t cpu = is_reused ? 0 : sys_clock(process_clock(process.pid));
     if (cpu > process.cpu_elsewhere)
         process.cpu_elsewhere = cpu;
 }
@@ -294,7 +321,7 @@ size_t measured_read_part(uint64_t address, void *to, size_t size)
 {
     struct iovec local = {.iov_base = to, .iov_len = size};
     struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
-    long bytes = sys6(SYS_process_vm_readv, process.pid, SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0);
+    long bytes = sys6(SYS_process_vm_readv, number_of(process.pid), SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0);
     return bytes > 0 ? (size_t)bytes : 0;
 }
 

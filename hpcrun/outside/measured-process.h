@@ -25,7 +25,11 @@ struct measured_image {
 /* Fills in `process` (process/process.h), whose configuration is there already. False if too little is known. */
 bool measured_identify(const struct measured_image *image);
 
-/* Whether the calling process may look at it. If not, prints why. */
+/* Whether the calling process may look at it; *thread_of: the process that the number is a thread of. */
+enum measured_look { LOOK_ALLOWED, LOOK_ENDED, LOOK_THREAD, LOOK_OTHER_MACHINE, LOOK_KERNEL, LOOK_FORBIDDEN };
+enum measured_look measured_look(int pid, int *thread_of);
+
+/* The same; if not, prints why. */
 bool measured_may_look(int pid);
 
 /* Reads the CPU time of the process again: process.cpu_elsewhere. It stays when the process is gone. */

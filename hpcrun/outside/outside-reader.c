@@ -3,17 +3,21 @@
 #include "hpcrun/base/own-fds.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/kernel-code.h"
+#include "hpcrun/outside/memory-limit.h"
 #include "hpcrun/outside/outside-worker.h"
+#include "hpcrun/outside/perf-rights.h"
 #include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/outside/stack-copies.h"
+#include "hpcrun/outside/watched-ends.h"
 #include "hpcrun/outside/traced-processes.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
-#include "hpcrun/source/source-perf.h"
 #include "lib/diag.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +38,10 @@
 
 static struct {
     const struct outside_work *work;
-    struct pollfd given[MAX_OTHERS]; /* pidfds of the given processes; -1: it has ended */
+    struct given_processes given;    /* those that can be measured */
+    size_t running;                  /* given processes that have not ended */
+    size_t ending;                   /* processes whose last records have not been read */
+    unsigned missing;                /* threads without events */
     bool has_begun;                  /* of a command: it is executed */
     uint64_t images;                 /* that have or had a worker */
     uint64_t unmeasured;             /* processes without a worker, since there were too many */
@@ -92,6 +99,7 @@ static _Noreturn void become_worker(const struct traced *process, pid_t reader_p
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != reader_pid) /* it has ended before */
         exit(1);
+    sys3(SYS_close_range, STDERR_FILENO + 1, UINT_MAX, 0); /* the reader's: events, and processes' ends */
     exit(outside_work(&image, process->queue, process->is_given));
 }
 
@@ -103,10 +111,11 @@ static void put_maps(struct record_queue *queue, const struct traced_map *younge
     record_queue_put(queue, youngest->record);
 }
 
-/* Gives the image a worker, unless there are too many, of hpcrun's or of the user's processes. */
+/* Gives the image a worker, unless there are too many, of hpcrun's or of the user's processes, or too little memory. */
 static void begin_worker(struct traced *process)
 {
-    process->queue = record_queue_take();
+    process->queue = memory_limit_is_reached() ? NULL : record_queue_take();
+    memory_limit_begin();
     if (process->queue)
         put_maps(process->queue, process->maps);
     pid_t reader_pid = getpid();
@@ -114,8 +123,13 @@ static void begin_worker(struct traced *process)
     if (process->worker == 0)
         become_worker(process, reader_pid);
     reader.images += process->worker > 0;
-    if (process->worker > 0)
+    if (process->worker > 0) {
+        if (process->watched < 0)
+            process->watched = process_end_watch(process->pid);
+        reader.unmeasured -= process->is_unmeasured;
+        process->is_unmeasured = false;
         return;
+    }
     if (process->queue)
         record_queue_give_back(process->queue);
     process->queue = NULL;
@@ -178,6 +192,13 @@ static void reap_all(void)
 
 /* ---- records ---- */
 
+static void forget(struct traced *process)
+{
+    reader.ending -= process->ended != 0;
+    reader.running -= process->is_given;
+    traced_remove(process);
+}
+
 static void on_begin(const struct task_record *task)
 {
     struct traced *parent = traced_find((int)task->parent), *process = traced_find((int)task->pid);
@@ -190,7 +211,7 @@ static void on_begin(const struct task_record *task)
     }
     if (process) { /* another one with this number, whose end was lost */
         end_worker(process, QUEUE_PROCESS_ENDED);
-        traced_remove(process);
+        forget(process);
     }
     if (!parent) /* a thread of the kernel, or one of hpcrun's processes */
         return;
@@ -214,7 +235,7 @@ static void on_exec(struct traced *process, const char *name, uint64_t time)
 {
     end_worker(process, QUEUE_EXEC);
     if (strcmp(name, OWN_NAME) == 0) {
-        traced_remove(process);
+        forget(process);
         return;
     }
     traced_maps_clear(process);
@@ -232,7 +253,7 @@ static void on_end(struct traced *process)
     if (!process->forked || --process->threads > 0) /* of others, the number of threads is not known */
         return;
     end_worker(process, QUEUE_PROCESS_ENDED);
-    traced_remove(process);
+    forget(process);
 }
 
 static void on_map(struct traced *process, const struct perf_event_header *record)
@@ -240,7 +261,7 @@ static void on_map(struct traced *process, const struct perf_event_header *recor
     static struct mapping mapping;
     perf_record_mapping(record, &mapping);
     if (mapping_is_module(&mapping))
-        traced_map_add(process, record);
+        traced_map_add(process, &mapping, record);
 }
 
 /* A sample, or a thread that waits. */
@@ -277,63 +298,46 @@ static void on_record(const struct perf_event_header *record)
 
 /* ---- begin ---- */
 
-/* What root can do about kernel.perf_event_paranoid. */
-#define REMEDY                                                                                     \
-    "; as root, allow it by: sysctl kernel.perf_event_paranoid=2, or for hpcrun alone by: setcap " \
-    "cap_perfmon+ep %s"
-
-static void explain(int pid, int error)
+static int open_process(int pid)
 {
-    char who[32], buffer[256] = "", self[PATH_MAX] = "";
-    struct text reason = TEXT(buffer);
-    snprintf(who, sizeof who, "process %d", pid);
-    if (error == -ESRCH) {
-        diag_error(who, "it has ended");
-        return;
-    }
-    if (pid < 0 && (error == -EACCES || error == -EPERM)) {
-        diag_error(NULL, "-a measures the processes of all users, which only root may; "
-                         "--name '*' measures your own");
-        return;
-    }
-    perf_explain_refusal(&reason, error);
-    bool is_level = strstr(buffer, "perf_event_paranoid");
-    if (is_level && readlink("/proc/self/exe", self, sizeof self - 1) > 0)
-        diag_error(NULL, "can't measure from outside: %s" REMEDY, buffer, self);
-    else
-        diag_error(NULL, "can't measure from outside: %s", buffer);
+    process.pid = pid;
+    return perf_rings_open(&reader.missing);
 }
 
-bool outside_may_sample(int pid)
+static bool open_system(void)
 {
-    int error = perf_rings_probe(pid);
+    int error = perf_rings_open_system();
     if (error != 0)
-        explain(pid, error);
+        perf_rights_explain(-1, error);
+    return error == 0;
+}
+
+static bool open_command(int pid)
+{
+    int error = open_process(pid);
+    if (error != 0)
+        perf_rights_explain(pid, error);
     return error == 0;
 }
 
 static bool open_events(void)
 {
     const struct outside_work *work = reader.work;
-    unsigned missing = 0;
-    process.pid = -1;
     kernel_code_init();
-    int error = perf_rings_prepare(&process.config.events[0], work->command && !reader.has_begun);
-    stack_copies_begin();
-    if (work->count == 0 && error == 0)
-        error = perf_rings_open_system();
-    for (int i = 0; i < work->count && error == 0; i++) {
-        process.pid = work->pids[i];
-        error = perf_rings_open(&missing);
-    }
+    int error = perf_rings_prepare(&process.config.events[0], work->command && !reader.has_begun, work->is_all,
+                                   memory_limit_of_rings());
     if (error != 0) {
-        explain(process.pid, error);
+        perf_rights_explain(-1, error);
         return false;
     }
-    if (missing)
+    stack_copies_begin();
+    bool is_open = work->is_all    ? open_system()
+                   : work->command ? open_command(reader.given.pids[0])
+                                   : given_open(&reader.given, open_process);
+    if (is_open && reader.missing)
         diag_note(NULL, "%u threads are not sampled: too few file descriptors (ulimit -n)",
-                  missing);
-    return true;
+                  reader.missing);
+    return is_open;
 }
 
 static void add_map(const struct mapping *mapping, void *data)
@@ -341,30 +345,35 @@ static void add_map(const struct mapping *mapping, void *data)
     struct traced *process = data;
     struct perf_event_header *record = perf_record_of_mapping(process->pid, mapping);
     if (record)
-        traced_map_add(process, record);
+        traced_map_add(process, mapping, record);
     free(record);
 }
 
-/* A process that runs already gets its worker at once, so that it is in the list of processes. */
+/* A process that runs already gets its worker at once, so that it is in the list of processes. Of many, the others
+ * get theirs at their first sample. */
 static bool begin_running(struct traced *given)
 {
     process.pid = given->pid;
     traced_maps_clear(given);
     bool is_there = foreign_modules_visit_maps(add_map, given);
-    if (is_there)
+    if (is_there && reader.images < MAX_QUEUES / 2)
         begin_worker(given);
-    else
-        explain(given->pid, -ESRCH);
     return is_there;
 }
 
+/* False if there is no memory, or if it has ended. */
 static bool begin_given(int pid)
 {
     struct traced *given = traced_add(pid, sys_clock(CLOCK_MONOTONIC));
     if (!given)
         return false;
     given->is_given = true;
-    return reader.work->command || begin_running(given);
+    given->watched = process_end_watch(pid);
+    reader.running++;
+    bool is_there = given->watched >= 0 && (reader.work->command || begin_running(given));
+    if (!is_there)
+        forget(given);
+    return is_there;
 }
 
 /* A process of the system: its worker begins at its first sample. Threads of the kernel have no mappings. */
@@ -377,7 +386,9 @@ static void add_running(int pid)
     if (!added)
         return;
     foreign_modules_visit_maps(add_map, added);
-    if (!added->maps)
+    if (added->maps)
+        added->watched = process_end_watch(pid);
+    else
         traced_remove(added);
 }
 
@@ -397,7 +408,8 @@ static bool begin_system(void)
 static bool begin_with_rights(void)
 {
     perf_rings_await_end();
-    return open_events() && begin_running(traced_find(reader.work->pids[0]));
+    struct traced *given = traced_find(reader.given.pids[0]);
+    return open_events() && given && begin_running(given);
 }
 
 /* A bit longer than what was asked for: see perf-rings.h. */
@@ -419,18 +431,18 @@ static bool begin(void)
     process.config.events[0].period = outside_period(process.config.events[0].period);
     grow_stack();
     handle_signals();
+    memory_limit_set(work->memory);
     if (!record_queues_map())
         diag_fatal(NULL, "no memory for queues");
     if (!open_events())
         return false;
-    if (work->count == 0)
+    if (work->is_all)
         return begin_system();
-    for (int i = 0; i < work->count; i++) {
-        int pidfd = (int)sys2(SYS_pidfd_open, work->pids[i], 0);
-        reader.given[i] = (struct pollfd){.fd = pidfd, .events = POLLIN};
-        if (!begin_given(work->pids[i]))
+    for (size_t i = 0; i < reader.given.count; i++)
+        if (!begin_given(reader.given.pids[i]) && !reader.given.is_named) {
+            perf_rights_explain(reader.given.pids[i], -ESRCH);
             return false;
-    }
+        }
     if (!work->command)
         return true;
     char go = 1;
@@ -441,26 +453,28 @@ static bool begin(void)
 
 /* ---- the end ---- */
 
-/* Ends the workers of given processes that have ended. Returns whether some still run. */
-static bool some_run(void)
+static void note_end(int pid)
 {
-    bool some = reader.work->count == 0;
-    for (int i = 0; i < reader.work->count; i++) {
-        struct pollfd *its = &reader.given[i];
-        struct traced *given = traced_find(reader.work->pids[i]);
-        if (its->revents & POLLIN) {
-            end_worker(given, QUEUE_PROCESS_ENDED);
-            close(its->fd);
-            *its = (struct pollfd){.fd = -1};
-        }
-        some |= its->fd >= 0;
+    struct traced *process = traced_find(pid);
+    if (!process || process->ended)
+        return;
+    process->ended = sys_clock(CLOCK_MONOTONIC);
+    reader.ending++;
+}
+
+/* A process that has ended has no more records. */
+static void end_if_read(struct traced *process)
+{
+    if (process->ended && process->ended <= reader.until) {
+        end_worker(process, QUEUE_PROCESS_ENDED);
+        forget(process);
     }
-    return some;
 }
 
 static void end_measurement(struct traced *process)
 {
-    end_worker(process, kill(process->pid, 0) == 0 ? QUEUE_MEASUREMENT_ENDED : QUEUE_PROCESS_ENDED);
+    bool runs = !process->ended && kill(process->pid, 0) == 0;
+    end_worker(process, runs ? QUEUE_MEASUREMENT_ENDED : QUEUE_PROCESS_ENDED);
 }
 
 static uint64_t cpu_of(int who)
@@ -500,7 +514,7 @@ static void report_reading(void)
         text_add_number(&line, reader.too_late);
     }
     if (reader.unmeasured) {
-        text_add(&line, "; too many at once: ");
+        text_add(&line, record_queues_have_refused() ? "; memory was used up (--memory): " : "; too many at once: ");
         text_add_number(&line, reader.unmeasured);
         text_add(&line, " processes were not measured");
     }
@@ -517,43 +531,55 @@ static uint64_t deadline_of(double seconds)
     return seconds > 0 ? now + (uint64_t)(seconds * 1e9) : UINT64_MAX;
 }
 
-static void wake_worker(struct traced *process)
+static void add_memory(struct traced *process)
 {
     if (process->queue)
-        record_queue_wake(process->queue, reader.until);
+        memory_limit_add(process->worker);
 }
 
-static bool any_has_ended(void)
+static void keep_to_memory_limit(void)
 {
-    bool any = false;
-    for (int i = 0; i < reader.work->count; i++)
-        any |= reader.given[i].revents & POLLIN;
-    return any;
+    if (memory_limit_is_due(perf_rings_bytes()))
+        traced_visit(add_memory);
+    record_queues_refuse(memory_limit_is_reached());
+}
+
+static int time_to_wait(bool waits_for_exec)
+{
+    return waits_for_exec ? EXEC_WAIT_MS : reader.ending ? END_WAIT_MS : WAIT_MS;
 }
 
 int outside_read(const struct outside_work *work)
 {
     reader.work = work;
+    reader.given = work->given;
     bool is_good = begin(), runs = is_good;
     uint64_t deadline = deadline_of(work->seconds);
     while (runs && !is_interrupted && sys_clock(CLOCK_MONOTONIC) < deadline) {
         bool waits_for_exec = work->command && !reader.has_begun;
-        perf_rings_wait(reader.given, (unsigned)work->count, waits_for_exec ? EXEC_WAIT_MS : WAIT_MS);
-        reader.until = perf_rings_read(any_has_ended(), on_record);
-        traced_visit(wake_worker);
+        perf_rings_wait(process_ends_fd(), time_to_wait(waits_for_exec));
+        process_ends_take(note_end);
+        keep_to_memory_limit();
+        reader.until = perf_rings_read(false, on_record);
+        record_queues_wake(reader.until);
+        if (reader.ending)
+            traced_visit(end_if_read);
+        runs = work->is_all || reader.running > 0;
+        if (waits_for_exec && reader.has_begun && work->gains_rights)
+            runs = begin_with_rights();
         if (!waits_for_exec)
             stack_copies_fit(on_record);
-        runs = some_run() && (!waits_for_exec || !reader.has_begun || !work->gains_rights || begin_with_rights());
         reap();
     }
     perf_rings_stop();
     perf_rings_read(true, on_record);
     traced_visit(end_measurement);
     reap_all();
-    if (!is_good || (work->count > 0 && reader.images == 0))
+    bool is_empty = !work->is_all && reader.images == 0;
+    if (!is_good || (is_empty && reader.unmeasured == 0))
         return 1;
     fds_init();
     kernel_code_save();
     report_reading();
-    return reader.is_damaged ? 1 : 0;
+    return reader.is_damaged || is_empty ? 1 : 0;
 }

@@ -24,15 +24,17 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define WAIT_NS        1000000000u
+#define WAIT_NS        10000000000u
 #define MOST_REST_NS   50000000u
 #define WRITE_INTERVAL 10000000000u
 
 static struct {
     struct record_queue *queue;
     bool is_main;
+    bool has_news; /* records that are not in the file */
     uint64_t period;
     uint64_t lost;       /* samples */
+    uint64_t throttled;  /* times that the kernel held samples back */
     uint64_t written_at; /* CLOCK_MONOTONIC */
 } worker;
 
@@ -78,6 +80,11 @@ static void on_sample(const struct perf_sample *sample)
     record_queue_ask(worker.queue, foreign_threads_sample(sample));
 }
 
+static void on_throttled(void)
+{
+    worker.throttled++;
+}
+
 static void on_end(int tid, uint64_t time)
 {
     foreign_threads_end(tid, time);
@@ -87,6 +94,7 @@ static void on_end(int tid, uint64_t time)
 static const struct perf_visitor visitor = {.map = foreign_modules_add,
                                             .sample = on_sample,
                                             .lost = on_lost,
+                                            .throttled = on_throttled,
                                             .begin = waits_add,
                                             .end = on_end,
                                             .switched = waits_switch};
@@ -100,8 +108,12 @@ static void visit_records(uint64_t until)
         const struct perf_sample *look = waits_first(record ? perf_record_time(record) : until);
         if (!record && !look)
             break;
+        worker.has_news = true;
         if (look) {
-            foreign_threads_sample(look);
+            if (record_queues_refuse_now())
+                on_lost(1);
+            else
+                foreign_threads_sample(look);
             waits_remove_first();
         } else {
             perf_record_visit(record, &visitor);
@@ -141,7 +153,15 @@ static void report_losses(void)
     text_add(&line, "]: ");
     if (worker.lost) {
         text_add_number(&line, worker.lost);
-        text_add(&line, " samples are lost: reading them was too slow");
+        text_add(&line, " samples are lost: ");
+        text_add(&line, record_queues_have_refused() ? "memory was used up (--memory)" : "reading them was too slow");
+        separator = "; ";
+    }
+    if (worker.throttled) {
+        text_add(&line, separator);
+        text_add(&line, "times are too short: the kernel held samples back ");
+        text_add_number(&line, worker.throttled);
+        text_add(&line, " times, since there were more than kernel.perf_event_max_sample_rate allows");
         separator = "; ";
     }
     if (lacks_kernel(time)) {
@@ -162,6 +182,13 @@ static void report_losses(void)
     if (waits_forbidden()) {
         text_add(&line, separator);
         text_add(&line, "times of waiting are not known: the process may not be looked at (kernel.yama.ptrace_scope?)");
+        separator = "; ";
+    }
+    if (waits_without_descriptors()) {
+        text_add(&line, separator);
+        text_add(&line, "times of waiting are not known of ");
+        text_add_number(&line, waits_without_descriptors());
+        text_add(&line, " threads: too few file descriptors (ulimit -n)");
         separator = "; ";
     }
     if (*separator)
@@ -230,9 +257,10 @@ static void write_now_and_then(void)
 {
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
     measured_read_cpu();
-    if (now - worker.written_at < WRITE_INTERVAL)
+    if (now - worker.written_at < WRITE_INTERVAL || !worker.has_news)
         return;
     worker.written_at = now;
+    worker.has_news = false;
     foreign_threads_write(false);
 }
 
@@ -249,7 +277,7 @@ int outside_work(const struct measured_image *image, struct record_queue *queue,
         uint64_t next = waits_look();
         record_queue_wait(queue, next < WAIT_NS ? next : WAIT_NS);
         end = record_queue_ended(queue);
-        visit_records(end == QUEUE_OPEN ? record_queue_until(queue) : UINT64_MAX);
+        visit_records(end == QUEUE_OPEN ? record_queues_until() : UINT64_MAX);
         write_now_and_then();
     }
     process.config.quiet |= is_interrupted; /* the reader is gone, which a line says */

@@ -180,6 +180,7 @@ void perf_record_visit(const struct perf_event_header *record, const struct perf
     case PERF_RECORD_MMAP2: visit_map(visitor, record); break;
     case PERF_RECORD_SAMPLE: visit_sample(visitor, record); break;
     case PERF_RECORD_LOST: visitor->lost(perf_record_lost(record)); break;
+    case PERF_RECORD_THROTTLE: visitor->throttled(); break;
     case PERF_RECORD_FORK: visitor->begin((int)task->tid); break;
     case PERF_RECORD_EXIT: visitor->end((int)task->tid, task->time); break;
     case PERF_RECORD_SWITCH:

@@ -38,6 +38,7 @@ struct perf_visitor {
     void (*map)(const struct mapping *mapping);
     void (*sample)(const struct perf_sample *sample);
     void (*lost)(uint64_t samples);
+    void (*throttled)(void); /* the kernel stops an event until its next tick, since it had too many samples */
     void (*begin)(int tid);
     void (*end)(int tid, uint64_t time);
     void (*switched)(int tid, bool runs, bool is_preempted);

@@ -3,9 +3,12 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/outside/copy-size.h"
 #include "hpcrun/outside/measured-process.h"
+#include "hpcrun/outside/record-queue.h"
 #include "lib/binary-search.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +21,11 @@
 #define PAGE     4096u
 #define MAX_CPUS 1024
 
-/* A ring has room for the samples of this time. Users without privileges get kernel.perf_event_mlock_kb for each CPU,
- * 516 KB, and what they may lock (ulimit -l) of all their rings. */
+/* Users without privileges get kernel.perf_event_mlock_kb for each CPU, 516 KB, and what they may lock (ulimit -l) of all
+ * their rings. */
 #define MOST_BYTES       (64u << 20) /* of all rings */
 #define MOST_RING_BYTES  (4u << 20)
 #define LEAST_RING_BYTES (64u << 10)
-#define ROOM_NS          20000000u
 
 /* The rings of several CPUs have no common order. A record's time is taken a bit before others see it: the
  * youngest records stay in their rings until the next reading, so that records are read in the order of time. */
@@ -65,6 +67,7 @@ static struct {
     uint64_t lost;       /* samples */
     int error;           /* a negative errno of the last failure that matters */
     unsigned missing;    /* threads without events */
+    int most_fds;        /* the rest is for processes and their measurements */
     bool any_new, is_system, has_young; /* the last: records that were too young are in the rings */
 } perf = {.again_id = UINT64_MAX, .again_time = UINT64_MAX};
 
@@ -141,7 +144,7 @@ static int open_ring(unsigned i)
                                    .use_clockid = 1,
                                    .clockid = CLOCK_MONOTONIC,
                                    .watermark = 1,
-                                   .wakeup_watermark = LEAST_RING_BYTES / 4};
+                                   .wakeup_watermark = perf.attr.wakeup_watermark};
     if (perf.rings[i].page)
         return 0;
     int fd = (int)sys6(SYS_perf_event_open, SYS_ARG(&attr), 0, perf.online[i], -1, PERF_FLAG_FD_CLOEXEC, 0);
@@ -182,7 +185,7 @@ static int open_on_cpu(int tid, unsigned i)
     int fd = open_as_allowed(tid, perf.online[i]);
     if (fd == -ENODEV)
         return 0;
-    int error = fd < 0 ? fd : add_event(fd, tid, &perf.rings[i]);
+    int error = fd < 0 ? fd : fd >= perf.most_fds ? -EMFILE : add_event(fd, tid, &perf.rings[i]);
     if (error < 0 && fd >= 0)
         close(fd);
     return error;
@@ -207,9 +210,11 @@ static void open_thread(int tid, void *data)
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
+    perf.most_fds = INT_MAX;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
+        perf.most_fds = limit.rlim_max > INT_MAX ? INT_MAX : (int)(limit.rlim_max - limit.rlim_max / 4);
     }
 }
 
@@ -239,7 +244,7 @@ static void describe(const struct event *event, bool at_exec)
         .disabled = at_exec,
         .enable_on_exec = at_exec,
         .watermark = 1,
-        .wakeup_watermark = LEAST_RING_BYTES / 4,
+        .wakeup_watermark = perf.is_system ? 0 : LEAST_RING_BYTES / 4, /* 0: half of the ring */
     };
 }
 
@@ -255,17 +260,27 @@ int perf_rings_probe(int pid)
     return fd < 0 ? fd : 0;
 }
 
+size_t perf_rings_bytes(void)
+{
+    size_t sum = 0;
+    for (const struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++)
+        sum += ring->bytes;
+    return sum;
+}
+
 static struct events *map_events(void)
 {
     void *at = mmap(NULL, sizeof(struct events), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return at == MAP_FAILED ? NULL : at;
 }
 
-int perf_rings_prepare(const struct event *event, bool at_exec)
+int perf_rings_prepare(const struct event *event, bool at_exec, bool is_system, size_t most_bytes)
 {
     int error = 0;
+    size_t most = most_bytes < MOST_BYTES ? most_bytes : MOST_BYTES;
+    perf.is_system = is_system;
     find_cpus();
-    for (perf.ring_bytes = MOST_RING_BYTES; perf.ring_bytes * perf.cpus > MOST_BYTES;)
+    for (perf.ring_bytes = MOST_RING_BYTES; perf.ring_bytes > LEAST_RING_BYTES && perf.ring_bytes * perf.cpus > most;)
         perf.ring_bytes /= 2;
     raise_descriptor_limit();
     describe(event, at_exec);
@@ -277,9 +292,9 @@ int perf_rings_prepare(const struct event *event, bool at_exec)
 }
 
 /* ring_bytes is the size of the last ring, which is the least one. */
-uint64_t perf_rings_most_copy(void)
+uint64_t perf_rings_room(uint64_t ns)
 {
-    return perf.ring_bytes / (ROOM_NS / perf.attr.sample_period + 1);
+    return (perf.ring_bytes < QUEUE_BYTES ? perf.ring_bytes : QUEUE_BYTES) / (ns / perf.attr.sample_period + 1);
 }
 
 void perf_rings_set_copy(unsigned bytes)
@@ -301,14 +316,14 @@ int perf_rings_open(unsigned *missing)
             return -ESRCH;
         *missing += perf.missing;
     } while (perf.any_new && perf.error == 0);
+    bool no_events = perf.missing > 0;
     perf.missing = 0;
-    return perf.error ? perf.error : perf.events->count == count ? -ESRCH : 0;
+    return perf.error ? perf.error : perf.events->count > count ? 0 : no_events ? -EMFILE : -ESRCH;
 }
 
 int perf_rings_open_system(void)
 {
     int error = 0;
-    perf.is_system = true;
     perf.attr.inherit = 0;
     perf.attr.exclude_idle = 1;
     for (unsigned i = 0; i < perf.cpus && error == 0; i++)
@@ -381,17 +396,19 @@ void perf_rings_await_end(void)
 
 /* ---- reading ---- */
 
-void perf_rings_wait(struct pollfd *others, unsigned count, int milliseconds)
+/* With the largest copies, also waits no longer than young records take to settle: what is beyond a copy is read before it
+ * changes. */
+void perf_rings_wait(int other, int milliseconds)
 {
-    static struct pollfd fds[MAX_CPUS + MAX_OTHERS];
-    nfds_t n = count;
-    memcpy(fds, others, count * sizeof *fds);
+    static struct pollfd fds[1 + MAX_CPUS];
+    nfds_t n = 1;
+    fds[0] = (struct pollfd){.fd = other, .events = POLLIN};
     for (unsigned i = 0; i < perf.cpus; i++)
         if (perf.rings[i].page)
             fds[n++] = (struct pollfd){.fd = perf.rings[i].fd, .events = POLLIN};
-    const struct timespec time = sys_timespec(perf.has_young ? SETTLING_NS : (uint64_t)milliseconds * 1000000u);
+    bool soon = perf.has_young && perf.attr.sample_stack_user == COPY_SIZE(COPY_SIZES - 1);
+    const struct timespec time = sys_timespec(soon ? SETTLING_NS : (uint64_t)milliseconds * 1000000u);
     ppoll(fds, n, &time, NULL);
-    memcpy(others, fds, count * sizeof *fds);
 }
 
 static const uint8_t *ring_data(const struct ring *ring)

@@ -11,19 +11,20 @@
 #include "hpcrun/config/run-config.h"
 #include "hpcrun/outside/perf-records.h"
 
-#include <poll.h>
-
 /* Whether this process may sample that one: 0, or a negative errno. */
 int perf_rings_probe(int pid);
 
-/* Maps the rings, and says what will be opened. `at_exec`: samples begin with the next exec. Returns 0, or a negative
- * errno. */
-int perf_rings_prepare(const struct event *event, bool at_exec);
+/* Maps the rings, which take at most most_bytes, and says what will be opened. `at_exec`: samples begin with the next
+ * exec. Returns 0, or a negative errno. */
+int perf_rings_prepare(const struct event *event, bool at_exec, bool is_system, size_t most_bytes);
 
-/* The bytes of the stack that are copied with each sample of the events that will be opened; and the most for which the
- * rings have room. */
+/* Of all rings. */
+size_t perf_rings_bytes(void);
+
+/* The bytes of the stack that are copied with each sample of the events that will be opened; and the most of which rings
+ * and queues have room for the samples of a time. */
 void perf_rings_set_copy(unsigned bytes);
-uint64_t perf_rings_most_copy(void);
+uint64_t perf_rings_room(uint64_t ns);
 
 /* Opens the events for all threads of `process` (process/process.h). Returns 0, or a negative errno. Adds the
  * number of threads that have no events, since there were no descriptors for them, to *missing. */
@@ -45,9 +46,8 @@ void perf_rings_end_again(bool is_good);
 /* Whether samples include those in the kernel. */
 bool perf_rings_see_kernel(void);
 
-/* Waits until a ring is a quarter full, until another descriptor is ready, or for a time, ms. */
-#define MAX_OTHERS 256
-void perf_rings_wait(struct pollfd *others, unsigned count, int milliseconds);
+/* Waits until a ring is a quarter full (of the system's: half), until another descriptor is ready, or for a time, ms. */
+void perf_rings_wait(int other, int milliseconds);
 
 /* Takes the records from the rings in the order of their times. The youngest of them stay there, unless these
  * are the last ones. Returns until which time there is none left. */

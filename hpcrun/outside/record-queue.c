@@ -6,27 +6,34 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define QUEUE_BYTES  (1u << 20) /* a power of two */
-#define RESERVED     (128u << 10) /* for records that are no samples */
+#define RESERVED (128u << 10) /* for records that are no samples */
 
 /* Positions are those of bytes since the begin; a record is never in two parts. */
 struct record_queue {
     _Atomic uint64_t head, tail;
     _Atomic uint32_t bell; /* a futex */
     _Atomic uint32_t end;  /* enum queue_end */
-    _Atomic uint64_t lost, until;
+    _Atomic uint64_t lost;
     _Atomic uint64_t asked[COPY_SIZES + 1]; /* struct copy_demand */
-    uint64_t lost_to_say;                   /* the writer's: of `lost`, since the last record_queue_demand */
-    uint64_t woken; /* the writer's: `head` at the last call of record_queue_wake */
+    uint64_t lost_to_say; /* the writer's: of `lost`, since the last record_queue_demand */
+    uint64_t woken; /* the writer's: `head` when the reader was last woken */
     bool is_taken;  /* the writer's */
     _Alignas(4096) uint8_t data[QUEUE_BYTES];
 };
 
-static struct record_queue *queues;
+static struct {
+    _Alignas(4096) _Atomic uint64_t until;
+    _Atomic bool refuses, has_refused;
+    struct record_queue all[];
+} *queues;
+
+/* The writer's: queues that have got records since their readers were last woken. */
+static struct record_queue *fed[MAX_QUEUES];
+static unsigned fed_count;
 
 bool record_queues_map(void)
 {
-    void *at = mmap(NULL, MAX_QUEUES * sizeof *queues, PROT_READ | PROT_WRITE,
+    void *at = mmap(NULL, sizeof *queues + MAX_QUEUES * sizeof *queues->all, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     queues = at == MAP_FAILED ? NULL : at;
     return queues;
@@ -35,9 +42,9 @@ bool record_queues_map(void)
 struct record_queue *record_queue_take(void)
 {
     for (unsigned i = 0; i < MAX_QUEUES; i++)
-        if (!queues[i].is_taken) {
-            queues[i].is_taken = true;
-            return &queues[i];
+        if (!queues->all[i].is_taken) {
+            queues->all[i].is_taken = true;
+            return &queues->all[i];
         }
     return NULL;
 }
@@ -79,7 +86,7 @@ void record_queue_put(struct record_queue *queue, const struct perf_event_header
     uint64_t room = QUEUE_BYTES - (is_sample ? RESERVED : 0);
     if (is_empty)
         tail = at;
-    if (at + record->size - tail > room) {
+    if (at + record->size - tail > room || (is_sample && record_queues_refuse_now())) {
         atomic_fetch_add(&queue->lost, is_sample);
         queue->lost_to_say += is_sample;
         return;
@@ -87,6 +94,8 @@ void record_queue_put(struct record_queue *queue, const struct perf_event_header
     if (!is_empty)
         skip(queue, head, at);
     memcpy(queue->data + at % QUEUE_BYTES, record, record->size);
+    if (head == queue->woken)
+        fed[fed_count++] = queue;
     atomic_store(&queue->head, at + record->size);
 }
 
@@ -98,20 +107,37 @@ void record_queue_demand(struct record_queue *queue, struct copy_demand *demand)
     queue->lost_to_say = 0;
 }
 
+void record_queues_refuse(bool refuses)
+{
+    atomic_store(&queues->refuses, refuses);
+    if (refuses)
+        atomic_store(&queues->has_refused, true);
+}
+
+bool record_queues_refuse_now(void)
+{
+    return atomic_load(&queues->refuses);
+}
+
+bool record_queues_have_refused(void)
+{
+    return atomic_load(&queues->has_refused);
+}
+
 static void ring(struct record_queue *queue)
 {
     atomic_fetch_add(&queue->bell, 1);
     sys3(SYS_futex, &queue->bell, FUTEX_WAKE, 1);
 }
 
-void record_queue_wake(struct record_queue *queue, uint64_t until)
+void record_queues_wake(uint64_t until)
 {
-    atomic_store(&queue->until, until);
-    uint64_t head = atomic_load(&queue->head);
-    if (head == queue->woken)
-        return;
-    queue->woken = head;
-    ring(queue);
+    atomic_store(&queues->until, until);
+    while (fed_count > 0) {
+        struct record_queue *queue = fed[--fed_count];
+        queue->woken = atomic_load(&queue->head);
+        ring(queue);
+    }
 }
 
 void record_queue_end(struct record_queue *queue, enum queue_end why)
@@ -158,9 +184,9 @@ enum queue_end record_queue_ended(const struct record_queue *queue)
     return atomic_load(&queue->end);
 }
 
-uint64_t record_queue_until(const struct record_queue *queue)
+uint64_t record_queues_until(void)
 {
-    return atomic_load(&queue->until);
+    return atomic_load(&queues->until);
 }
 
 void record_queue_wait(struct record_queue *queue, uint64_t ns)

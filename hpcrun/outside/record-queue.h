@@ -12,7 +12,8 @@
 
 struct record_queue;
 
-#define MAX_QUEUES 512
+#define MAX_QUEUES  512
+#define QUEUE_BYTES (1u << 20) /* a power of two */
 
 /* Maps all queues, before the first fork. Their pages take memory when they are first used. False: out of memory. */
 bool record_queues_map(void);
@@ -26,8 +27,12 @@ void record_queue_give_back(struct record_queue *queue);
 /* Appends a record. If there is no room, it is lost; samples leave room for other records. */
 void record_queue_put(struct record_queue *queue, const struct perf_event_header *record);
 
-/* There will be no more records until this time, CLOCK_MONOTONIC. Wakes the reader, if there are some. */
-void record_queue_wake(struct record_queue *queue, uint64_t until);
+/* From now on, or no longer, samples are not taken: they are lost. */
+void record_queues_refuse(bool refuses);
+
+/* There will be no more records until this time, CLOCK_MONOTONIC, in any queue. Wakes the readers of queues that have
+ * got records since the last call. */
+void record_queues_wake(uint64_t until);
 
 /* Why there will be no more records. */
 enum queue_end { QUEUE_OPEN, QUEUE_PROCESS_ENDED, QUEUE_EXEC, QUEUE_MEASUREMENT_ENDED };
@@ -42,6 +47,10 @@ void record_queue_demand(struct record_queue *queue, struct copy_demand *demand)
 const struct perf_event_header *record_queue_first(struct record_queue *queue);
 void record_queue_remove_first(struct record_queue *queue);
 
+/* Whether samples are refused now, and whether some were. */
+bool record_queues_refuse_now(void);
+bool record_queues_have_refused(void);
+
 /* The number of samples that were lost since the last call. */
 uint64_t record_queue_lost(struct record_queue *queue);
 
@@ -51,7 +60,7 @@ void record_queue_ask(struct record_queue *queue, uint64_t bytes);
 enum queue_end record_queue_ended(const struct record_queue *queue);
 
 /* What the writer has said: there is no record left until then, but those in the queue. */
-uint64_t record_queue_until(const struct record_queue *queue);
+uint64_t record_queues_until(void);
 
 /* Waits until there is a record, until the queue has ended, or for a time, ns. */
 void record_queue_wait(struct record_queue *queue, uint64_t ns);

@@ -6,9 +6,15 @@
 #include "hpcrun/process/process.h"
 
 #include <errno.h>
+#include <poll.h>
 
 #define INTERVAL_NS 250000000u
-#define SETTLING_MS 2 /* perf_rings_read leaves the records of one millisecond in the rings */
+
+/* Samples of this time have room. The first ones may come while the machine is busy with the begin of programs. */
+#define FIRST_ROOM_NS 100000000u
+#define LEAST_ROOM_NS 20000000u
+
+#define SETTLING_MS 2 /* more than the time of the records that perf_rings_read leaves in the rings */
 
 static struct {
     struct copy_size size;
@@ -21,7 +27,7 @@ static struct {
 
 void stack_copies_begin(void)
 {
-    copy_size_begin(&copies.size, perf_rings_most_copy());
+    copy_size_begin(&copies.size, perf_rings_room(FIRST_ROOM_NS), perf_rings_room(LEAST_ROOM_NS));
     perf_rings_set_copy(COPY_SIZE(copies.size.index));
     copies.range.least = copies.range.most = COPY_SIZE(copies.size.index) >> 10;
 }

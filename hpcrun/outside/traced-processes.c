@@ -1,12 +1,15 @@
 #include "hpcrun/outside/traced-processes.h"
 
+#include "hpcrun/outside/watched-ends.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define SLOTS 4096
 
-/* A program that maps code again and again: younger mappings have no names. */
-#define MAX_MAPS 65536
+/* Of a process, and of all. Younger mappings have no names. */
+#define MAX_MAPS     4096
+#define MAX_ALL_MAPS 262144
 
 static struct traced *slots[SLOTS];
 static unsigned count, map_count;
@@ -32,6 +35,7 @@ struct traced *traced_add(int pid, uint64_t began)
     count++;
     added->pid = pid;
     added->began = began;
+    added->watched = -1;
     return *place_of(pid) = added;
 }
 
@@ -39,27 +43,54 @@ void traced_remove(struct traced *process)
 {
     *place_of(process->pid) = process->next;
     traced_maps_clear(process);
+    process_end_forget(process->watched);
     free(process);
     count--;
 }
 
-void traced_map_add(struct traced *process, const struct perf_event_header *record)
+static void free_map(struct traced_map *map)
 {
-    struct traced_map *map = map_count < MAX_MAPS ? malloc(sizeof *map) : NULL;
+    free(map->record);
+    free(map);
+    map_count--;
+}
+
+static void remove_replaced(struct traced *process, uint64_t start, uint64_t end)
+{
+    struct traced_map *map;
+    for (struct traced_map **at = &process->maps; (map = *at) && map->owners == 1;) {
+        if (map->start >= end || map->end <= start) {
+            at = &map->older;
+            continue;
+        }
+        *at = map->older;
+        process->map_count--;
+        free_map(map);
+    }
+}
+
+void traced_map_add(struct traced *process, const struct mapping *mapping, const struct perf_event_header *record)
+{
+    remove_replaced(process, mapping->start, mapping->end);
+    bool has_room = process->map_count < MAX_MAPS && map_count < MAX_ALL_MAPS;
+    struct traced_map *map = has_room ? malloc(sizeof *map) : NULL;
     struct perf_event_header *copy = map ? malloc(record->size) : NULL;
     if (!copy) {
         free(map);
         return;
     }
     memcpy(copy, record, record->size);
-    *map = (struct traced_map){.older = process->maps, .record = copy, .owners = 1};
+    *map = (struct traced_map){
+        .older = process->maps, .start = mapping->start, .end = mapping->end, .record = copy, .owners = 1};
     process->maps = map;
+    process->map_count++;
     map_count++;
 }
 
 void traced_maps_share(struct traced *process, const struct traced *parent)
 {
     process->maps = parent->maps;
+    process->map_count = parent->map_count;
     if (process->maps)
         process->maps->owners++;
 }
@@ -68,11 +99,10 @@ void traced_maps_clear(struct traced *process)
 {
     struct traced_map *map = process->maps;
     process->maps = NULL;
+    process->map_count = 0;
     while (map && --map->owners == 0) {
         struct traced_map *older = map->older;
-        free(map->record);
-        free(map);
-        map_count--;
+        free_map(map);
         map = older;
     }
 }

@@ -6,6 +6,7 @@
 #ifndef HPCRUN_OUTSIDE_TRACED_PROCESSES_H
 #define HPCRUN_OUTSIDE_TRACED_PROCESSES_H
 
+#include "hpcrun/outside/mapping.h"
 #include "hpcrun/outside/record-queue.h"
 #include "lib/measurement-format.h"
 
@@ -13,6 +14,7 @@
 
 struct traced_map {
     struct traced_map *older;
+    uint64_t start, end;
     struct perf_event_header *record; /* PERF_RECORD_MMAP2 */
     unsigned owners;
 };
@@ -27,8 +29,11 @@ struct traced {
     uint32_t images;     /* that had workers before this one */
     uint64_t began;      /* CLOCK_MONOTONIC of this image, or of the measurement */
     uint64_t forked;     /* CLOCK_MONOTONIC of its begin; 0: it was there before */
+    int watched;         /* process_end_watch; negative: it is not */
+    uint64_t ended;      /* CLOCK_MONOTONIC, after its last record; 0: that it has ended is not known */
     char name[16];       /* since its last exec; "": unknown */
     struct traced_map *maps;
+    unsigned map_count;
     struct record_queue *queue; /* NULL: its image has no worker */
     pid_t worker;
 };
@@ -43,8 +48,8 @@ struct traced *traced_add(int pid, uint64_t began);
 /* Forgets it, and its mappings. */
 void traced_remove(struct traced *process);
 
-/* traced_map_add copies the record. traced_maps_share gives a process without mappings those of its parent. */
-void traced_map_add(struct traced *process, const struct perf_event_header *record);
+/* traced_map_add copies the record, and removes what lay there, unless it has several owners. traced_maps_share gives a process without mappings those of its parent. */
+void traced_map_add(struct traced *process, const struct mapping *mapping, const struct perf_event_header *record);
 void traced_maps_share(struct traced *process, const struct traced *parent);
 void traced_maps_clear(struct traced *process);
 

@@ -5,7 +5,7 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/base/text-buffer.h"
 #include "hpcrun/config/run-config.h"
-#include "hpcrun/process/process.h"
+#include "hpcrun/process/moment.h"
 
 #include <string.h>
 #include <sys/auxv.h>
@@ -71,8 +71,9 @@ static unsigned usable_cpus(void)
 static void read_clocks(void)
 {
     process.began_real = sys_clock(CLOCK_REALTIME);
-    process.began_wall = sys_clock(CLOCK_MONOTONIC);
-    process.began_ticks = ticks_now();
+    const struct moment now = moment_now(NEAR_TICKS);
+    process.began_wall = now.wall;
+    process.began_ticks = now.ticks;
     process.began_cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 

@@ -46,6 +46,10 @@ struct sampling {
     _Atomic bool on;       /* hpctoolkit_sampling_start, hpcrun -ds */
     _Atomic bool no_ticks; /* the program may not read the time stamp counter */
     bool collapse_recursion;
+    /* With no_ticks, ticks go on from `ticks` at CLOCK_MONOTONIC `wall`, by `rate` / 2^32 for each ns; 0: ticks are ns */
+    struct {
+        uint64_t ticks, wall, rate;
+    } instead;
 };
 
 extern struct sampling sampling;
@@ -68,13 +72,33 @@ static inline uint64_t process_cpu_time(void)
 bool process_is_restricted(void);
 
 /* Signal handler: a clock that costs no memory access, for intervals that need not be exact. The
- * unit is a time stamp tick, at most a nanosecond long; it becomes a nanosecond of CLOCK_MONOTONIC
- * when the program forbids its threads to read the counter (prctl, PR_SET_TSC), so one difference
- * across that moment is meaningless. */
+ * unit is a time stamp tick, at most a nanosecond long. When the program forbids its threads to read the counter (prctl,
+ * PR_SET_TSC), CLOCK_MONOTONIC gives them, at the rate that ticks had until then. */
+static inline uint64_t ticks_by_clock(void)
+{
+    uint64_t wall = sys_clock(CLOCK_MONOTONIC), rate = sampling.instead.rate;
+    unsigned __int128 since = wall - sampling.instead.wall;
+    return rate ? sampling.instead.ticks + (uint64_t)(since * rate >> 32) : wall;
+}
+
+/* Before the calling thread may no longer read the counter. */
+static inline void ticks_forbid(void)
+{
+    if (atomic_load(&sampling.no_ticks))
+        return;
+    uint64_t wall = sys_clock(CLOCK_MONOTONIC), ticks = __builtin_ia32_rdtsc();
+    uint64_t elapsed = wall - process.began_wall;
+    unsigned __int128 ran = ticks - process.began_ticks;
+    sampling.instead.ticks = ticks;
+    sampling.instead.wall = wall;
+    sampling.instead.rate = process.began_wall && elapsed ? (uint64_t)((ran << 32) / elapsed) : 0;
+    atomic_store(&sampling.no_ticks, true);
+}
+
 static inline uint64_t ticks_now(void)
 {
     bool forbidden = atomic_load_explicit(&sampling.no_ticks, memory_order_relaxed);
-    return forbidden ? sys_clock(CLOCK_MONOTONIC) : __builtin_ia32_rdtsc();
+    return forbidden ? ticks_by_clock() : __builtin_ia32_rdtsc();
 }
 
 /* Copies a signal set that the program passes on to the kernel, without the sampling signal, which

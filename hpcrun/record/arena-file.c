@@ -186,7 +186,7 @@ static void look_at_process(uint64_t wall)
     __atomic_store_n(&arena.header->cpu, cpu, __ATOMIC_RELAXED);
 }
 
-void arena_file_look(struct thread *thread, uint64_t ticks, uint64_t wall)
+void arena_file_look(struct thread *thread, struct moment now)
 {
     if (!thread_image_is_live(thread))
         return;
@@ -194,8 +194,8 @@ void arena_file_look(struct thread *thread, uint64_t ticks, uint64_t wall)
         thread_image_end(thread);
         return;
     }
-    thread_image_look(thread, ticks, wall);
-    look_at_process(wall);
+    thread_image_look(thread, now);
+    look_at_process(now.wall);
 }
 
 /* ---- the end ---- */

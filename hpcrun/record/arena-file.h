@@ -15,6 +15,7 @@
 #ifndef HPCRUN_RECORD_ARENA_FILE_H
 #define HPCRUN_RECORD_ARENA_FILE_H
 
+#include "hpcrun/process/moment.h"
 #include "hpcrun/thread/thread.h"
 
 /* In the thread, at its first sample or before: creates the file if it does not exist, and makes
@@ -25,9 +26,8 @@ bool arena_file_begin_thread(struct thread *thread);
 /* Publishes the sample in progress, after the modules and agents that it refers to were written. */
 void arena_file_commit(struct thread *thread, uint64_t ticks);
 
-/* Stores the clocks of the thread and, about once per second, those of the process. `ticks` and
- * `wall` are the same instant. */
-void arena_file_look(struct thread *thread, uint64_t ticks, uint64_t wall);
+/* Stores the clocks of the thread and, about once per second, those of the process. */
+void arena_file_look(struct thread *thread, struct moment now);
 
 /* Some of the data can't be written to the measurement file: the arena file stays at the end. */
 void arena_file_keep(void);

@@ -3,7 +3,7 @@
 #include "hpcrun/base/shared-pages.h"
 #include "hpcrun/base/small-file.h"
 #include "hpcrun/base/sys.h"
-#include "hpcrun/process/process.h"
+#include "hpcrun/process/moment.h"
 #include "hpcrun/record/arena-file.h"
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/process-chunks.h"
@@ -202,8 +202,8 @@ static bool write_trace(struct thread_writer *writer, struct thread *thread, boo
     bool is_bounded = thread->trace_limit < TRACE_MAX_COUNT;
     if (shared_pages_are_lost())
         return true;
-    const struct tick_times times = {process.began_ticks, process.began_wall, ticks_now(),
-                                     sys_clock(CLOCK_MONOTONIC)};
+    const struct moment now = moment_now(NEAR_TICKS);
+    const struct tick_times times = {process.began_ticks, process.began_wall, now.ticks, now.wall};
     return thread_chunks_marks(&writer->chunks, &times, &thread->marks_written) &&
            (!ended || thread_chunks_wake_ups(&writer->chunks, &times)) &&
            ((is_bounded && !ended) || thread_chunks_trace(&writer->chunks, &times, written));
@@ -254,7 +254,7 @@ static void keep(struct thread *thread, const struct written *written)
     thread->kept = true;
     arena_file_keep();
     if (thread->tid == sys_gettid())
-        thread_image_look(thread, ticks_now(), sys_clock(CLOCK_MONOTONIC));
+        thread_image_look(thread, moment_now(NEAR_TICKS));
     for (unsigned i = written->events; i < thread->event_count; i++) {
         merge_missed(thread, &thread->events[i]);
         count_source(&thread->events[i], i);

@@ -1,9 +1,8 @@
 #include "hpcrun/sample/handler.h"
 
 #include "hpcrun/base/small-file.h"
-#include "hpcrun/base/sys.h"
 #include "hpcrun/base/text-buffer.h"
-#include "hpcrun/process/process.h"
+#include "hpcrun/process/moment.h"
 #include "hpcrun/record/arena-file.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/process-chunks.h"
@@ -22,19 +21,19 @@
 #define TICKS_PER_LOOK ((uint64_t)1 << 32)
 
 /* At the first sample, and then after every TICKS_PER_LOOK. */
-static void look_at_clock(struct thread *thread, uint64_t ticks)
+static void look_at_clock(struct thread *thread)
 {
-    uint64_t now = sys_clock(CLOCK_MONOTONIC);
     if (!arena_file_begin_thread(thread))
         return; /* at the next sample again */
-    thread->looked_at = ticks;
+    const struct moment now = moment_now(NEAR_TICKS);
+    thread->looked_at = now.ticks;
     if (thread->flushed_at == 0)
-        thread->flushed_at = now;
-    arena_file_look(thread, ticks, now);
+        thread->flushed_at = now.wall;
+    arena_file_look(thread, now);
     if (thread_image_is_live(thread)) {
         process_chunks_write_pending(true);
-    } else if (now - thread->flushed_at >= FLUSH_INTERVAL) {
-        thread->flushed_at = now;
+    } else if (now.wall - thread->flushed_at >= FLUSH_INTERVAL) {
+        thread->flushed_at = now.wall;
         flush_thread(thread, false);
     }
 }
@@ -43,7 +42,7 @@ static void look_at_clock(struct thread *thread, uint64_t ticks)
 static void write_if_due(struct thread *thread, uint64_t ticks)
 {
     if (!thread->looked_at || ticks - thread->looked_at >= TICKS_PER_LOOK)
-        look_at_clock(thread, ticks);
+        look_at_clock(thread);
     if (thread_image_is_live(thread) && !thread_image_is_whole(thread))
         flush_thread(thread, false);
 }

@@ -62,21 +62,24 @@ void wake_up_add(const struct arena_wake_up *wake_up)
 
 uint64_t hpctoolkit_lets_go(const volatile void *object)
 {
-    waker_note(object);
+    if (object)
+        waker_note(object);
     return ticks_now();
 }
 
-void hpctoolkit_waited(const volatile void *object, uint64_t since)
+bool hpctoolkit_waited(const volatile void *object, uint64_t since)
 {
-    wake_up(object, since, true);
+    uint64_t now = ticks_now();
+    return now - since < WAKE_UP_TICKS || wake_up_by_last(object, since, now);
 }
 
-void wake_up_by_last(const volatile void *object, uint64_t since, uint64_t now)
+bool wake_up_by_last(const volatile void *object, uint64_t since, uint64_t now)
 {
     uint32_t waker;
     struct arena_wake_up wake_up = {.ticks = now, .began = since};
     if (!waker_find(object, since, &waker, &wake_up.released))
-        return;
+        return false;
     wake_up.thread = waker;
     wake_up_add(&wake_up);
+    return true;
 }

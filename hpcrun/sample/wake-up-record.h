@@ -24,8 +24,8 @@
 /* Adds one of the calling thread. errno stays. */
 void wake_up_add(const struct arena_wake_up *wake_up);
 
-/* Adds that of a wait for an object (logical/last-wakers.h), from `since` to `now`. */
-void wake_up_by_last(const volatile void *object, uint64_t since, uint64_t now);
+/* Adds that of a wait for an object (logical/last-wakers.h), from `since` to `now`. False: nobody is known to have ended it. */
+bool wake_up_by_last(const volatile void *object, uint64_t since, uint64_t now);
 
 /* The calling thread has waited for an object since `since`. `is_woken`: not if the wait has timed out or failed. */
 static inline void wake_up(const volatile void *object, uint64_t since, bool is_woken)

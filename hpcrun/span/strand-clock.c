@@ -1,13 +1,12 @@
 #include "hpcrun/span/strand-clock.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/process/process.h"
+#include "hpcrun/process/moment.h"
 
 /* A preempted thread waits for its next time slice, which is far longer than this. */
 #define LONG_NS        50000u
 #define CALIBRATION_NS 2000000u
 #define ANCHOR_TRIES   8
-#define MOMENT_TRIES   8
 
 static uint64_t unit_per_tick; /* times 2^32 */
 static uint64_t long_ticks;
@@ -29,35 +28,13 @@ static void read_cpu(struct strand_clock *clock, uint64_t now)
     clock->anchor_cpu = sys_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Both clocks at the same time. */
-struct moment {
-    uint64_t ns, ticks;
-};
-
-/* The closest of some readings: the kernel likes to take the CPU at the end of a system call, and
- * then the clocks are read a time slice apart. */
-static struct moment moment_now(void)
-{
-    struct moment closest = {0, 0};
-    uint64_t least = UINT64_MAX;
-    for (int i = 0; i < MOMENT_TRIES; i++) {
-        uint64_t before = ticks_now(), ns = sys_clock(CLOCK_MONOTONIC);
-        uint64_t distance = ticks_now() - before;
-        if (distance < least) {
-            least = distance;
-            closest = (struct moment){ns, before + distance / 2};
-        }
-    }
-    return closest;
-}
-
 static uint64_t ticks_in(uint64_t ns)
 {
-    struct moment began = moment_now(), now;
+    struct moment began = moment_now(0), now;
     do {
-        now = moment_now();
-    } while (now.ns - began.ns < ns);
-    return (uint64_t)((unsigned __int128)(now.ticks - began.ticks) * ns / (now.ns - began.ns));
+        now = moment_now(0);
+    } while (now.wall - began.wall < ns);
+    return (uint64_t)((unsigned __int128)(now.ticks - began.ticks) * ns / (now.wall - began.wall));
 }
 
 /* ---- what an event adds to a strand ---- */

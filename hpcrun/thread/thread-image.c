@@ -103,7 +103,7 @@ void thread_image_begin(struct thread *thread)
 {
     struct arena_thread *image = thread->image;
     thread_image_identify(thread);
-    thread_image_look(thread, ticks_now(), sys_clock(CLOCK_MONOTONIC));
+    thread_image_look(thread, moment_now(NEAR_TICKS));
     thread_image_commit(thread, image->looked_ticks);
     __atomic_store_n(&image->state, THREAD_IMAGE_LIVE, __ATOMIC_RELEASE);
 }
@@ -122,7 +122,7 @@ bool thread_image_take_name(struct thread *thread)
     return *name;
 }
 
-void thread_image_look(struct thread *thread, uint64_t ticks, uint64_t wall)
+void thread_image_look(struct thread *thread, struct moment now)
 {
     struct arena_thread *image = thread->image;
     for (unsigned i = 0; i < thread->event_count; i++)
@@ -133,6 +133,6 @@ void thread_image_look(struct thread *thread, uint64_t ticks, uint64_t wall)
     struct cpu_waits waits = own_cpu_waits_since_begin(thread);
     image->looked_ready = waits.ready + 1;
     image->looked_timeslices = waits.timeslices;
-    image->looked_wall = wall;
-    image->looked_ticks = ticks;
+    image->looked_wall = now.wall;
+    image->looked_ticks = now.ticks;
 }

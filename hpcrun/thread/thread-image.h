@@ -7,6 +7,7 @@
 #ifndef HPCRUN_THREAD_THREAD_IMAGE_H
 #define HPCRUN_THREAD_THREAD_IMAGE_H
 
+#include "hpcrun/process/moment.h"
 #include "hpcrun/thread/thread.h"
 
 /* A new record: its image is the private one. */
@@ -59,8 +60,8 @@ static inline bool thread_image_is_whole(const struct thread *thread)
 /* From now on the thread's chunks in the measurement file count. */
 void thread_image_end(struct thread *thread);
 
-/* Renews the clocks, the thread's name and its sources. `ticks` and `wall` are the same instant. */
-void thread_image_look(struct thread *thread, uint64_t ticks, uint64_t wall);
+/* Renews the clocks, the thread's name and its sources. */
+void thread_image_look(struct thread *thread, struct moment now);
 
 /* Counts samples of a fate, in the sample in progress. */
 static inline void thread_image_count(struct thread *thread, struct thread_event *event,

@@ -4,7 +4,6 @@ import os
 import re
 import resource
 import signal
-import struct
 import subprocess
 import time
 
@@ -164,9 +163,7 @@ class Accounts(profiling.ProfilingTest):
     LONG_SAMPLE = 0.001  # seconds; 0.3 to 1.0 ms where a page fault takes 25 us (2026-11-25)
 
     def ledger(self):
-        data = (self.directory / "ledger").read_bytes()
-        return {(pid, tid): (burned * 1e-9, used * 1e-9)
-                for pid, tid, burned, used in struct.iter_unpack("<IIQQ", data) if tid}
+        return {entry[:2]: entry[2:] for entry in profiling.read_ledger(self.directory / "ledger")}
 
     def check(self, images, counted, found=()):
         """Every entry of the ledger has its thread, with all its time, except in processes (pids) whose loss hpcrun has

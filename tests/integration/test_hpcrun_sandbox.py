@@ -73,6 +73,16 @@ class Sandbox(profiling.ProfilingTest):
                     for thread in images[0].threads:
                         self.assertGreater(thread.count(event, [FIRED]), 10)
 
+    def test_time_goes_on_without_the_counter(self):
+        """Samples from before it is forbidden keep their times. Once in five runs, the first one comes in the first half:
+        the program uses the CPU as long before as after."""
+        self.need("ticks")
+        for _ in range(5):
+            _, (image,) = self.measure(program("sandbox"), "ticks", events=["CPUTIME@f5000"])
+            if image.threads[0].trace.first < image.wall / 2:
+                return
+        self.fail(f"{vars(image.threads[0].trace)}, wall {image.wall}")
+
     def test_child_says_nothing(self):
         """Its message is in the log only."""
         done, images = self.measure("sh", "-c", f"{program('sandbox')} narrow; true", options=["-q"])

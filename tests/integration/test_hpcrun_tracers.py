@@ -2,7 +2,6 @@
 complete."""
 import shutil
 import signal
-import struct
 import subprocess
 import time
 
@@ -26,10 +25,8 @@ class Tracers(profiling.ProfilingTest):
             self.skipTest(f"{tool} may not trace here")
 
     def burned(self):
-        """The program's own record (tests/programs/hpcrun/mapped-ledger.h), in seconds."""
-        ledger = self.directory / "ledger"
-        data = ledger.read_bytes() if ledger.exists() else b""
-        return sum(burned for _, _, burned, _ in struct.iter_unpack("<IIQQ", data)) * 1e-9
+        """The program's own record, in seconds."""
+        return sum(burned for _, _, burned, _ in profiling.read_ledger(self.directory / "ledger"))
 
     def check(self, where):
         """The program's image, after checking that its time is what it recorded."""

@@ -247,6 +247,28 @@ class Names(KernelTest):
         shown = self.tree(self.database(), "--kernel")
         self.assertEqual({row["name"] for _, row in rows(shown) if row["module"] == KERNEL}, {KERNEL})
 
+    def test_names_that_an_earlier_rank_has_saved(self):
+        """All names are saved once; a file with those of another boot, or with a few, does not count."""
+        if not addresses_are_shown():
+            self.skipTest("the kernel hides its addresses")
+        self.measurements = self.directory / "ranks"
+
+        def run(rank):
+            done = self.run_tool(HPCRUN, "--kernel", "-o", self.measurements, program("kernel_work"), 0.01,
+                                 env={**os.environ, "PMI_RANK": str(rank), "PMI_SIZE": "4"})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            (saved,) = self.symbol_files()
+            return saved, gzip.decompress(saved.read_bytes()).decode()
+
+        saved, text = run(0)
+        self.assertEqual(text.count(" all\n"), 1)
+        lines = text.splitlines(keepends=True)
+        for rank, (content, is_added) in enumerate(((text, False), ("kernel 1 all\n" + "".join(lines[1:5]), True),
+                                                    (lines[0].replace(" all", "") + "".join(lines[1:5]), True)), 1):
+            with self.subTest(rank):
+                saved.write_bytes(gzip.compress(content.encode()))
+                self.assertEqual(run(rank)[1], content + is_added * text)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -10,7 +10,6 @@ import errno
 import json
 import os
 import random
-import struct
 import subprocess
 import time
 
@@ -29,8 +28,7 @@ class RecoveryTest(profiling.ProfilingTest):
 
     def ledger(self):
         """tid -> seconds that the thread had noted when the process ended."""
-        data = (self.directory / "ledger").read_bytes()
-        return {tid: burned * 1e-9 for _, tid, burned, _ in struct.iter_unpack("<IIQQ", data) if tid}
+        return {tid: burned for _, tid, burned, _ in profiling.read_ledger(self.directory / "ledger")}
 
     def start(self, where, *how, options=(), inside=()):
         """Below the command `inside`, if there is one."""

@@ -11,6 +11,7 @@ from unittest import mock
 
 import logical_case
 import profiling
+import test_critical_path
 import test_sanitizers
 
 SOURCES = profiling.ROOT / "tests" / "programs" / "tbb"
@@ -301,6 +302,15 @@ class Aside(Tbb):
         done, images = self.measure("/bin/true")
         self.assertNotIn("tbb", done.stderr)
         self.assertEqual(len(images), 1)
+
+
+class CriticalPath(Tbb, test_critical_path.KnownPath):
+    def test_known_path(self):
+        """It goes over who created a task, or ended the last one that a thread waited for, whether that spins or sleeps."""
+        program = self.build("tbb-path.cc")
+        for event in "REALTIME@f1000", "CPUTIME@f1000":
+            with self.subTest(event):
+                self.check_undisturbed(self.check_path, program, 60, event=event)
 
 
 del Tbb

@@ -10,7 +10,7 @@
 static struct {
     const char *name;
     uint64_t ns;
-} stages[16];
+} stages[64];
 static unsigned n_stages;
 
 /* The samples of the clock's code, which is libc's, count for the stage. */
@@ -24,7 +24,7 @@ static unsigned n_stages;
             clock_gettime(CLOCK_MONOTONIC, &now);                                                                      \
             passed = (uint64_t)((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec);               \
         } while (passed < (length));                                                                                   \
-        unsigned at = is_on_path ? __atomic_fetch_add(&n_stages, 1, __ATOMIC_RELAXED) : 15;                            \
+        unsigned at = is_on_path ? __atomic_fetch_add(&n_stages, 1, __ATOMIC_RELAXED) : 63;                            \
         stages[at].name = #stage;                                                                                      \
         stages[at].ns = passed;                                                                                        \
     }

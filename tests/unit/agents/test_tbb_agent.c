@@ -7,7 +7,7 @@
 #include "agents/tbb/tbb-copies.h"
 #include "agents/tbb/thread-limit.h"
 
-_Atomic uint32_t tbb_thread_limit;
+_Atomic uint32_t tbb_thread_limit, tbb_threads;
 
 bool tbb_has_code_at(uint64_t address)
 {

@@ -8,10 +8,42 @@
 #include "agents/tbb/thread-limit.h"
 
 static struct agent_slot threads[2];
+static struct tbb_wait inner, outer; /* of calls that wait */
 
 static void become(int thread)
 {
     own_slot = &threads[thread];
+}
+
+/* -------- hpcrun -------- */
+
+static uint64_t now;
+static struct {
+    const volatile void *object;
+    struct agent_slot *by;
+    uint64_t time;
+} last; /* who let go of what */
+
+uint64_t hpctoolkit_lets_go(const volatile void *object)
+{
+    now++;
+    if (object) {
+        last.object = object;
+        last.by = own_slot;
+        last.time = now;
+    }
+    return now;
+}
+
+/* The number of a wait's waker; -1: nobody. */
+static int waker;
+static uint64_t waited_since;
+
+bool hpctoolkit_waited(const volatile void *object, uint64_t since)
+{
+    waited_since = since;
+    waker = last.object == object && last.time >= since ? (int)(last.by - threads) : -1;
+    return waker >= 0;
 }
 
 /* -------- the program -------- */
@@ -75,6 +107,10 @@ static void wait_for_tasks(void *wait, void *group)
     while_waiting();
 }
 
+static void notify_waiters(uintptr_t wait)
+{
+}
+
 static void execute(void *arena, struct tbb_object *delegate)
 {
     while_waiting();
@@ -119,6 +155,7 @@ const struct tbb_functions *tbb_functions_for(uint64_t caller)
                                                    .enqueue = enqueue,
                                                    .suspend = suspend,
                                                    .wait = wait_for_tasks,
+                                                   .notify_waiters = notify_waiters,
                                                    .execute = execute,
                                                    .create_control = create_control,
                                                    .destroy_control = destroy_control,
@@ -135,6 +172,11 @@ STEP(begin)
         threads[i].state = AGENT_SLOT_WORKING;
     }
     become(0);
+    waker = -1;
+    now = 100;
+    waited_since = 0;
+    inner.references = outer.references = 1;
+    tbb_threads = 2;
 }
 
 static void make_worker(int thread)
@@ -225,7 +267,6 @@ TEST(tasks_outside_of_an_arena_cannot_be_taken_inside)
 }
 
 static struct task queued;
-static int inner, outer;
 
 static struct tbb_object *wait_inside(struct tbb_object *task, void *execution)
 {
@@ -331,6 +372,132 @@ TEST(a_thread_of_the_program_keeps_none)
     run(&second);
     assert_null(record_kept(own_slot));
     run(&first);
+}
+
+/* ---- wakers ---- */
+
+/* The worker 1 ends a task, and has waited since then. */
+static void let_worker_wait(void)
+{
+    struct task task = new_task();
+    make_worker(1);
+    become(1);
+    tbb_spawn(&task.object, NULL);
+    run(&task);
+    assert_int_equal(waker, -1);
+    become(0);
+}
+
+TEST(the_first_task_of_a_queue_wakes_its_thief)
+{
+    struct task first = new_task(), second = new_task();
+    let_worker_wait();
+    uint64_t since = now;
+    tbb_spawn(&first.object, NULL);
+    tbb_spawn(&second.object, NULL);
+    assert_int_equal(last.time, since + 1);
+    become(1);
+    run(&first);
+    assert_int_equal(waker, 0);
+    assert_int_equal(waited_since, since);
+    run(&second);
+    assert_int_equal(waker, -1); /* it was there */
+}
+
+TEST(a_task_of_an_arena_wakes_who_takes_it)
+{
+    struct task first = new_task(), second = new_task();
+    let_worker_wait();
+    tbb_enqueue(&first.object, NULL);
+    become(1);
+    run(&first);
+    assert_int_equal(waker, 0);
+    become(0);
+    tbb_submit(&second.object, NULL, NULL, 0);
+    become(1);
+    waker = -1;
+    run(&second);
+    assert_int_equal(waker, 0);
+}
+
+static void end_last_task_elsewhere(void)
+{
+    become(1);
+    tbb_notify_waiters((uintptr_t)&outer);
+    become(0);
+}
+
+static void end_last_task_itself(void)
+{
+    tbb_notify_waiters((uintptr_t)&outer);
+}
+
+static struct task stolen;
+
+static void steal_and_end_it(void)
+{
+    become(1);
+    run(&stolen);
+    end_last_task_elsewhere();
+}
+
+TEST(the_last_task_wakes_who_waits_for_all)
+{
+    make_worker(1);
+    while_waiting = end_last_task_elsewhere;
+    tbb_wait(&outer, NULL);
+    assert_int_equal(waker, 1);
+    assert_int_equal(waited_since, 101);
+}
+
+/* It does not look at the clock while its queue has tasks; who takes the last one does. */
+TEST(a_wait_begins_when_the_last_task_is_stolen)
+{
+    make_worker(1);
+    stolen = new_task();
+    tbb_spawn(&stolen.object, NULL);
+    uint64_t spawned = now;
+    while_waiting = steal_and_end_it;
+    tbb_wait(&outer, NULL);
+    assert_int_equal(waker, 1);
+    assert_int_equal(waited_since, spawned + 1);
+}
+
+/* A look at the clock takes as long as all the rest. */
+TEST(a_thread_that_runs_its_own_tasks_does_not_look_at_the_clock)
+{
+    outer.references = 0;
+    run_with_body(body);
+    while_waiting = end_last_task_itself;
+    tbb_wait(&outer, NULL);
+    assert_int_equal(now, 101); /* of the first task */
+    tbb_threads = 1;
+    outer.references = 1;
+    run_with_body(body);
+    assert_int_equal(now, 101);
+}
+
+static void do_nothing(void)
+{
+}
+
+/* What was stolen before has nothing to do with a wait. */
+TEST(a_thread_that_did_not_wait_was_not_woken)
+{
+    struct task left = new_task();
+    make_worker(1);
+    stolen = new_task();
+    tbb_spawn(&stolen.object, NULL);
+    become(1);
+    run(&stolen);
+    tbb_notify_waiters((uintptr_t)&outer);
+    become(0);
+    tbb_spawn(&left.object, NULL);
+    while_waiting = do_nothing;
+    tbb_wait(&outer, NULL);
+    assert_int_equal(waited_since, 0);
+    run(&left);
+    assert_int_equal(waited_since, 0);
 }
 
 TEST(the_limit_is_that_of_the_controls_that_stand)

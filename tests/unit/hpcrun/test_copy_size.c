@@ -7,7 +7,8 @@ static struct copy_size size;
 
 static int begin(void **state)
 {
-    copy_size_begin(&size, 1 << 20);
+    copy_size_begin(&size, 1 << 20, 1 << 20);
+    size.index = size.most; /* the tests begin with 60 KB */
     return 0;
 }
 
@@ -41,15 +42,17 @@ TEST(sizes)
     assert_int_equal(copy_size_for(UINT64_MAX), COPY_SIZES);
 }
 
-TEST(begins_with_what_rings_have_room_for)
+TEST(begins_with_what_there_is_room_for)
 {
     static const struct {
-        uint64_t room;
-        unsigned index;
-    } cases[] = {{1 << 20, 4}, {60 << 10, 4}, {(60 << 10) - 1, 3}, {8 << 10, 1}, {5000, 0}, {0, 0}};
+        uint64_t first, most;
+        unsigned index, most_index;
+    } cases[] = {{1 << 20, 1 << 20, 3, 4},    {60 << 10, (60 << 10) - 1, 3, 3}, {9000, 1 << 20, 1, 4},
+                 {5000, 16 << 10, 0, 2}, {0, 0, 0, 0},                     {1 << 20, 8 << 10, 1, 1}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
-        copy_size_begin(&size, cases[i].room);
+        copy_size_begin(&size, cases[i].first, cases[i].most);
         assert_int_equal(size.index, cases[i].index);
+        assert_int_equal(size.most, cases[i].most_index);
     }
 }
 

@@ -81,9 +81,10 @@ void waker_note(const volatile void *object)
     noted = object;
 }
 
-void wake_up_by_last(const volatile void *object, uint64_t since, uint64_t time)
+bool wake_up_by_last(const volatile void *object, uint64_t since, uint64_t time)
 {
     asked = object;
+    return true;
 }
 
 STEP(begin)

@@ -158,11 +158,11 @@ bool arena_file_begin_thread(struct thread *its)
     return can_begin;
 }
 
-void arena_file_look(struct thread *its, uint64_t ticks, uint64_t wall)
+void arena_file_look(struct thread *its, struct moment now)
 {
-    assert_int_equal(its->looked_at, ticks);
+    assert_int_equal(its->looked_at, now.ticks);
     assert_int_not_equal(its->flushed_at, 0);
-    its->flushed_at = wall - since_flush;
+    its->flushed_at = now.wall - since_flush;
     note('l');
 }
 

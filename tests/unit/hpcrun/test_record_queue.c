@@ -4,6 +4,8 @@
 #include "hpcrun/outside/record-queue.h"
 
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define SAMPLE_BYTES 20008u
 
@@ -108,4 +110,40 @@ TEST(a_queue_that_is_given_back_is_empty)
     while (record_queue_take())
         others++;
     assert_int_equal(others, MAX_QUEUES);
+}
+
+/* Samples that are refused are lost; other records are taken. */
+TEST(samples_can_be_refused)
+{
+    record_queues_refuse(true);
+    put(PERF_RECORD_SAMPLE, SAMPLE_BYTES, 0);
+    put(PERF_RECORD_FORK, 64, 1);
+    record_queues_refuse(false);
+    put(PERF_RECORD_SAMPLE, SAMPLE_BYTES, 2);
+    check_first(64, 1);
+    check_first(SAMPLE_BYTES, 2);
+    assert_int_equal(record_queue_lost(queue), 1);
+    assert_true(record_queues_have_refused());
+    assert_false(record_queues_refuse_now());
+}
+
+/* Each reader that waits is woken when its queue has got records, the first time and later. An alarm ends one that is not. */
+TEST(readers_are_woken)
+{
+    for (unsigned round = 0; round < 3; round++) {
+        pid_t reader = fork();
+        if (reader == 0) {
+            alarm(60);
+            while (!record_queue_first(queue))
+                record_queue_wait(queue, 1000000000000u);
+            record_queue_remove_first(queue);
+            _exit(0);
+        }
+        put(PERF_RECORD_SAMPLE, SAMPLE_BYTES, round);
+        record_queues_wake(round);
+        int status;
+        assert_int_equal(waitpid(reader, &status, 0), reader);
+        assert_int_equal(status, 0);
+        assert_int_equal(record_queues_until(), round);
+    }
 }

@@ -64,6 +64,18 @@ TEST(test_calibration_beside_load)
     }
 }
 
+/* The first readings lose the CPU. */
+TEST(both_clocks_are_read_at_the_same_time)
+{
+    for (unsigned k = 0; k < MOMENT_TRIES; k++) {
+        calls = 0;
+        lost = (1u << k) - 1;
+        struct moment now = moment_now(NEAR_TICKS);
+        assert_int_equal(calls, k + 1);
+        assert_in_range(now.ticks, now.wall - SYSTEM_CALL, now.wall + SYSTEM_CALL);
+    }
+}
+
 STEP(init)
 {
     unit_per_tick = UINT64_C(1) << (32 + STRAND_SHIFT);

@@ -116,13 +116,14 @@ static char object, others[1 << 16]; /* some of these share its entry */
 TEST(the_waker_is_the_one_that_let_go_last)
 {
     uint64_t now = ticks_now(), since = now - SECOND;
-    wake_up_by_last(&object, since, now);
+    assert_false(hpctoolkit_waited(&object, since)); /* nobody did so yet */
     assert_int_equal(image.wake_ups, 0);
     waker_note(&object);
     for (size_t i = 0; i < sizeof others; i++)
         wake_up_by_last(&others[i], since, now);
     assert_int_equal(image.wake_ups, 0);
-    wake_up_by_last(&object, since, now);
+    assert_true(hpctoolkit_waited(&object, since));
+    assert_true(hpctoolkit_waited(&others, hpctoolkit_lets_go(NULL))); /* too short to matter */
     assert_int_equal(image.wake_ups, 1);
     assert_int_equal(item(0)->thread, 7);
     assert_true(item(0)->released >= now && item(0)->released <= ticks_now());

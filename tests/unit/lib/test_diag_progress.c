@@ -3,36 +3,26 @@
 #include "lib/diag.h"
 
 #include <pty.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Time that passes for lib/diag.c and this file only. */
+/* The time of lib/diag.c passes only where a test says so. */
 static time_t skipped;
 
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
-    long error = syscall(SYS_clock_gettime, clock, time);
-    time->tv_sec += skipped;
-    return (int)error;
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+    *time = (struct timespec){.tv_sec = 1000 + skipped};
+    return 0;
 }
 
 /* A tool that works for a while on a half-finished step and prints a message in between. */
 static void work(void)
 {
-    double end = now() + 1.5;
     diag_progress_begin("counting", 200);
     diag_progress_add(100);
-    while (now() < end)
-        diag_progress_add(0);
+    skipped += 2;
+    diag_progress_add(0);
     diag_init("tool");
     diag_note("file", "a word");
     diag_progress_end();

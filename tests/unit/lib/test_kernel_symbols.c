@@ -99,6 +99,7 @@ TEST(wanted_procedures_of_this_kernel_are_saved)
     assert_int_equal(fclose(file), 0);
     char *text = gzip_read(path, 1 << 20, &text_size);
     assert_non_null(text);
+    assert_false(kernel_symbols_are_all(text, 9));
     kernel_symbols_visit(text, text_size, 9, see, &seen);
     assert_int_equal(seen.n, 2);
     assert_int_equal(seen.last.begin, fork - start);
@@ -111,4 +112,22 @@ TEST(wanted_procedures_of_this_kernel_are_saved)
     assert_int_equal(unlink(path), 0);
     free(path);
     assert_int_equal(rmdir(folder), 0);
+}
+
+TEST(a_file_may_have_all_names_of_a_boot)
+{
+    assert_true(kernel_symbols_are_all("kernel 9\n10 20 a\nkernel 9 all\n10 20 a\n", 9));
+    assert_true(kernel_symbols_are_all("kernel 9 all\n", 9));
+    assert_false(kernel_symbols_are_all("kernel 9\n10 20 kernel 9 all\n", 9));
+    assert_false(kernel_symbols_are_all("kernel 19 all\n", 9));
+    struct kernel_procedures none = {0};
+    size_t size;
+    char *bytes = kernel_symbols_packed(&none, 0x4d, NULL, 0, &size), *header = mem_alloc(64);
+    z_stream stream = {.next_in = (unsigned char *)bytes, .avail_in = (unsigned)size, .next_out = (unsigned char *)header, .avail_out = 63};
+    assert_int_equal(inflateInit2(&stream, 16 + MAX_WBITS), Z_OK);
+    assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+    inflateEnd(&stream);
+    assert_true(kernel_symbols_are_all(header, 0x4d));
+    free(header);
+    free(bytes);
 }

@@ -1,0 +1,124 @@
+#include "hpcrun/outside/given-processes.h"
+
+#include "hpcrun/base/text-buffer.h"
+#include "hpcrun/outside/measured-process.h"
+#include "hpcrun/outside/perf-rights.h"
+#include "hpcrun/outside/perf-rings.h"
+#include "lib/alloc.h"
+#include "lib/diag.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMED "named:"
+
+/* One that is there already is not added. */
+static void add(struct given_processes *given, int pid)
+{
+    for (size_t i = 0; i < given->count; i++)
+        if (given->pids[i] == pid)
+            return;
+    given->pids = mem_resize(given->pids, given->count + 1, sizeof *given->pids);
+    given->pids[given->count++] = pid;
+}
+
+struct given_processes given_parse(const char *text)
+{
+    struct given_processes given = {.is_named = strncmp(text, NAMED, strlen(NAMED)) == 0};
+    text += given.is_named ? strlen(NAMED) : 0;
+    for (char *end; *text; text = end + (*end == ',')) {
+        add(&given, (int)strtol(text, &end, 10));
+        if (end == text)
+            diag_fatal(text, "not a number of a process");
+    }
+    return given;
+}
+
+/* ---- those that are left out ---- */
+
+struct left_out {
+    size_t ended, other_machine, other;
+    int first, error; /* the first one that perf refuses, and why; 0: none */
+};
+
+static void leave_out(struct left_out *left_out, int pid, enum measured_look look, int error)
+{
+    left_out->ended += look == LOOK_ENDED || error == -ESRCH;
+    left_out->other_machine += look == LOOK_OTHER_MACHINE;
+    left_out->other += look != LOOK_ENDED && look != LOOK_OTHER_MACHINE && error != -ESRCH;
+    if (error != 0 && error != -ESRCH && left_out->first == 0) {
+        left_out->first = pid;
+        left_out->error = error;
+    }
+}
+
+static void add_reason(struct text *line, const char **separator, const char *reason, size_t count)
+{
+    if (count == 0)
+        return;
+    text_add(line, *separator);
+    text_add(line, reason);
+    text_add_number(line, count);
+    *separator = ", ";
+}
+
+/* "3 of 17 processes are not measured; ended meanwhile: 2, not x86-64: 1" */
+static void report(const struct left_out *left_out, size_t asked)
+{
+    char buffer[256];
+    struct text line = TEXT(buffer);
+    const char *separator = " processes are not measured; ";
+    size_t count = left_out->ended + left_out->other_machine + left_out->other;
+    if (count == 0)
+        return;
+    text_add_number(&line, count);
+    text_add(&line, " of ");
+    text_add_number(&line, asked);
+    add_reason(&line, &separator, "ended meanwhile: ", left_out->ended);
+    add_reason(&line, &separator, "not x86-64: ", left_out->other_machine);
+    add_reason(&line, &separator, "not permitted: ", left_out->other);
+    if (count == asked)
+        diag_error(NULL, "%s", buffer);
+    else
+        diag_note(NULL, "%s", buffer);
+}
+
+/* Those of -p: the first that can't be measured ends it. */
+static bool open_all(const struct given_processes *given, int (*open)(int pid))
+{
+    for (size_t i = 0; i < given->count; i++) {
+        if (!measured_may_look(given->pids[i]))
+            return false;
+        int error = open ? open(given->pids[i]) : perf_rings_probe(given->pids[i]);
+        if (error != 0)
+            perf_rights_explain(given->pids[i], error);
+        if (error != 0)
+            return false;
+    }
+    return true;
+}
+
+bool given_open(struct given_processes *given, int (*open)(int pid))
+{
+    struct left_out left_out = {0};
+    size_t asked = given->count, kept = 0;
+    if (!given->is_named)
+        return open_all(given, open);
+    for (size_t i = 0; i < asked; i++) {
+        int pid = given->pids[i], thread_of, error = 0;
+        enum measured_look look = measured_look(pid, &thread_of);
+        if (look == LOOK_ALLOWED)
+            error = open ? open(pid) : perf_rings_probe(pid);
+        if (look == LOOK_ALLOWED && error == 0)
+            given->pids[kept++] = pid;
+        else
+            leave_out(&left_out, pid, look, error);
+    }
+    given->count = kept;
+    if (kept == 0 && left_out.first)
+        perf_rights_explain(left_out.first, left_out.error);
+    else if (open || kept == 0)
+        report(&left_out, asked);
+    return kept > 0;
+}

@@ -1,0 +1,47 @@
+#include "hpcrun/outside/perf-rights.h"
+
+#include "hpcrun/base/text-buffer.h"
+#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/source/source-perf.h"
+#include "lib/diag.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What root can do about kernel.perf_event_paranoid. */
+#define REMEDY                                                                                     \
+    "; as root, allow it by: sysctl kernel.perf_event_paranoid=2, or for hpcrun alone by: setcap " \
+    "cap_perfmon+ep %s"
+
+void perf_rights_explain(int pid, int error)
+{
+    char who[32], buffer[256] = "", self[PATH_MAX] = "";
+    struct text reason = TEXT(buffer);
+    snprintf(who, sizeof who, "process %d", pid);
+    if (error == -ESRCH) {
+        diag_error(who, "it has ended");
+        return;
+    }
+    if (pid < 0 && (error == -EACCES || error == -EPERM)) {
+        diag_error(NULL, "-a measures the processes of all users, which only root may; "
+                         "--name '*' measures your own");
+        return;
+    }
+    perf_explain_refusal(&reason, error);
+    bool is_level = strstr(buffer, "perf_event_paranoid");
+    if (is_level && readlink("/proc/self/exe", self, sizeof self - 1) > 0)
+        diag_error(NULL, "can't measure from outside: %s" REMEDY, buffer, self);
+    else
+        diag_error(NULL, "can't measure from outside: %s", buffer);
+}
+
+bool perf_rights_check(int pid)
+{
+    int error = perf_rings_probe(pid);
+    if (error != 0)
+        perf_rights_explain(pid, error);
+    return error == 0;
+}

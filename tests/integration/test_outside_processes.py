@@ -1,0 +1,136 @@
+"""Many processes that are measured from outside at once, some of which can't be measured, or end."""
+import os
+import re
+import resource
+import signal
+import subprocess
+import unittest
+
+import profiling
+from profiling import FIRED, HPCRUN, program
+from test_outside import STATE_EXIT, OutsideTest
+
+
+class Named(OutsideTest):
+    def start_all(self, count, *command):
+        started = [subprocess.Popen([str(word) for word in command]) for _ in range(count)]
+        for process in started:
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+        return started
+
+    def sleeper(self, name):
+        """A program of this test alone, with its name."""
+        link = self.directory / name
+        link.symlink_to("/bin/sleep")
+        return link
+
+    def measure_named(self, pattern):
+        where = self.directory / "named"
+        done = self.run_tool(HPCRUN, "-q", "-o", where, "--name", pattern, "--for", "0.2s")
+        return done, {image.pid for image in profiling.read_measurements(where)}
+
+    def test_those_that_cannot_be_measured(self):
+        """Programs of 32 bits are left out, and counted; the others are measured."""
+        narrow = self.directory / "mixed-narrow"
+        for command in (["as", "--32", "-o", f"{narrow}.o"], ["ld", "-m", "elf_i386", "-o", narrow, f"{narrow}.o"]):
+            subprocess.run(command, input=".globl _start\n_start: mov $29, %eax\nint $0x80\njmp _start\n", text=True,
+                           check=True)
+        try:
+            self.start_all(2, narrow)
+        except OSError:
+            self.skipTest("this kernel runs no programs of 32 bits")
+        done, _ = self.measure_named("mixed-*")
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "hpcrun: 2 of 2 processes are not measured; not x86-64: 2\n"))
+        wide = self.start_all(3, self.sleeper("mixed-wide"), 1000)
+        done, measured = self.measure_named("mixed-*")
+        self.assertEqual((done.returncode, done.stderr),
+                         (0, "hpcrun: 2 of 5 processes are not measured; not x86-64: 2\n"))
+        self.assertEqual(measured, {process.pid for process in wide})
+
+    def test_those_that_have_ended(self):
+        """Since they were listed: those that are left out are the reader's choice, whatever the list says."""
+        running, = self.start_all(1, self.sleeper("some-ended"), 1000)
+        ended, = self.start_all(1, "true")
+        ended.wait()
+        outside = profiling.BUILD / "lib/hpcrun-outside"
+        for pids, status in (([ended], 1), ([ended, running], 0), ([running, ended], 0)):
+            done = self.run_tool(outside, "check", "named:" + ",".join(str(process.pid) for process in pids))
+            said = "" if status == 0 else "hpcrun: 1 of 1 processes are not measured; ended meanwhile: 1\n"
+            self.assertEqual((done.returncode, done.stderr), (status, said))
+
+    def test_more_than_have_a_place(self):
+        """Hundreds: those that do nothing need no worker, and take no place of others."""
+        idle = self.start_all(300, self.sleeper("of-hundreds"), 1000)
+        done, measured = self.measure_named("of-hundred*")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertGreater(len(measured), 200)
+        self.assertLessEqual(measured, {process.pid for process in idle})
+
+
+class Descriptors(OutsideTest):
+    def test_threads_that_are_not_looked_at(self):
+        """Where a process may have few descriptors, a line says of how many threads something is not known."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+        done = self.run_tool(HPCRUN, "-o", self.directory / "crowd", "-e", "REALTIME@f100", "--outside", program("crowd"),
+                             100, 200, preexec_fn=limit)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = re.search(r"times of waiting are not known of (\d+) threads: too few file descriptors", done.stderr)
+        self.assertTrue(said, done.stderr)
+        self.assertIn(int(said[1]), range(60, 101))
+
+
+class Memory(OutsideTest):
+    def test_limit(self):
+        """When it is reached, samples are lost, which a line says; the program runs on. 1 MB is less than hpcrun needs."""
+        for size, lost in (("1M", True), ("0.5G", False)):
+            with self.subTest(size):
+                done = self.run_tool(HPCRUN, "-o", self.directory / size, "-e", "CPUTIME@f1000", "--memory", size, "--outside",
+                                     program("outside"), 2, 20)
+                self.assertEqual(done.returncode, 7)
+                self.assertEqual("memory was used up (--memory)" in done.stderr, lost, done.stderr)
+                images = profiling.read_measurements(self.directory / size)
+                self.assertEqual(sum(image.count("CPUTIME", [FIRED]) for image in images) > 0, not lost)
+
+    def test_sizes(self):
+        for words in (["--memory", "5x", "-p", 1], ["--memory", "100K", "-p", 1], ["--memory", "1G", "true"]):
+            self.assertEqual(self.run_tool(HPCRUN, *words).returncode, 2)
+
+
+class Ends(OutsideTest):
+    @unittest.skipIf(os.geteuid() != 0, "only root may")
+    def test_of_processes_that_were_there_before(self):
+        """Under -a: a measurement is complete when its process has ended, not when hpcrun has."""
+        binary, where = self.compile("waiter", self.source("outside"), "-static"), self.directory / "all"
+        process = self.start(binary, 2, 20, "go")
+        tool = subprocess.Popen([HPCRUN, "-a", "-o", where, "-e", "CPUTIME@f1000"], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tool.stderr.close)
+        self.addCleanup(tool.wait)
+        self.addCleanup(tool.kill)
+
+        def has_line(word, pid):
+            lists = "".join(path.read_text() for path in where.glob("*.processes"))
+            return any(line.split()[:2] == ["end", str(pid)] if word == "end" else
+                       line.split()[:1] == ["begin"] and line.split()[2] == str(pid)
+                       for line in lists.splitlines() if len(line.split()) > 2)
+
+        def other_is_measured():
+            other = subprocess.Popen([binary, "0", "3"], stdout=subprocess.DEVNULL)
+            other.wait()
+            return tool.poll() is not None or has_line("begin", other.pid)
+
+        profiling.wait_until(other_is_measured, "begin of the measurement")
+        process.communicate("go\n")
+        profiling.wait_until(lambda: tool.poll() is not None or has_line("end", process.pid), "end in the list of processes")
+        self.assertIsNone(tool.poll())
+        tool.send_signal(signal.SIGINT)
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        image, = (image for image in profiling.read_measurements(where) if image.pid == process.pid)
+        self.assertEqual(image.state, STATE_EXIT)
+
+
+if __name__ == "__main__":
+    unittest.main()
