@@ -107,6 +107,7 @@ $(eval $(call unit_test,hpcrun/test_kernel_frames,$(BUILD)/obj/hpcrun/source/ker
 $(eval $(call unit_test,hpcrun/test_cfi,$(BUILD)/obj/hpcrun/unwind/cfi.o,))
 $(eval $(call unit_test,hpcrun/test_instruction,$(BUILD)/obj/hpcrun/unwind/instruction.o,-lZydis))
 $(eval $(call unit_test,hpcrun/test_foreign_memory,$(addprefix $(BUILD)/obj/hpcrun/,outside/foreign-memory.o unwind/memory.o),))
+$(eval $(call unit_test,hpcrun/test_perf_records,$(addprefix $(BUILD)/obj/hpcrun/,outside/perf-records.o outside/ring-reader.o source/kernel-frames.o),))
 $(eval $(call unit_test,hpcrun/test_copy_size,$(BUILD)/obj/hpcrun/outside/copy-size.o,))
 $(eval $(call unit_test,hpcrun/test_record_queue,$(addprefix $(BUILD)/obj/hpcrun/outside/,record-queue.o copy-size.o),))
 $(eval $(call unit_test,hpcrun/test_throttling,$(addprefix $(BUILD)/obj/hpcrun/,outside/perf-records.o source/kernel-frames.o),))

@@ -231,7 +231,7 @@ static void on_begin(const struct task_record *task)
  * they measure is theirs. */
 #define OWN_NAME "hpcrun-outside"
 
-static void on_exec(struct traced *process, const char *name, uint64_t time)
+static void on_exec(struct traced *process, const char name[PROCESS_NAME], uint64_t time)
 {
     end_worker(process, QUEUE_EXEC);
     if (strcmp(name, OWN_NAME) == 0) {
@@ -241,8 +241,7 @@ static void on_exec(struct traced *process, const char *name, uint64_t time)
     traced_maps_clear(process);
     process->began = time;
     process->has_exec = true;
-    memset(process->name, 0, sizeof process->name);
-    memcpy(process->name, name, strnlen(name, sizeof process->name));
+    memcpy(process->name, name, sizeof process->name);
     reader.has_begun |= process->is_given;
     if (process->is_given && !reader.work->gains_rights)
         begin_worker(process);
@@ -274,9 +273,10 @@ static bool is_worth_a_worker(const struct perf_event_header *record)
 
 static void on_record(const struct perf_event_header *record)
 {
-    const char *name;
-    if (record->type == PERF_RECORD_FORK) {
-        on_begin((const struct task_record *)record);
+    char name[PROCESS_NAME];
+    const struct task_record *begun = perf_record_begin(record);
+    if (begun) {
+        on_begin(begun);
         return;
     }
     struct traced *process = traced_find(perf_record_pid(record));
@@ -284,7 +284,7 @@ static void on_record(const struct perf_event_header *record)
         return;
     if (record->type == PERF_RECORD_MMAP2)
         on_map(process, record);
-    if (perf_record_is_exec(record, &name)) {
+    if (perf_record_is_exec(record, name)) {
         on_exec(process, name, perf_record_time(record));
         return;
     }

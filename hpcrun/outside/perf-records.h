@@ -61,8 +61,12 @@ struct task_record {
     uint64_t time;
 };
 
-/* Whether the process has a new program from here on. Its name, of 16 bytes at most, is in *name. */
-bool perf_record_is_exec(const struct perf_event_header *record, const char **name);
+/* The record of a begin; NULL: it is another one. */
+const struct task_record *perf_record_begin(const struct perf_event_header *record);
+
+/* Whether the process has a new program from here on, and its name. */
+#define PROCESS_NAME 16
+bool perf_record_is_exec(const struct perf_event_header *record, char name[PROCESS_NAME]);
 
 /* What PERF_RECORD_MMAP2 says; without a path if it is damaged. */
 void perf_record_mapping(const struct perf_event_header *record, struct mapping *mapping);

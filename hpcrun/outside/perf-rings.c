@@ -4,6 +4,7 @@
 #include "hpcrun/outside/copy-size.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/record-queue.h"
+#include "hpcrun/outside/ring-reader.h"
 #include "lib/binary-search.h"
 
 #include <errno.h>
@@ -18,7 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE     4096u
 #define MAX_CPUS 1024
 
 /* Users without privileges get kernel.perf_event_mlock_kb for each CPU, 516 KB, and what they may lock (ulimit -l) of all
@@ -33,13 +33,6 @@
 
 /* If the kernel does not end the events of a program in this time, the program has not gained rights. */
 #define END_MS 100
-
-struct ring {
-    int fd;                            /* an event of this process without samples: the ring stays when others end */
-    struct perf_event_mmap_page *page; /* NULL: no ring */
-    size_t bytes;                      /* a power of two */
-    uint64_t head, next;               /* of what is being read */
-};
 
 /* An event. */
 struct opened {
@@ -122,7 +115,7 @@ static int open_as_allowed(int tid, unsigned cpu)
 static int map_ring(struct ring *ring, int fd)
 {
     for (; perf.ring_bytes >= LEAST_RING_BYTES; perf.ring_bytes /= 2) {
-        void *at = mmap(NULL, PAGE + perf.ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        void *at = mmap(NULL, RING_PAGE + perf.ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (at != MAP_FAILED) {
             *ring = (struct ring){.fd = fd, .page = at, .bytes = perf.ring_bytes};
             return 0;
@@ -411,25 +404,6 @@ void perf_rings_wait(int other, int milliseconds)
     ppoll(fds, n, &time, NULL);
 }
 
-static const uint8_t *ring_data(const struct ring *ring)
-{
-    return (const uint8_t *)ring->page + PAGE;
-}
-
-/* The record at a position: in place, or copied if it is in two parts. */
-static const struct perf_event_header *record_at(const struct ring *ring, uint64_t position)
-{
-    static _Alignas(8) uint8_t copy[UINT16_MAX + 1];
-    uint64_t at = position & (ring->bytes - 1);
-    const struct perf_event_header *header = (const void *)(ring_data(ring) + at);
-    size_t size = header->size, first = ring->bytes - at;
-    if (size <= first)
-        return header;
-    memcpy(copy, header, first);
-    memcpy(copy + first, ring_data(ring), size - first);
-    return (const void *)copy;
-}
-
 /* A thread may have several events: its own, and what it has inherited from its creator, if that had an event of
  * its own when the thread began. Its own one counts, else that of the first sample. */
 bool perf_rings_counts(int tid, uint64_t event, int *opener)
@@ -457,10 +431,9 @@ static struct ring *earliest(uint64_t limit)
 {
     struct ring *found = NULL;
     for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++) {
-        if (!ring->page || ring->next >= ring->head)
-            continue;
-        uint64_t time = perf_record_time(record_at(ring, ring->next));
-        if (time <= limit) {
+        const struct perf_event_header *record = ring->page ? ring_first(ring) : NULL;
+        uint64_t time = record ? perf_record_time(record) : UINT64_MAX;
+        if (record && time <= limit) {
             found = ring;
             limit = time;
         }
@@ -472,27 +445,20 @@ uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_hea
 {
     uint64_t limit = is_last ? UINT64_MAX : sys_clock(CLOCK_MONOTONIC) - SETTLING_NS;
     for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++)
-        if (ring->page) {
-            ring->next = ring->page->data_tail;
-            ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-        }
+        if (ring->page)
+            ring_begin(ring);
     for (struct ring *ring; (ring = earliest(limit));) {
-        const struct perf_event_header *record = record_at(ring, ring->next);
-        size_t size = record->size;
-        if (size < sizeof *record) { /* the kernel writes none of these */
-            ring->next = ring->head;
-            continue;
-        }
+        const struct perf_event_header *record = ring_first(ring);
         perf.lost += perf_record_lost(record);
         if (is_current(record))
             visit(record);
-        ring->next += size;
+        ring_skip(ring, record);
     }
     perf.has_young = false;
     for (struct ring *ring = perf.rings; ring < perf.rings + perf.cpus; ring++)
         if (ring->page) {
             perf.has_young |= ring->next < ring->head;
-            __atomic_store_n(&ring->page->data_tail, ring->next, __ATOMIC_RELEASE);
+            ring_end(ring);
         }
     return limit;
 }

@@ -44,9 +44,9 @@ int measured_open(const char *name, int flags)
 
 size_t measured_read_part(uint64_t address, void *to, size_t size)
 {
-    for (size_t i = 0; i < size; i++)
+    for (size_t i = 0; i < size && input_size > 0; i++)
         ((uint8_t *)to)[i] = input[(address + i) % input_size];
-    return size;
+    return input_size > 0 ? size : 0;
 }
 
 bool measured_read(uint64_t address, void *to, size_t size)
