@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/outside/catch.h"
+#include "hpcrun/outside/perf-events.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -153,7 +154,7 @@ static bool start(unsigned ring, unsigned cpu)
     while (is_started && !atomic_load(&its->tid))
         sched_yield();
     if (is_started)
-        perf_rings_alarm(ring, atomic_load(&its->tid), ALARM);
+        perf_events_alarm(ring, atomic_load(&its->tid), ALARM);
     catchers.count += is_started;
     return is_started;
 }

@@ -9,7 +9,7 @@
 #include "hpcrun/outside/foreign-waits.h"
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/linked-agents.h"
-#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/perf-events.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
@@ -80,6 +80,11 @@ static void on_lost(uint64_t samples)
     foreign_threads_lose(samples, worker.period);
 }
 
+static void on_sample(const struct perf_sample *sample)
+{
+    record_queue_ask(worker.queue, foreign_threads_sample(sample));
+}
+
 static void on_throttled(void)
 {
     worker.throttled++;
@@ -98,7 +103,7 @@ static void on_end(int tid, uint64_t time)
 }
 
 static const struct perf_visitor visitor = {.map = foreign_modules_add,
-                                            .sample = foreign_threads_sample,
+                                            .sample = on_sample,
                                             .lost = on_lost,
                                             .throttled = on_throttled,
                                             .begin = on_begin,
@@ -166,7 +171,7 @@ static void add_seconds(struct text *line, uint64_t ns)
 /* The part of its CPU time that a thread can have after its last sample is no loss. */
 static bool lacks_kernel(struct foreign_time time)
 {
-    return !perf_rings_see_kernel() && time.used > time.sampled + time.used / 100 + MOST_REST_NS;
+    return !perf_events_see_kernel() && time.used > time.sampled + time.used / 100 + MOST_REST_NS;
 }
 
 /* Begins a part of the line, if there is something to report. */

@@ -7,8 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define QUEUE_BYTES  (1u << 20) /* a power of two */
-#define RESERVED     (128u << 10) /* for records that are no samples */
+#define RESERVED (128u << 10) /* for records that are no samples */
 
 /* Positions are those of bytes since the begin; a record is never in two parts. */
 struct record_queue {
@@ -16,6 +15,8 @@ struct record_queue {
     _Atomic uint32_t bell; /* a futex */
     _Atomic uint32_t end;  /* enum queue_end */
     _Atomic uint64_t lost, dropped_at;
+    _Atomic uint64_t asked[COPY_SIZES + 1]; /* struct copy_demand */
+    uint64_t lost_to_say; /* the writer's: of `lost`, since the last record_queue_demand */
     uint64_t woken; /* the writer's: `head` when the reader was last woken; UINT64_MAX: it is not woken */
     bool is_taken;  /* the writer's */
     _Atomic bool is_told;
@@ -98,6 +99,7 @@ void record_queue_put(struct record_queue *queue, const struct perf_event_header
         tail = at;
     if (at + record->size - tail > room || (is_sample && record_queues_refuse_now())) {
         atomic_fetch_add(&queue->lost, is_sample);
+        queue->lost_to_say += is_sample;
         if (!is_sample)
             atomic_store(&queue->dropped_at, perf_record_time(record));
         return;
@@ -108,6 +110,14 @@ void record_queue_put(struct record_queue *queue, const struct perf_event_header
     if (head == queue->woken)
         fed[fed_count++] = queue;
     atomic_store(&queue->head, at + record->size);
+}
+
+void record_queue_demand(struct record_queue *queue, struct copy_demand *demand)
+{
+    for (unsigned i = 0; i <= COPY_SIZES; i++)
+        demand->asked[i] += atomic_exchange(&queue->asked[i], 0);
+    demand->lost += queue->lost_to_say;
+    queue->lost_to_say = 0;
 }
 
 void record_queues_refuse(bool refuses)
@@ -212,6 +222,11 @@ bool record_queues_have_notes(void)
 const void *record_queue_told(const struct record_queue *queue)
 {
     return atomic_load(&queue->is_told) ? queue->note : NULL;
+}
+
+void record_queue_ask(struct record_queue *queue, uint64_t bytes)
+{
+    atomic_fetch_add(&queue->asked[copy_size_for(bytes)], 1);
 }
 
 enum queue_end record_queue_ended(const struct record_queue *queue)

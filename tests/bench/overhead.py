@@ -55,7 +55,7 @@ class Perf:
 
     @staticmethod
     def complete(data):
-        """A chain is complete that reaches libc's start of the program or of a thread."""
+        """A chain is complete that reaches libc's start of the program or of a thread, or where a stack of Go begins."""
         process = subprocess.Popen(["perf", "script", "-i", data, "-F", "ip,sym"], text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         chains = good = 0
@@ -66,7 +66,7 @@ class Perf:
                 continue
             if chain:
                 chains += 1
-                good += bool(re.search(r"__libc_start|_start\b|clone|start_thread", chain))
+                good += bool(re.search(r"__libc_start|_start\b|clone|start_thread|runtime\.(goexit|mstart|mcall|systemstack)", chain))
             chain = ""
             if chains == CHECKED_CHAINS:
                 break
