@@ -1,6 +1,5 @@
 #include "hpcrun/outside/copy-size.h"
 
-#define FIRST           3u /* 32 KB */
 #define FIRST_TO_SHRINK 500u
 #define MOST_TO_SHRINK  1000000u
 #define LEAST_ASKED     2u   /* one sample is no reason to grow */
@@ -26,8 +25,7 @@ static unsigned size_within(uint64_t bytes, unsigned most)
 void copy_size_begin(struct copy_size *size, uint64_t first_bytes, uint64_t most_bytes)
 {
     unsigned most = size_within(most_bytes, COPY_SIZES - 1);
-    *size = (struct copy_size){
-        .index = size_within(first_bytes, most < FIRST ? most : FIRST), .most = most, .to_shrink = FIRST_TO_SHRINK};
+    *size = (struct copy_size){.index = size_within(first_bytes, most), .most = most, .to_shrink = FIRST_TO_SHRINK};
 }
 
 static void change(struct copy_size *size, unsigned index)

@@ -2,7 +2,7 @@
  * its end has not changed meanwhile (foreign-memory.h); a larger copy takes more time and more of the rings. All
  * measured processes have the same size, as their events are opened together.
  *
- *   begin    the largest size, 32 KB at most, for which there is much room
+ *   begin    the largest size for which there is much room
  *   shrinks  to the least one that had all that unwinding asked for but in 1 of 1000 samples, after 500 samples;
  *            after each growth, it takes twice as many
  *   grows    by one size when 2 samples, and more than 1 of 1000, asked for more that was no longer there, to the largest

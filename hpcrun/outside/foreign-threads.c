@@ -27,7 +27,6 @@ struct foreign_thread {
     uint64_t began_wall;    /* CLOCK_MONOTONIC; 0: not known before its first sample */
     struct scheduled began; /* what the scheduler had counted then */
     struct thread *thread;  /* NULL before its first sample */
-    struct known_stack stack;
     int opener;       /* for perf_events_count_sample */
     uint32_t lock;    /* node of the lock that it waited for at its last sample; 0: none */
     uint64_t sampled; /* CPU time that its samples stand for, ns */
@@ -203,8 +202,7 @@ static void unwind_and_record(struct foreign_thread *its, const struct perf_samp
     struct thread_event *event = &thread->events[0];
     for (unsigned i = 0; i < SAMPLED_REGISTER_COUNT; i++)
         context.uc_mcontext.gregs[greg_of[i]] = (greg_t)sample->registers[i];
-    thread->unwinder.elsewhere =
-        foreign_memory(&its->stack, sample->registers[SAMPLED_SP], sample->stack, sample->stack_bytes);
+    thread->unwinder.elsewhere = foreign_memory(sample->stack, sample->stack_bytes);
     inner = &thread->unwinder.guard;
     if (guard_enter(&outer) == 0) {
         if (sample->is_waiting)
@@ -308,7 +306,6 @@ void foreign_threads_end(int tid, uint64_t wall)
     *at = its->next;
     if (its->thread)
         thread_retire(its->thread);
-    known_stack_release(&its->stack);
     free(its);
 }
 

@@ -308,15 +308,10 @@ bool measured_visit_threads(void (*visit)(int tid, void *data), void *data)
     return true;
 }
 
-size_t measured_read_part(uint64_t address, void *to, size_t size)
+bool measured_read(uint64_t address, void *to, size_t size)
 {
     struct iovec local = {.iov_base = to, .iov_len = size};
     struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
-    long bytes = sys6(SYS_process_vm_readv, number_of(process.pid), SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0);
-    return bytes > 0 ? (size_t)bytes : 0;
-}
-
-bool measured_read(uint64_t address, void *to, size_t size)
-{
-    return measured_read_part(address, to, size) == size;
+    return sys6(SYS_process_vm_readv, number_of(process.pid), SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0) ==
+           (long)size;
 }

@@ -62,9 +62,6 @@ bool measured_visit_threads(void (*visit)(int tid, void *data), void *data);
 /* Bytes of the process's memory. False if not all of them can be read. */
 bool measured_read(uint64_t address, void *to, size_t size);
 
-/* The same; returns the number of bytes up to the first one that can't be read. */
-size_t measured_read_part(uint64_t address, void *to, size_t size);
-
 /* The target of a link in /proc, without the kernel's mark of a deleted file; "" if it can't be read. */
 void measured_link(const char *link, char *to, size_t room);
 

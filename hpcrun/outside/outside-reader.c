@@ -595,7 +595,7 @@ int outside_read(const struct outside_work *work)
     uint64_t deadline = deadline_of(work->seconds);
     while (runs && !is_interrupted && sys_clock(CLOCK_MONOTONIC) < deadline) {
         bool waits_for_exec = work->command && !reader.has_begun;
-        perf_rings_wait(process_ends_fd(), time_to_wait(waits_for_exec), stack_copies_are_largest());
+        perf_rings_wait(process_ends_fd(), time_to_wait(waits_for_exec));
         process_ends_take(note_end);
         keep_to_memory_limit();
         reader.until = perf_rings_read(false, on_record);

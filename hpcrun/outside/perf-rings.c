@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Users without privileges get kernel.perf_event_mlock_kb for each CPU, 516 KB, and what they may lock (ulimit -l) of all
@@ -29,7 +28,7 @@ static struct {
     unsigned cpus, online[MAX_CPUS];
     struct ring at[MAX_CPUS]; /* by index in `online` */
     size_t bytes;             /* of the next ring */
-    bool is_full, has_young;  /* has_young: records that were too young are in the rings */
+    bool is_full;
 } rings;
 
 /* ---- mapping ---- */
@@ -141,7 +140,7 @@ bool perf_rings_at(unsigned i, struct perf_ring *found)
 
 /* ---- reading ---- */
 
-void perf_rings_wait(int other, int milliseconds, bool is_soon)
+void perf_rings_wait(int other, int milliseconds)
 {
     static struct pollfd fds[1 + MAX_CPUS];
     nfds_t n = 1;
@@ -149,9 +148,7 @@ void perf_rings_wait(int other, int milliseconds, bool is_soon)
     for (unsigned i = 0; i < rings.cpus; i++)
         if (rings.at[i].page)
             fds[n++] = (struct pollfd){.fd = rings.at[i].fd, .events = POLLIN};
-    uint64_t ns = is_soon && rings.has_young ? SETTLING_NS : (uint64_t)milliseconds * 1000000u;
-    const struct timespec time = sys_timespec(ns);
-    ppoll(fds, n, &time, NULL);
+    poll(fds, n, milliseconds);
 }
 
 /* The ring with the earliest record that was not visited, of those until `limit`; NULL: there is none. */
@@ -189,11 +186,9 @@ uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_hea
         visit(record);
         ring_skip(ring, record);
     }
-    rings.has_young = false;
     for (struct ring *ring = rings.at; ring < rings.at + rings.cpus; ring++)
         if (ring->page) {
             is_full |= is_almost_full(ring);
-            rings.has_young |= ring->next < ring->head;
             ring_end(ring);
         }
     rings.is_full = is_full; /* records of this time, too, are still to be read */

@@ -20,9 +20,8 @@ int perf_rings_map(size_t most_bytes, bool wakes_late);
 size_t perf_rings_bytes(void);
 size_t perf_rings_least_bytes(void);
 
-/* Waits until a ring has 16 KB (wakes_late: is half full), until another descriptor is ready, or for a time, ms. `is_soon`:
- * no longer than records that are too young stay in a ring, if there are some. */
-void perf_rings_wait(int other, int milliseconds, bool is_soon);
+/* Waits until a ring has 16 KB (wakes_late: is half full), until another descriptor is ready, or for a time, ms. */
+void perf_rings_wait(int other, int milliseconds);
 
 /* Takes the records from the rings in the order of their times. The youngest of them stay there, unless these
  * are the last ones. Returns until which time there is none left. */

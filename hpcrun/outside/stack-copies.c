@@ -112,8 +112,3 @@ void stack_copies_fit(void (*visit)(const struct perf_event_header *record))
     if (!copies.is_fixed)
         note_size();
 }
-
-bool stack_copies_are_largest(void)
-{
-    return copies.size.index == COPY_SIZES - 1;
-}

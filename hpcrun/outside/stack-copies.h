@@ -18,9 +18,6 @@ void stack_copies_gather(struct record_queue *queue);
  * reads meanwhile. */
 void stack_copies_fit(void (*visit)(const struct perf_event_header *record));
 
-/* What is beyond copies of the largest size is to be read soon, before it changes. */
-bool stack_copies_are_largest(void);
-
 /* The least and the largest size up to now, KB. */
 struct copy_range {
     unsigned least, most;

@@ -77,9 +77,8 @@ struct memory;
 struct memory_elsewhere {
     const uint8_t *stack; /* copy of the bytes from the thread's stack pointer on */
     size_t stack_bytes;
-    /* Copies the page at `page` to `to`; false if it can't be read, or has changed since the sample. It may set `stack`
-     * to a copy of more bytes. */
-    bool (*read_page)(struct memory *memory, uint64_t page, uint8_t *to);
+    /* Copies the page at `page` to `to`; false if it can't be read, or has changed since the sample. */
+    bool (*read_page)(const struct memory *memory, uint64_t page, uint8_t *to);
     bool (*read)(uint64_t address, void *to, size_t size); /* as it is now */
     /* Words of the runtime's data that were read at the instant of the sample; false if these were not. */
     bool (*read_caught)(uint64_t address, void *to, size_t size);

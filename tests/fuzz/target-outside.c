@@ -28,7 +28,6 @@ static struct rule_cache cache;
 static struct frame path[UNWIND_FRAMES];
 static struct unwinder unwinder = {.cache = &cache, .path = path};
 static struct guard outer;
-static struct known_stack known;
 static struct sigaction before;
 
 /* ---- the measured process: the files are of this one, and all its memory is the input, repeated ---- */
@@ -43,16 +42,11 @@ int measured_open(const char *name, int flags)
     return (int)sys4(SYS_openat, AT_FDCWD, self, flags | O_CLOEXEC, 0);
 }
 
-size_t measured_read_part(uint64_t address, void *to, size_t size)
-{
-    for (size_t i = 0; i < size && input_size > 0; i++)
-        ((uint8_t *)to)[i] = input[(address + i) % input_size];
-    return input_size > 0 ? size : 0;
-}
-
 bool measured_read(uint64_t address, void *to, size_t size)
 {
-    return measured_read_part(address, to, size) == size;
+    for (size_t i = 0; i < size; i++)
+        ((uint8_t *)to)[i] = input[(address + i) % input_size];
+    return true;
 }
 
 void measured_link(const char *link, char *to, size_t room)
@@ -113,7 +107,7 @@ static void sample(uint64_t pc, const uint8_t *stack, size_t bytes)
     for (int i = 0; i < REG_RIP; i++)
         context.uc_mcontext.gregs[i] = (greg_t)(0x7ffffff00000 + 8 * i);
     context.uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
-    unwinder.elsewhere = foreign_memory(&known, (uint64_t)context.uc_mcontext.gregs[REG_RSP], stack, bytes);
+    unwinder.elsewhere = foreign_memory(stack, bytes);
     enum unwind_end end = unwind(&unwinder, &context);
     PROMISE(end != UNWIND_COMPLETE || unwinder.depth > 0);
     if (guard_enter(&outer) == 0) {
