@@ -52,6 +52,9 @@ struct agent_lock {
 
 #define AGENT_HOLDER_OF_LOCK ((uint64_t)1 << 63)
 
+/* Locks that do not know their holders (read locks, spin locks), of which a thread notes that it has them. */
+#define AGENT_MAX_HELD 4
+
 /* A thread as a member of a team of OpenMP. Only the thread writes this. */
 struct agent_slot_team {
     _Atomic uint64_t id;      /* unique in the process; 0: the thread was in no team yet */
@@ -77,6 +80,7 @@ struct agent_slot_part {
     void *records;         /* free task records */
     uint32_t record_count; /* their number */
     uint32_t teams;        /* number of teams that the thread has begun */
+    uint32_t locks;        /* number of locks that it has taken: openmp/lock-owners.h */
     uint64_t arrived;      /* since when it waits for others (common/team-waits.h, tbb/task-wakers.h); 0: it does not */
     struct agent_slot_waits waits;
     struct agent_slot_team team; /* the innermost one whose member it is, or was last */
@@ -101,7 +105,7 @@ struct agent_slot {
     /* The agents'. hpcrun clears the first two when the thread ends. */
     _Atomic uint32_t runtimes; /* those that have this thread as a worker: common/thread-slots.h */
     uint32_t pool;             /* runtime that created the thread; 0: none did */
-    struct agent_slot_part gomp, ompt, tbb; /* of the agents gomp, openmp and tbb */
+    struct agent_slot_part gomp, ompt, tbb, openblas; /* of the agents gomp, openmp, tbb and openblas */
     struct agent_slot_tasks tasks;          /* of the agent tbb */
 
     uint64_t frame; /* waiting, calling: frame address of the wrapper */
@@ -112,6 +116,9 @@ struct agent_slot {
     _Atomic uint64_t holder; /* waiting: address of the word (4 bytes) with the tid of the lock's
                                 holder; 0: the lock has none. With AGENT_HOLDER_OF_LOCK: address of
                                 a struct agent_lock */
+    uint64_t held[AGENT_MAX_HELD]; /* addresses of locks without a holder's tid that the thread has; 0: no lock. Only the
+                                      thread and its own samples use them */
+    uint32_t held_turn;            /* number of samples of the thread while others waited for one that it shares */
     _Atomic uint32_t is_charged;              /* delay[] has amounts */
     _Atomic uint64_t delay[AGENT_MAX_EVENTS]; /* time that holders have charged to this wait, by
                                                    event, in the event's unit */
@@ -122,14 +129,16 @@ struct agent_slot {
 struct agent_slot *hpctoolkit_own_slot(void) __attribute__((weak, visibility("default")));
 
 /* Normal context. An agent says which thread ended a wait of another thread; the time line shows it. `object` is the
- * address of a lock, barrier, ..., or a number that cannot be an address. Both functions are weak, as above.
+ * address of a lock, barrier, ..., or a number that cannot be an address. The functions are weak, as above.
  *
  * lets_go: the calling thread is about to release the threads that wait for the object; NULL: nothing. Returns the
  * current time.
  * waited: the calling thread has waited for the object since a time that lets_go returned. False: the wait was long enough
- * to be recorded, but no thread is known to have ended it. */
+ * to be recorded, but no thread is known to have ended it.
+ * woken_by: the same, where the agent knows the thread (agent_slot.thread) that has ended the wait, just now. */
 uint64_t hpctoolkit_lets_go(const volatile void *object) __attribute__((weak, visibility("default")));
 bool hpctoolkit_waited(const volatile void *object, uint64_t since) __attribute__((weak, visibility("default")));
+void hpctoolkit_woken_by(uint64_t thread, uint64_t since) __attribute__((weak, visibility("default")));
 
 /* All slots: slot i is chunk[i / AGENT_SLOTS][i % AGENT_SLOTS]. Slots at `end` and above are free.
  * The memory stays. */

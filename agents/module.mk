@@ -1,5 +1,5 @@
 # Agents, one folder per runtime: NAME/*.c are linked to lib/agents/NAME.so; NAME.rules lies beside it.
-AGENTS = minicilk cilk5 opencilk gomp openmp tbb python
+AGENTS = minicilk cilk5 opencilk gomp openmp tbb openblas python
 
 # The folders from the ground up: an agent uses common/, and no other agent.
 #   common/    symbols of ELF files, runtimes in programs, copies of runtimes, states of threads, contexts
@@ -7,7 +7,7 @@ AGENTS = minicilk cilk5 opencilk gomp openmp tbb python
 #   pthread/   the agent for plain threads: a part of libhpcrun.so
 #   NAME/      the agent of one runtime
 #   rules/     rules files of runtimes that need no agent
-AGENTS_FOLDERS = common pthread minicilk cilk5 opencilk gomp openmp tbb python
+AGENTS_FOLDERS = common pthread minicilk cilk5 opencilk gomp openmp tbb openblas python
 
 CFLAGS_agents = -fPIC -fvisibility=hidden
 
@@ -36,9 +36,10 @@ CREATOR_COMMON = $(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-r
 INTERPOSER_COMMON = $(patsubst %,$(BUILD)/obj/agents/common/%.o,trampoline-frames runtime-copies)
 $(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/openmp.so $(BUILD)/lib/agents/tbb.so: $(AGENTS_COMMON) $(CREATOR_COMMON)
 $(BUILD)/lib/agents/gomp.so $(BUILD)/lib/agents/tbb.so: $(INTERPOSER_COMMON)
+$(BUILD)/lib/agents/openblas.so: $(patsubst %,$(BUILD)/obj/agents/common/%.o,loaded-modules thread-slots creator-paths missing-bodies runtime-copies)
 $(BUILD)/lib/agents/gomp.so: AGENT_FLAGS += -Wl,--version-script=agents/gomp/exports.map
 $(call objects_of,agents/tbb): CFLAGS += -fexceptions
-$(CREATOR_COMMON) $(INTERPOSER_COMMON) $(foreach a,gomp openmp tbb,$(call objects_of,agents/$(a))): CFLAGS += -fno-omit-frame-pointer
+$(CREATOR_COMMON) $(INTERPOSER_COMMON) $(foreach a,gomp openmp tbb openblas,$(call objects_of,agents/$(a))): CFLAGS += -fno-omit-frame-pointer
 
 $(foreach a,$(AGENTS),$(eval $(BUILD)/lib/agents/$(a).so: $(call objects_of,agents/$(a))))
 $(BUILD)/lib/agents/%.so:
@@ -69,6 +70,7 @@ $(eval $(call unit_test,agents/test_thread_slots,$(BUILD)/obj/agents/common/thre
 $(eval $(call unit_test,agents/test_plain_threads,$(patsubst %,$(BUILD)/obj/agents/%.o,pthread/agent common/thread-slots),))
 $(eval $(call unit_test,agents/test_team_starts,$(patsubst %,$(BUILD)/obj/agents/%.o,gomp/team-starts common/thread-slots),))
 $(eval $(call unit_test,agents/test_ready_tasks,$(patsubst %,$(BUILD)/obj/agents/common/%.o,ready-tasks task-records thread-slots),))
+$(eval $(call unit_test,agents/test_team_waits,$(patsubst %,$(BUILD)/obj/agents/common/%.o,task-records thread-slots),))
 $(eval $(call unit_test,agents/test_python_frames,$(patsubst %,$(BUILD)/obj/agents/python/%.o,python-frames python-names python-objects),))
 $(eval $(call unit_test,agents/test_python_objects,$(patsubst %,$(BUILD)/obj/agents/python/%.o,python-objects python-frames),))
 $(eval $(call unit_test,agents/test_python_tasks,$(patsubst %,$(BUILD)/obj/agents/python/%.o,python-tasks python-objects python-frames),))

@@ -142,6 +142,7 @@ void record_count_from_zero(struct task_record *record)
     record->created = record->begun = 0;
     atomic_store_explicit(&record->taken, 0, memory_order_relaxed);
     atomic_store_explicit(&record->finished, 0, memory_order_relaxed);
+    atomic_store_explicit(&record->is_awaited, false, memory_order_relaxed);
 }
 
 /* The record of the task that runs in a link. An implicit task, and one of a taskloop, gets it here. */
@@ -190,12 +191,21 @@ struct task_record *record_new(struct agent_slot_part *thread, struct body_link 
     return record;
 }
 
+/* The task of a record has ended, or that and all of its descendants. */
+static void tell_creator(const struct agent_slot_part *thread, const struct task_record *record)
+{
+    const struct task_record *parent = record->parent;
+    if (parent && record->creator != thread && atomic_load_explicit(&parent->is_awaited, memory_order_relaxed))
+        let_go(parent);
+}
+
 /* Adds to the balance of a record's children. At 0 the record ends, and its parent has one less. */
 static void settle(struct agent_slot_part *thread, struct task_record *record, int32_t change)
 {
     while (record && (change == 0 || atomic_fetch_add_explicit(&record->finished, change,
                                                                memory_order_acq_rel) == -change)) {
         struct task_record *parent = record->parent;
+        tell_creator(thread, record);
         record_free(thread, record);
         record = parent;
         change = -1;
@@ -204,6 +214,8 @@ static void settle(struct agent_slot_part *thread, struct task_record *record, i
 
 void record_end(struct agent_slot_part *thread, struct task_record *record)
 {
+    if (record->created)
+        tell_creator(thread, record);
     settle(thread, record, (int32_t)record->created);
 }
 

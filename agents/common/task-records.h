@@ -29,6 +29,7 @@ struct task_record {
     _Atomic int32_t finished; /* minus the children that are gone; their number is added when the
                                    task has ended: then 0 means that no child is left */
     const struct agent_slot_part *creator; /* whose thread created the task */
+    _Atomic bool is_awaited;               /* the task waits for its children, and other threads may have some */
     bool is_ready;                         /* the task counts as ready (ready-tasks.h) */
     bool is_large;                         /* its memory has more than SMALL_MEMORY bytes */
     _Alignas(16) char memory[]; /* room for the agent, then a copy of the creator's frames */
@@ -36,6 +37,18 @@ struct task_record {
 
 /* record_allocate, for a thread that has no free records, and for large ones. */
 struct task_record *record_allocate_slowly(struct agent_slot_part *thread, uint64_t bytes);
+
+/* Children that other threads have begun, and those that none has. Other threads may change these in the meantime. */
+static inline uint32_t taken_children(const struct task_record *record)
+{
+    return atomic_load_explicit(&record->taken, memory_order_relaxed);
+}
+
+static inline int32_t ready_children(const struct task_record *record)
+{
+    uint32_t created = __atomic_load_n(&record->created, __ATOMIC_RELAXED);
+    return (int32_t)(created - __atomic_load_n(&record->begun, __ATOMIC_RELAXED) - taken_children(record));
+}
 
 /* A record with this number of bytes behind its fields; NULL: no memory. Sets is_large and no other
  * field. */
@@ -60,7 +73,8 @@ void record_count_from_zero(struct task_record *record);
 struct task_record *record_new(struct agent_slot_part *thread, struct body_link *outer, uint64_t pc,
                                uint64_t sp, uint64_t bp, uint64_t room);
 
-/* The record's task has ended, or was never created. */
+/* The record's task has ended, or was never created. A thread that waits for it, or for it and its descendants, in the task
+ * that has created it may go on: last-wakers.h has the waiting task's record as the object. */
 void record_end(struct agent_slot_part *thread, struct task_record *record);
 
 /* Keeps a record until its region ends: the number of its tasks is not known. */

@@ -43,7 +43,7 @@ static inline bool slot_is_spare(const struct agent_slot_part *part)
     return !slot || (uint64_t)part - (uint64_t)slot >= sizeof *slot;
 }
 
-/* Normal context. hpctoolkit_lets_go and hpctoolkit_waited (agent-slots.h); without hpcrun the time is 0. */
+/* Normal context. hpctoolkit_lets_go, hpctoolkit_waited and hpctoolkit_woken_by (agent-slots.h); without hpcrun the time is 0. */
 static inline uint64_t let_go(const volatile void *object)
 {
     return hpctoolkit_lets_go ? hpctoolkit_lets_go(object) : 0;
@@ -52,6 +52,12 @@ static inline uint64_t let_go(const volatile void *object)
 static inline bool has_waited(const volatile void *object, uint64_t since)
 {
     return !hpctoolkit_waited || hpctoolkit_waited(object, since);
+}
+
+static inline void woken_by(uint64_t thread, uint64_t since)
+{
+    if (hpctoolkit_woken_by)
+        hpctoolkit_woken_by(thread, since);
 }
 
 static inline void slot_set_state(struct agent_slot *slot, enum agent_slot_state state)

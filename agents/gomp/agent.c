@@ -15,7 +15,7 @@
 #include "agents/common/linked-runtime.h"
 #include "agents/common/loaded-modules.h"
 #include "agents/common/missing-bodies.h"
-#include "agents/common/ready-tasks.h"
+#include "agents/common/team-waits.h"
 #include "agents/common/trampoline-frames.h"
 #include "agents/gomp/task-events.h"
 #include "agents/gomp/team-starts.h"
@@ -29,7 +29,7 @@ static const struct agent_host *host;
 
 /* Threads that libgomp has, or will have before it has created any. */
 static _Atomic uint32_t configured;
-static _Atomic bool has_created_threads;
+_Atomic bool has_created_threads;
 
 static bool start(const struct agent_host *agent_host)
 {

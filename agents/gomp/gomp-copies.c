@@ -43,21 +43,24 @@ static void find_functions(struct gomp_functions *to, void *library)
     memcpy(&to->test_##field, &function, sizeof function);
     GOMP_LOCKS(F)
 #undef F
+#define F(name, field, version)                                                                    \
+    function = find_function(library, #name, version);                                             \
+    memcpy(&to->field, &function, sizeof function);
+    GOMP_UNLOCKS(F)
+#undef F
     function = find_function(library, "omp_get_max_threads", NULL);
     memcpy(&to->get_max_threads, &function, sizeof function);
-    function = find_function(library, "GOMP_critical_name_end", NULL);
-    memcpy(&to->critical_name_end, &function, sizeof function);
 }
 
 /* ---- versions ---- */
 
-/* Whether a version name is that of an interface which the agent knows: up to GOMP_5.1.x, which has
- * been libgomp's since gcc 12. */
+/* Whether a version name is that of an interface which the agent knows: up to GOMP_6.0.x, which is
+ * libgomp's in gcc 16. */
 static bool is_known_version(const char *name)
 {
     int major = 0, minor = 0;
-    return sscanf(name, "GOMP_%d.%d", &major, &minor) != 2 || major < 5 ||
-           (major == 5 && minor <= 1);
+    return sscanf(name, "GOMP_%d.%d", &major, &minor) != 2 || major < 6 ||
+           (major == 6 && minor == 0);
 }
 
 static bool has_unknown_version(const struct link_map *map)

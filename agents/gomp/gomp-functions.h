@@ -113,7 +113,8 @@ typedef unsigned long long ull;
     F(void, GOMP_workshare_task_reduction_unregister, (bool))                                      \
     F(void, GOMP_critical_start, (void))                                                           \
     F(void, GOMP_critical_end, (void))                                                             \
-    F(void, GOMP_critical_name_start, (void **))
+    F(void, GOMP_critical_name_start, (void **))                                                   \
+    F(void, GOMP_critical_name_end, (void **))
 
 #define GOMP_FUNCTIONS(F)                                                                          \
     GOMP_REGIONS(F)                                                                                \
@@ -139,6 +140,17 @@ typedef unsigned long long ull;
     F(omp_set_lock_, set_lock_, omp_test_lock_, "OMP_3.0")                                         \
     F(omp_set_nest_lock_, set_nest_lock_, omp_test_nest_lock_, "OMP_3.0")
 
+/* The same of their release, as F(function, field for it, version). */
+#define GOMP_UNLOCKS(F)                                                                            \
+    F(omp_unset_lock, old_unset_lock, "OMP_1.0")                                                   \
+    F(omp_unset_nest_lock, old_unset_nest_lock, "OMP_1.0")                                         \
+    F(omp_unset_lock_, old_unset_lock_, "OMP_1.0")                                                 \
+    F(omp_unset_nest_lock_, old_unset_nest_lock_, "OMP_1.0")                                       \
+    F(omp_unset_lock, unset_lock, "OMP_3.0")                                                       \
+    F(omp_unset_nest_lock, unset_nest_lock, "OMP_3.0")                                             \
+    F(omp_unset_lock_, unset_lock_, "OMP_3.0")                                                     \
+    F(omp_unset_nest_lock_, unset_nest_lock_, "OMP_3.0")
+
 /* The wrappers, which programs call in place of libgomp's functions. */
 #define EXPORTED                  __attribute__((visibility("default")))
 #define F(type, name, parameters) EXPORTED type name parameters;
@@ -154,7 +166,6 @@ struct gomp_functions {
     bool is_observed;           /* its regions and tasks are reported: task-events.h */
     void **critical; /* if it is traced: the mutex of the critical section without a name */
     int (*get_max_threads)(void);
-    void (*critical_name_end)(void **mutex);
 #define F(type, name, parameters) type(*name) parameters;
     GOMP_FUNCTIONS(F)
 #undef F
@@ -162,6 +173,9 @@ struct gomp_functions {
     void (*field)(void *lock);                                                                     \
     int (*test_##field)(void *lock);
     GOMP_LOCKS(F)
+#undef F
+#define F(name, field, version) void (*field)(void *lock);
+    GOMP_UNLOCKS(F)
 #undef F
 };
 

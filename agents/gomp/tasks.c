@@ -6,7 +6,7 @@
  * large enough for them alone. So the block is in the task's record wherever that is possible, and the
  * wrapper ends with a jump to libgomp's function: for each such task, only run_task's frame is added. */
 #include "agents/common/body-links.h"
-#include "agents/common/ready-tasks.h"
+#include "agents/common/team-waits.h"
 #include "agents/gomp/task-events.h"
 
 #include <stdlib.h>
@@ -60,6 +60,14 @@ static inline bool owns_record(const struct task_block *block)
     return block->record && block->mirrored != MIRRORED_BOUNDS;
 }
 
+/* The tasks that were created with this one (team-waits.h); NULL: unknown. */
+static inline const void *siblings(const struct task_block *block)
+{
+    if (block->mirrored == MIRRORED_BOUNDS)
+        return block->context;
+    return block->record ? block->record->parent : NULL;
+}
+
 static INLINED void run(void *data)
 {
     struct task_block *block = data;
@@ -73,6 +81,7 @@ static INLINED void run(void *data)
                              .body = (uint64_t)block->function};
     uint32_t before = atomic_load_explicit(&slot->state, memory_order_relaxed);
     link.record = owns_record(block) ? block->record : NULL;
+    task_came(&slot->gomp, siblings(block));
     task_begun(&slot->gomp, link.record);
     copy_words(USER_DATA(block), block);
     link_publish(&slot->gomp, &link);
@@ -85,6 +94,9 @@ static INLINED void run(void *data)
     bool waits_for_event = is_inline && block->mirrored == MIRRORED_EVENT;
     slot_set_state(slot, waits_for_event ? AGENT_SLOT_IDLE : before);
     slot->gomp.waits.count++;
+    task_ends(&slot->gomp, link.record, before);
+    if (block->mirrored == MIRRORED_BOUNDS)
+        let_others_go(block->context);
     struct task_record *bare = block->bare;
     link_withdraw(&slot->gomp, &link);
     if (link.record)
@@ -228,6 +240,8 @@ static __attribute__((noinline)) void create_task(const struct gomp_functions *r
     fill_block(block, &shape, fn, data, copy, has_event ? MIRRORED_EVENT : MIRRORED_NONE);
     set_context(block, slot, record_for(slot, frame, 0));
     task_created(&slot->gomp, block->record, !(flags & FLAG_DEPEND));
+    if (is_deferred)
+        task_offered(block->record);
     block->original = block;
     if (real->is_observed)
         block->observed = report_task(fn, frame[FRAME_PC], is_deferred, flags, 0);
@@ -270,6 +284,8 @@ static INLINED struct task_block *block_in_record(const uint64_t *frame, region_
     fill_block(block, shape, fn, data, copy, MIRRORED_NONE);
     set_context(block, slot, record);
     task_created(&slot->gomp, record, !(flags & FLAG_DEPEND));
+    if (is_deferred)
+        task_offered(record);
     block->bare = bare;
     block->original = block;
     return block;
@@ -402,6 +418,7 @@ static void report_end_of_loop(unsigned flags)
         if (real->is_observed)                                                                     \
             report_loop(block, context.pc, flags);                                                 \
         slot_set_state(slot, reduces ? AGENT_SLOT_IDLE : AGENT_SLOT_WORKING);                      \
+        let_others_go(offer_of(block->context));                                                      \
         real->name(run_taskloop, block, copy ? copy_block : NULL, (long)shape.bytes,               \
                    (long)shape.align, waits && !reduces ? flags | FLAG_NOGROUP : flags, tasks,     \
                    priority, start, stop, step, 0, 0, 0, 0, 0, 0);                                 \
@@ -409,7 +426,9 @@ static void report_end_of_loop(unsigned flags)
             report_end_of_loop(flags);                                                             \
         if (waits && !reduces) {                                                                   \
             wait_for_tasks(slot, &slot->gomp);                                                     \
+            slot->gomp.arrived = let_others_go(NULL);                                                 \
             real->GOMP_taskgroup_end();                                                            \
+            wait_is_over(&slot->gomp, &context);                                                   \
         }                                                                                          \
         slot_set_state(slot, AGENT_SLOT_WORKING);                                                  \
         free(heap);                                                                                \

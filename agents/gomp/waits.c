@@ -1,5 +1,6 @@
 /* Functions of libgomp in which a thread waits for others: barriers, ends of worksharing, waiting
  * for tasks, ordered blocks, critical sections, locks. The thread's state says so meanwhile. */
+#include "agents/common/lock-wakers.h"
 #include "agents/common/team-waits.h"
 #include "agents/gomp/gomp-copies.h"
 
@@ -41,9 +42,12 @@ GOMP_TURN_WAITS(TURN_WAIT)
     {                                                                                              \
         const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
         struct agent_slot *slot = slot_mine();                                                     \
+        struct body_link *link = slot->gomp.link;                                                  \
         wait_for_tasks(slot, &slot->gomp);                                                         \
+        children_awaited(&slot->gomp, link ? link->record : NULL);                                 \
         real->name();                                                                              \
         END_WAIT;                                                                                  \
+        children_ended(&slot->gomp, link ? link->record : NULL);                                   \
     }
 GOMP_TASK_WAITS(TASK_WAIT)
 
@@ -121,7 +125,9 @@ static void enter_critical(const struct gomp_functions *real, void **mutex)
         return;
     struct agent_slot *slot = slot_mine();
     slot_set_state(slot, AGENT_SLOT_IDLE);
+    uint64_t since = lock_wait_begins(mutex);
     real->GOMP_critical_name_start(mutex);
+    lock_wait_ended(mutex, since);
     END_WAIT;
 }
 
@@ -143,13 +149,21 @@ void GOMP_critical_start(void)
         real->GOMP_critical_start();
 }
 
+void GOMP_critical_name_end(void **mutex)
+{
+    lock_released(mutex);
+    gomp_functions_for(CALLER_PC)->GOMP_critical_name_end(mutex);
+}
+
 void GOMP_critical_end(void)
 {
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
-    if (real->is_traced)
-        real->critical_name_end(real->critical);
-    else
+    if (!real->is_traced) {
         real->GOMP_critical_end();
+        return;
+    }
+    lock_released(real->critical);
+    real->GOMP_critical_name_end(real->critical);
 }
 
 #define LOCK(symbol, field, test_symbol, version)                                                  \
@@ -162,7 +176,19 @@ void GOMP_critical_end(void)
             return;                                                                                \
         struct agent_slot *slot = slot_mine();                                                     \
         slot_set_state(slot, AGENT_SLOT_IDLE);                                                     \
+        uint64_t since = lock_wait_begins(lock);                                                   \
         real->field(lock);                                                                         \
+        lock_wait_ended(lock, since);                                                              \
         END_WAIT;                                                                                  \
     }
 GOMP_LOCKS(LOCK)
+
+#define UNLOCK(symbol, field, version)                                                             \
+    EXPORTED void gomp_agent_##field(void *lock);                                                  \
+    __asm__(".symver gomp_agent_" #field ", " #symbol "@" version);                                \
+    void gomp_agent_##field(void *lock)                                                            \
+    {                                                                                              \
+        lock_released(lock);                                                                       \
+        gomp_functions_for(CALLER_PC)->field(lock);                                                \
+    }
+GOMP_UNLOCKS(UNLOCK)

@@ -2,9 +2,10 @@
 
 #include "agents/common/team-waits.h"
 #include "agents/openmp/body-code.h"
+#include "agents/openmp/lock-owners.h"
 #include "agents/openmp/scopes.h"
 
-static _Atomic bool has_created_threads;
+_Atomic bool has_created_threads;
 
 bool events_have_threads(void)
 {
@@ -318,6 +319,7 @@ static void task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_da
     if (is_deferred) {
         task->ptr = new_record(slot, creator, frame, caller, CALL_OF_EVENT);
         task_created(&slot->ompt, task->ptr, !has_dependences);
+        task_offered(task->ptr);
     } else if (flags & ompt_task_untied && !events_is_at_once(task)) {
         task->ptr = new_record_on_stack(slot, call_in(frame, caller));
     } else {
@@ -331,6 +333,7 @@ static void begin_task(struct agent_slot *slot, const ompt_data_t *prior, ompt_d
     const struct scope *around = innermost(slot);
     struct task_record *record = task->ptr == &undeferred ? NULL : task->ptr;
     bool is_inline = task->ptr == &undeferred || (!record && !around);
+    task_came(&slot->ompt, record ? record->parent : NULL);
     task_begun(&slot->ompt, record);
     struct scope *scope = push(slot,
                                (struct body_link){.context = record   ? &record->context
@@ -356,12 +359,20 @@ static bool ends_part(const struct agent_slot *slot, const ompt_data_t *prior,
     return scope && scope->task == prior && scope->left == next;
 }
 
+/* The thread leaves the innermost scope, that of a task or of a part of it. Returns the task's record. */
+static struct task_record *leave_task(struct agent_slot *slot)
+{
+    struct task_record *record = innermost(slot)->record;
+    task_ends(&slot->ompt, record, innermost(slot)->before);
+    pop(slot);
+    return record;
+}
+
 static void end_task(struct agent_slot *slot, const ompt_data_t *task)
 {
     if (!return_to(slot, task))
         return;
-    struct task_record *record = innermost(slot)->record;
-    pop(slot);
+    struct task_record *record = leave_task(slot);
     if (record)
         record_end(&slot->ompt, record);
 }
@@ -385,7 +396,7 @@ static void task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
     if (events_is_end(status))
         end_task(slot, prior);
     else if (next && ends_part(slot, prior, next))
-        pop(slot);
+        leave_task(slot);
     else if (next)
         begin_task(slot, prior, next);
 }
@@ -401,15 +412,20 @@ static void sync_region_wait(int kind, int endpoint, ompt_data_t *parallel, ompt
     (void)caller;
     struct agent_slot *slot = slot_mine();
     bool is_for_tasks = kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup;
+    struct task_record *record = slot->ompt.link ? ((struct body_link *)slot->ompt.link)->record : NULL;
     if (endpoint == ompt_scope_begin && is_for_tasks)
         wait_for_tasks(slot, &slot->ompt);
     else if (endpoint == ompt_scope_begin)
         slot_set_state(slot, AGENT_SLOT_BARRIER);
     else if (parallel)
         slot_set_state(slot, AGENT_SLOT_WORKING);
-    if (!is_for_tasks && endpoint == ompt_scope_begin)
+    if (is_for_tasks && endpoint == ompt_scope_begin)
+        children_awaited(&slot->ompt, record);
+    else if (is_for_tasks)
+        children_ended(&slot->ompt, record);
+    else if (endpoint == ompt_scope_begin)
         team_arrives(&slot->ompt);
-    else if (!is_for_tasks && parallel)
+    else if (parallel)
         team_goes_on(&slot->ompt);
 }
 
@@ -418,18 +434,21 @@ static void mutex_acquire(int kind, unsigned hint, unsigned implementation, uint
 {
     (void)hint;
     (void)implementation;
-    (void)lock;
     (void)caller;
-    if (kind != ompt_mutex_test_lock && kind != ompt_mutex_test_nest_lock)
-        slot_set_state(slot_mine(), AGENT_SLOT_IDLE);
+    if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock)
+        return;
+    struct agent_slot *slot = slot_mine();
+    slot_set_state(slot, AGENT_SLOT_IDLE);
+    lock_wanted(slot, lock);
 }
 
 static void mutex_acquired(int kind, uint64_t lock, const void *caller)
 {
     (void)kind;
-    (void)lock;
     (void)caller;
-    slot_set_state(slot_mine(), AGENT_SLOT_WORKING);
+    struct agent_slot *slot = slot_mine();
+    lock_taken(slot, lock);
+    slot_set_state(slot, AGENT_SLOT_WORKING);
 }
 
 /* In place of mutex_acquired if the thread has the lock already. */

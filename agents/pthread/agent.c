@@ -11,10 +11,17 @@
  * Directed blame, after Tallent, Mellor-Crummey and Porterfield, PPoPP 2010: a thread that waits
  * for a lock leaves the lock's address and that of its holder's tid in its slot. glibc keeps this
  * tid in every mutex and in every rwlock that a writer holds. So the sample of a holder finds those
- * who wait for it; nothing is recorded when a lock is taken or released. */
+ * who wait for it; nothing is recorded when such a lock is taken or released. Readers of an rwlock and
+ * holders of spin locks are not known to the lock, so hpcrun's wrappers note in the slot of each thread which of
+ * these it has. Readers share the blame: each pays for every n-th of its samples if n have the lock. */
 #include "agents/common/thread-slots.h"
 
+#include <pthread.h>
+#include <stddef.h>
 #include <string.h>
+
+/* Of glibc's ABI (hpcrun/hooks/lock-waits.c): the number of readers is above three bits of this word. */
+enum { READERS_OF_RWLOCK = offsetof(pthread_rwlock_t, __data.__readers), READER_SHIFT = 3 };
 
 static const struct agent_host *host;
 
@@ -75,6 +82,17 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
     return slot_state(slot) == AGENT_SLOT_WORKING ? AGENT_WORKING : AGENT_WAITING;
 }
 
+/* Whether this thread has the lock for which the thread of a slot waits, by its own note. */
+static bool has_noted(const struct agent_slot *slot)
+{
+    uint64_t lock = atomic_load_explicit(&slot->lock, memory_order_relaxed);
+    const struct agent_slot *own = hpctoolkit_own_slot();
+    for (unsigned i = 0; own && lock && i < AGENT_MAX_HELD; i++)
+        if (own->held[i] == lock)
+            return true;
+    return false;
+}
+
 /* Whether the thread of a slot waits for a lock that this thread holds. The lock may be gone by
  * now: its memory is read through the host. */
 static bool waits_for(const struct agent_cursor *cursor, const struct agent_slot *slot)
@@ -85,7 +103,7 @@ static bool waits_for(const struct agent_cursor *cursor, const struct agent_slot
         holder = agent_u32(host, cursor, lock->locked)
                      ? agent_u64(host, cursor, lock->holder) + lock->tid
                      : 0;
-    return holder && (int)agent_u32(host, cursor, holder) == cursor->tid;
+    return (holder && (int)agent_u32(host, cursor, holder) == cursor->tid) || has_noted(slot);
 }
 
 /* For agent_worker_counts.turn, of the lock that a thread waits for. */
@@ -126,6 +144,17 @@ static struct agent_slot *find_waiter(const struct agent_cursor *cursor, uint32_
     return NULL;
 }
 
+/* Whether it is another thread's turn to pay for a lock that several have for reading. */
+static bool is_others_turn(const struct agent_cursor *cursor, const struct agent_slot *waiter)
+{
+    struct agent_slot *own = hpctoolkit_own_slot();
+    if (!has_noted(waiter) || !atomic_load_explicit(&waiter->holder, memory_order_relaxed))
+        return false;
+    uint64_t lock = atomic_load_explicit(&waiter->lock, memory_order_relaxed);
+    uint32_t readers = agent_u32(host, cursor, lock + READERS_OF_RWLOCK) >> READER_SHIFT;
+    return readers > 1 && own->held_turn++ % readers != 0;
+}
+
 /* One waiter gets the amount for all of them, each in turn: it will unwind its stack when it has
  * the lock, and that must not happen once per waiter. */
 static uint32_t charge_waiters(struct agent_cursor *cursor, uint32_t waiters, unsigned event,
@@ -134,7 +163,7 @@ static uint32_t charge_waiters(struct agent_cursor *cursor, uint32_t waiters, un
     static _Atomic uint32_t turn;
     uint32_t which = atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) % waiters;
     struct agent_slot *slot = find_waiter(cursor, which);
-    if (!slot)
+    if (!slot || is_others_turn(cursor, slot))
         return 0;
     atomic_fetch_add_explicit(&slot->delay[event], amount * waiters, memory_order_relaxed);
     atomic_store_explicit(&slot->is_charged, 1, memory_order_release);

@@ -160,6 +160,7 @@ void *bare_call(long number, long a, long b, long e)
     case SYS_setregid:
     case SYS_setresgid:
     case SYS_setgroups:
+    case SYS_landlock_restrict_self:
     case SYS_chroot: rights_change(); return NULL;
     case SYS_wait4: return (void *)(uintptr_t)waits;
     case SYS_waitid: return e == 0 ? (void *)(uintptr_t)waits_by_id : NULL;

@@ -8,6 +8,8 @@
  * robust, with priority inheritance, shared between processes, ...) behaves as without hpcrun. A
  * lock that another thread takes between the look and the call counts as work.
  *
+ * Spin locks, and rwlocks taken for reading, do not know who has them: the hook notes it in the thread's slot.
+ *
  * The layouts of pthread_mutex_t and pthread_rwlock_t are part of glibc's ABI: static initializers
  * in programs depend on them. */
 #include "hpcrun/base/hook.h"
@@ -25,17 +27,45 @@ REAL_FUNCTION(pthread_mutex_clocklock)
 REAL_FUNCTION(mtx_lock)
 REAL_FUNCTION(mtx_timedlock)
 REAL_FUNCTION(pthread_rwlock_rdlock)
+REAL_FUNCTION(pthread_rwlock_tryrdlock)
 REAL_FUNCTION(pthread_rwlock_timedrdlock)
 REAL_FUNCTION(pthread_rwlock_clockrdlock)
 REAL_FUNCTION(pthread_rwlock_wrlock)
 REAL_FUNCTION(pthread_rwlock_timedwrlock)
 REAL_FUNCTION(pthread_rwlock_clockwrlock)
 REAL_FUNCTION(pthread_spin_lock)
+REAL_FUNCTION(pthread_spin_trylock)
+REAL_FUNCTION(pthread_spin_unlock)
 REAL_FUNCTION(pthread_mutex_unlock)
 REAL_FUNCTION(mtx_unlock)
 REAL_FUNCTION(pthread_rwlock_unlock)
 
 #define LOOK(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+
+/* ---- locks that do not know their holders ---- */
+
+/* The thread has got the lock if `result` is 0. With more than AGENT_MAX_HELD of them, it is not known to have it. */
+static inline int note_held(const volatile void *lock, int result)
+{
+    struct agent_slot *slot = own_slot;
+    for (unsigned i = 0; slot && result == 0 && i < AGENT_MAX_HELD; i++)
+        if (!slot->held[i]) {
+            slot->held[i] = (uint64_t)(uintptr_t)lock;
+            break;
+        }
+    return result;
+}
+
+/* The thread is about to release the lock, which it may have got otherwise. */
+static inline void forget_held(const volatile void *lock)
+{
+    struct agent_slot *slot = own_slot;
+    for (unsigned i = 0; slot && i < AGENT_MAX_HELD; i++)
+        if (slot->held[i] == (uint64_t)(uintptr_t)lock) {
+            slot->held[i] = 0;
+            break;
+        }
+}
 
 /* Makes the real call while the slot says that the thread waits. `lock` is a variable. */
 #define WAIT_FOR(lock, holder, call)                                                               \
@@ -147,7 +177,12 @@ static __attribute__((noinline)) int wait_to_write(pthread_rwlock_t *lock)
 
 HOOK int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
-    return must_wait_to_read(lock) ? wait_to_read(lock) : REAL(pthread_rwlock_rdlock)(lock);
+    return note_held(lock, must_wait_to_read(lock) ? wait_to_read(lock) : REAL(pthread_rwlock_rdlock)(lock));
+}
+
+HOOK int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
+{
+    return note_held(lock, REAL(pthread_rwlock_tryrdlock)(lock));
 }
 
 HOOK int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
@@ -155,11 +190,15 @@ HOOK int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
     return must_wait_to_write(lock) ? wait_to_write(lock) : REAL(pthread_rwlock_wrlock)(lock);
 }
 
+static __attribute__((noinline)) int wait_to_read_until(pthread_rwlock_t *lock, const struct timespec *until)
+{
+    WAIT_FOR(lock, &lock->__data.__cur_writer, REAL(pthread_rwlock_timedrdlock)(lock, until));
+}
+
 HOOK int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)
 {
-    if (!must_wait_to_read(lock))
-        return REAL(pthread_rwlock_timedrdlock)(lock, until);
-    WAIT_FOR(lock, &lock->__data.__cur_writer, REAL(pthread_rwlock_timedrdlock)(lock, until));
+    return note_held(lock, must_wait_to_read(lock) ? wait_to_read_until(lock, until)
+                                                   : REAL(pthread_rwlock_timedrdlock)(lock, until));
 }
 
 HOOK int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until)
@@ -169,13 +208,18 @@ HOOK int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespe
     WAIT_FOR(lock, &lock->__data.__cur_writer, REAL(pthread_rwlock_timedwrlock)(lock, until));
 }
 
+static __attribute__((noinline)) int wait_to_read_on_clock(pthread_rwlock_t *lock, clockid_t clock,
+                                                           const struct timespec *until)
+{
+    WAIT_FOR(lock, &lock->__data.__cur_writer,
+             REAL(pthread_rwlock_clockrdlock)(lock, clock, until));
+}
+
 HOOK int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
                                     const struct timespec *until)
 {
-    if (!must_wait_to_read(lock))
-        return REAL(pthread_rwlock_clockrdlock)(lock, clock, until);
-    WAIT_FOR(lock, &lock->__data.__cur_writer,
-             REAL(pthread_rwlock_clockrdlock)(lock, clock, until));
+    return note_held(lock, must_wait_to_read(lock) ? wait_to_read_on_clock(lock, clock, until)
+                                                   : REAL(pthread_rwlock_clockrdlock)(lock, clock, until));
 }
 
 HOOK int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
@@ -202,6 +246,7 @@ HOOK int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
     if (others_wait(lock))
         waker_note(lock);
+    forget_held(lock);
     return REAL(pthread_rwlock_unlock)(lock);
 }
 
@@ -221,6 +266,17 @@ static __attribute__((noinline)) int wait_for_spin_lock(pthread_spinlock_t *lock
 
 HOOK int pthread_spin_lock(pthread_spinlock_t *lock)
 {
-    return __builtin_expect(LOOK(*lock) == free_spin_lock, 1) ? REAL(pthread_spin_lock)(lock)
-                                                              : wait_for_spin_lock(lock);
+    bool is_free = __builtin_expect(LOOK(*lock) == free_spin_lock, 1);
+    return note_held(lock, is_free ? REAL(pthread_spin_lock)(lock) : wait_for_spin_lock(lock));
+}
+
+HOOK int pthread_spin_trylock(pthread_spinlock_t *lock)
+{
+    return note_held(lock, REAL(pthread_spin_trylock)(lock));
+}
+
+HOOK int pthread_spin_unlock(pthread_spinlock_t *lock)
+{
+    forget_held(lock);
+    return REAL(pthread_spin_unlock)(lock);
 }

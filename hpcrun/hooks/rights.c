@@ -1,7 +1,8 @@
 /* Hooks on functions that change the process's user, its groups or its root. Afterwards it may have no
  * right to write to the measurement directory, which is its user's alone: it opens its files before.
  * Programs that it then executes get no descriptor, since another user could write to the
- * measurement through it: they are not measured, and counted (hooks/exec.c). */
+ * measurement through it: they are not measured, and counted (hooks/exec.c). The same holds for a program that restricts
+ * what files it may open (Landlock, by libc's `syscall`, as xz 5.6 does): hooks/bare-calls.c. */
 #include "hpcrun/hooks/rights.h"
 
 #include "hpcrun/base/hook.h"

@@ -3,6 +3,8 @@
 
 #include "hpcrun/base/sys.h"
 
+#include <string.h>
+
 struct agent_slots slots;
 __thread struct agent_slot *own_slot;
 
@@ -108,9 +110,11 @@ static void clear(struct agent_slot *slot)
     clear_part(&slot->gomp);
     clear_part(&slot->ompt);
     clear_part(&slot->tbb);
+    clear_part(&slot->openblas);
     atomic_store(&slot->lock, 0);
     atomic_store(&slot->holder, 0);
     atomic_store(&slot->is_charged, 0);
+    memset(slot->held, 0, sizeof slot->held);
     for (unsigned event = 0; event < AGENT_MAX_EVENTS; event++)
         atomic_store(&slot->delay[event], 0);
     slot->frame = 0;

@@ -28,7 +28,7 @@ int output_directory_open(int *directory);
 void output_directory_close(int directory);
 
 /* Whether the process may have lost the right to create files in the directory since it began: it has
- * changed its user, its groups or its root, or runs as another user than the directory's. */
+ * changed its user, its groups, its root or the files it may open, or runs as another user than the directory's. */
 bool output_directory_may_be_lost(void);
 
 /* Whether a program that the process executes would have no right to write there, because of such a

@@ -14,7 +14,7 @@
 struct process {
     bool active;         /* this process is measured */
     bool withdrawn;      /* it was measured until process_withdraw */
-    bool rights_changed; /* its user, groups or root (hooks/rights.c) */
+    bool rights_changed; /* its user, groups, root or files (hooks/rights.c) */
     struct config config;
     struct metrics metrics;
     int pid, parent;

@@ -2,6 +2,7 @@
 
 #include "agents/agent.h"
 #include "hpcrun/logical/last-wakers.h"
+#include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/sample/own-path.h"
 
 static struct arena_wake_up *item(const struct thread *self, uint32_t index)
@@ -69,6 +70,17 @@ bool hpctoolkit_waited(const volatile void *object, uint64_t since)
 {
     uint64_t now = ticks_now();
     return now - since < WAKE_UP_TICKS || wake_up_by_last(object, since, now);
+}
+
+void hpctoolkit_woken_by(uint64_t thread, uint64_t since)
+{
+    uint32_t waker;
+    struct arena_wake_up wake_up = {.ticks = ticks_now(), .began = since};
+    if (!slot_thread_index(thread, &waker))
+        return;
+    wake_up.released = wake_up.ticks;
+    wake_up.thread = waker;
+    wake_up_add(&wake_up);
 }
 
 bool wake_up_by_last(const volatile void *object, uint64_t since, uint64_t now)

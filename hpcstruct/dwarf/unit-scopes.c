@@ -1,6 +1,7 @@
 #include "hpcstruct/dwarf/unit-scopes.h"
 
 #include "hpcstruct/dwarf/dwarf-entry.h"
+#include "hpcstruct/elf/names.h"
 
 #include <libdwarf/dwarf.h>
 #include <stdlib.h>
@@ -33,12 +34,20 @@ static uint32_t file_by_number(const struct dwarf_unit *unit, uint64_t number)
 
 /* ---- which function an entry describes ---- */
 
+/* NULL: none, or one that is not readable; then the name and its surroundings are. */
+static const char *linkage_name_of(const struct dwarf_source *source, const struct dwarf_unit *unit,
+                                   const struct dwarf_entry *entry)
+{
+    const char *name = entry_text(source, unit, entry, ENTRY_LINKAGE_NAME);
+    return name && is_demanglable(name) ? name : NULL;
+}
+
 static void describe(const struct dwarf_source *source, const struct dwarf_unit *unit,
                      const struct dwarf_entry *entry, struct found_function *f)
 {
     uint64_t number;
     if (!f->linkage_name)
-        f->linkage_name = entry_text(source, unit, entry, ENTRY_LINKAGE_NAME);
+        f->linkage_name = linkage_name_of(source, unit, entry);
     if (!f->name)
         f->name = entry_text(source, unit, entry, ENTRY_NAME);
     if (f->file == DEBUG_NONE && entry_number(entry, ENTRY_DECL_FILE, &number))
@@ -188,11 +197,11 @@ static char *prefix_text(const struct enclosing *enclosing)
     return text;
 }
 
-/* Records the prefix of a function without linkage name. */
+/* Records the prefix of a function without a readable linkage name. */
 static void record_prefix(const struct unit_walk *walk, const struct dwarf_entry *entry,
                           const struct enclosing *enclosing)
 {
-    if (!enclosing || entry_text(walk->source, walk->unit, entry, ENTRY_LINKAGE_NAME))
+    if (!enclosing || linkage_name_of(walk->source, walk->unit, entry))
         return;
     char *text = prefix_text(enclosing);
     const struct found_prefix found = {entry->offset, strtab_id(&walk->scopes->prefixes, text)};

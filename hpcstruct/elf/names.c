@@ -43,6 +43,20 @@ char *demangled_name(const char *linkage_name)
     return name ? name : mem_strdup(linkage_name);
 }
 
+/* Demangles only names that may have the new forms: `Tn`, `Tt`, `Ty`, `Tk` (a parameter's type or constraint) and `Q`. */
+bool is_demanglable(const char *linkage_name)
+{
+    static const char *const new_forms[] = {"Tn", "Tt", "Ty", "Tk", "Q"};
+    bool may_be_new = false;
+    for (size_t i = 0; i < sizeof new_forms / sizeof *new_forms; i++)
+        may_be_new |= strstr(linkage_name, new_forms[i]) != NULL;
+    if (!may_be_new || strncmp(linkage_name, "_Z", 2) != 0)
+        return true;
+    char *name = demangle(linkage_name);
+    free(name);
+    return name != NULL;
+}
+
 /* The length of the name before ".cold" or ".cold.N"; 0 if it has no such suffix. */
 static size_t length_without_cold(const char *name)
 {

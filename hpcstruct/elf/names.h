@@ -8,6 +8,10 @@
  * a stub keeps its suffix: "_ZN3fooEv@plt" becomes "foo()@plt". The caller frees. */
 char *demangled_name(const char *linkage_name);
 
+/* Whether demangled_name knows the form of a linkage name. libiberty does not know those of constraints and of template
+ * parameters' types, which clang 18 and gcc 14 began to write: `_Z1fITnbLb1EEvv`. */
+bool is_demanglable(const char *linkage_name);
+
 /* Whether a compiler gives this name to the cold (rarely executed) part of a function:
  * "FUNCTION.cold" or "FUNCTION.cold.N". */
 bool is_cold_name(const char *name);

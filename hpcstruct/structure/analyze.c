@@ -155,8 +155,9 @@ static void name_procedure(const struct analysis *analysis, struct procedure_rec
     const struct debug_info *info = analysis->sources.info;
     const struct procedure *procedure = record->procedure;
     const struct debug_function *function = debug_info_function_at(info, procedure->entry);
-    if (procedure->name) {
+    if (procedure->name)
         record->linkage_name = xml_safe_text(mem_strdup(procedure->name));
+    if (procedure->name && (!function || is_demanglable(procedure->name))) {
         record->name = xml_safe_text(demangled_name(procedure->name));
     } else if (function) {
         record->name = mem_strdup(strtab_string(&info->names, function->name));

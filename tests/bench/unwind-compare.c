@@ -339,11 +339,11 @@ static double mean_of_99_percent(unsigned method, uint64_t n)
     return sum / (double)counted;
 }
 
+static FILE *out; /* opened at once: xz forbids itself to create files later (Landlock) */
+
 __attribute__((destructor)) static void finish(void)
 {
     result.stop = 1;
-    const char *path = getenv("UNWIND_REPORT");
-    FILE *out = path ? fopen(path, "w") : stderr;
     if (!out)
         return;
     double rate = ticks_per_ns();
@@ -369,6 +369,8 @@ __attribute__((destructor)) static void finish(void)
 __attribute__((constructor)) static void start(void)
 {
     static char path[4096];
+    const char *report = getenv("UNWIND_REPORT");
+    out = report ? fopen(report, "w") : stderr;
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
     modules_init(path, &(struct known_code){.own = (uintptr_t)start});

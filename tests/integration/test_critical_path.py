@@ -1,6 +1,7 @@
 """Wake-ups and the critical path of a program that measures its own."""
 import collections
 import json
+import os
 import pathlib
 import tempfile
 import unittest
@@ -111,7 +112,18 @@ class Relay(KnownPath):
         self.check_wake_ups(db)
 
 
-class Team(openmp_case.OpenMp, KnownPath):
+class OpenMpPath(openmp_case.OpenMp, KnownPath):
+    def check_policies(self, check, source, length, threads=2):
+        """Threads that wait sleep or spin. Each that spins has a CPU for itself: it would take that of a thread on the
+        path."""
+        program = self.build(source)
+        policies = [("passive", threads, "REALTIME@f1000"), ("active", 2, "CPUTIME@f1000")]
+        for policy, n, event in policies[:len(os.sched_getaffinity(0))]:
+            with self.subTest(policy), self.environment(n, policy=policy):
+                self.check_undisturbed(check, program, length, event=event)
+
+
+class Team(OpenMpPath):
     """Two regions, of which the first one creates the threads; a barrier in the second one."""
 
     def check_team(self, stages, db):
@@ -119,14 +131,29 @@ class Team(openmp_case.OpenMp, KnownPath):
         self.assertGreaterEqual(self.check_path(stages, db)["pieces"], 4)
 
     def test_team(self):
-        program = self.build("team-path.c")
-        for policy in "passive", "active":
-            with self.subTest(policy), self.environment(3, policy=policy):
-                self.check_undisturbed(self.check_team, program, 100, event="REALTIME@f1000")
+        self.check_policies(self.check_team, "team-path.c", 100, threads=3)
 
 
 class TeamOfLlvm(Team):
     compilers = openmp_case.CLANG
+
+
+class Constructs(OpenMpPath):
+    """The path goes over who released a lock or a critical section, created a task, or ended the last one that a thread
+    waited for."""
+
+    def test_locks(self):
+        self.check_policies(self.check_path, "lock-path.c", 60)
+
+    def test_tasks(self):
+        self.check_policies(self.check_path, "task-path.c", 60)
+
+
+class ConstructsOfLlvm(Constructs):
+    compilers = openmp_case.CLANG
+
+
+del OpenMpPath
 
 
 class Cursor(InTerminal):

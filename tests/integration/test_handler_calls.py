@@ -66,7 +66,7 @@ INDIRECT = {
 
 # What hpcrun calls of an agent in the handler (agents/agent.h), in the table at the end of its agent.c.
 AGENT_ENTRY = re.compile(r"\.(?:unwind_begin|worker_counts|charge_waiters|step_bichord|step_pnote|step_lnote) = (\w+),")
-AGENTS = ("minicilk", "cilk5", "opencilk", "gomp", "openmp", "tbb", "python", "pthread")
+AGENTS = ("minicilk", "cilk5", "opencilk", "gomp", "openmp", "tbb", "openblas", "python", "pthread")
 AGENTS_USE = {"hpctoolkit_own_slot"}  # of libhpcrun.so
 
 

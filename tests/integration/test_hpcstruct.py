@@ -203,7 +203,7 @@ class JumpTableTest(StructureCase):
             targets = line.split()[2:]
             if targets:
                 found.add(frozenset(int(target, 16) for target in targets))
-        self.assertGreaterEqual(len(expected), 14)
+        self.assertGreaterEqual(len(expected), 1 if level == "-O0" else 14)  # -O0 of gcc 16: one is the source's own
         self.assertEqual(found, expected)
 
     def test_against_the_compilers_output(self):

@@ -43,6 +43,7 @@ int main(int count, char **arguments)
 # Names its threads and burns some time in each; one keeps the name that it inherits, one lives until the process
 # ends.
 NAMES = r"""
+#define _GNU_SOURCE
 #include "burn.h"
 #include <pthread.h>
 #include <stdio.h>

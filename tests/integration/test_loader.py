@@ -159,7 +159,7 @@ __attribute__((noinline)) void twice(void) { __asm__ volatile(""); }
 void _cilk_twice_import(void) { twice(); __asm__ volatile(""); }
 """
 RUNTIMES = {
-    "libgomp": ("int main_(void) { return omp_get_max_threads(); } int omp_get_max_threads(void);", "libx.so", ["-lgomp"]),
+    "libgomp": ("int omp_get_max_threads(void); int main_(void) { return omp_get_max_threads(); }", "libx.so", ["-lgomp"]),
     "libtbb": ("", "libx.so", ["-l:libtbb.so.12"]),
     "minicilk": ("", "libx.so", [profiling.BUILD / "lib/libminicilk.so", f"-Wl,-rpath,{profiling.BUILD}/lib"]),
     "cilk5": (CILK5, "libcilk.so", []),

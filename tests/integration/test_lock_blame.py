@@ -9,7 +9,7 @@ from logical_case import LogicalTest, procedures, walk
 from test_thread_states import read_ledger
 
 PROGRAM = profiling.BUILD / "tests" / "programs" / "pthread" / "thread-states"
-MUTEX, MTX, RWLOCK, HEAP, PRIORITY, READERS = range(6)
+MUTEX, MTX, RWLOCK, HEAP, PRIORITY, READERS, ONE_READER, SPINNING = range(8)
 
 
 class LockBlame(OfChance, LogicalTest):
@@ -62,9 +62,12 @@ class LockBlame(OfChance, LogicalTest):
 
     def test_kinds_of_locks(self):
         for kind, name in ((MTX, "queue_mtx"), (RWLOCK, "index_of_queue + 8"), (HEAP, "on the heap or a stack"),
-                           (PRIORITY, "priority_lock")):
+                           (PRIORITY, "priority_lock"), (ONE_READER, "index_of_queue + 8")):
             with self.subTest(lock=name):
                 self.convoy(4, 40, name, kind)
+
+    def test_spin_lock(self):
+        self.convoy(3, 20, "spin_lock", SPINNING)
 
 
 class FromOutside(LogicalTest):

@@ -187,19 +187,30 @@ class Nested(LostTest):
         self.assertEqual(len([image for image in self.images() if image.executable.endswith("/bare_forks")]), 1)
 
 
-# Changes its user (s), forks and goes on in the child (f), uses CPU time (b), executes /bin/true (x), or a shell
-# that does (h).
+# Changes its user (s), forbids itself to create files (l; status 3: the kernel can't), forks and goes on in the child (f),
+# uses CPU time (b), executes /bin/true (x), or a shell that does (h).
 RIGHTS = r"""
 #include "burn.h"
+#include <linux/landlock.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+static int forbid_files(void)
+{
+    struct landlock_ruleset_attr rules = {.handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG};
+    int set = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules.handled_access_fs, 0);
+    return set >= 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_landlock_restrict_self, set, 0) == 0;
+}
 int main(int count, char **arguments)
 {
     for (const char *at = arguments[count - 1]; *at; at++) {
         if (*at == 's' && (setgid(65534) != 0 || setuid(65534) != 0))
             return 1;
+        if (*at == 'l' && !forbid_files())
+            return 3;
         pid_t child = *at == 'f' ? fork() : 0;
         int status = 0;
         if (child > 0)
@@ -248,6 +259,17 @@ class Rights(LostTest):
         for event in EVENTS:
             for steps, burned in (("sfb", (0, 1)), ("bsfb", (1, 1)), ("fsb", (0, 1)), ("fbsb", (0, 2)), ("sfffb", (0, 0, 0, 1)),
                                   ("fsfbfb", (0, 0, 1, 1))):
+                with self.subTest(event=event, steps=steps):
+                    run = self.run_rights(steps, event, len(burned))
+                    self.assertEqual((self.missing, run["unmeasured"], run["problems"]), ("", [], []))
+                    self.check_bursts(run, event, burned)
+
+    def test_files_that_it_may_not_open(self):
+        """A program that restricts itself by Landlock, as xz of Debian 13 does, and its children."""
+        if subprocess.run([self.directory / "rights", "l"]).returncode == 3:
+            self.skipTest("the kernel has no Landlock")
+        for event in EVENTS:
+            for steps, burned in (("lb", (1,)), ("blfb", (1, 1))):
                 with self.subTest(event=event, steps=steps):
                     run = self.run_rights(steps, event, len(burned))
                     self.assertEqual((self.missing, run["unmeasured"], run["problems"]), ("", [], []))

@@ -602,18 +602,32 @@ class Aside(OpenMp):
             program += f"    {name}({', '.join(values)});\n"
             expected += " ".join(values) + " "
         prototypes = "".join(f"void {name}();\n" for name in self.NEWER)
-        (self.directory / "library.c").write_text(f"{library}int omp_get_max_threads(void) {{ return 1; }}\n")
-        (self.directory / "program.c").write_text(f"{prototypes}int main(void)\n{{\n{program}    return 0;\n}}\n")
-        (self.directory / "versions").write_text("GOMP_1.0 { global: *; };\nGOMP_7.0 { } GOMP_1.0;\n")
-        libgomp, binary = self.directory / "libgomp.so.1", self.directory / "program"
-        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-Wl,-soname,libgomp.so.1",
-                        f"-Wl,--version-script={self.directory}/versions", "-o", libgomp,
-                        self.directory / "library.c"], check=True)
-        subprocess.run(["gcc", "-O2", "-o", binary, self.directory / "program.c", libgomp,
-                        f"-Wl,-rpath,{self.directory}"], check=True)
-        done, _ = self.measure(binary)
+        done = self.measure_with_libgomp("GOMP_7.0", library, f"{prototypes}int main(void)\n{{\n{program}    return 0;\n}}\n")
         self.assertEqual(done.stdout, expected)
         self.assertIn("agent gomp is not used: libgomp is newer than the agent knows", done.stderr)
+
+    def measure_with_libgomp(self, version, library, program):
+        """Runs a program with a libgomp of ours, whose newest interface has this name."""
+        (self.directory / "library.c").write_text(f"{library}int omp_get_max_threads(void) {{ return 1; }}\n")
+        (self.directory / "program.c").write_text(program)
+        (self.directory / "versions").write_text(f"GOMP_1.0 {{ global: *; }};\n{version} {{ }} GOMP_1.0;\n")
+        libgomp, binary = self.directory / "libgomp.so.1", self.directory / "program"
+        subprocess.run(["gcc", "-std=c11", "-O2", "-shared", "-fPIC", "-Wl,-soname,libgomp.so.1",
+                        f"-Wl,--version-script={self.directory}/versions", "-o", libgomp,
+                        self.directory / "library.c"], check=True)
+        subprocess.run(["gcc", "-std=c11", "-O2", "-o", binary, self.directory / "program.c", libgomp,
+                        f"-Wl,-rpath,{self.directory}"], check=True)
+        return self.measure(binary)[0]
+
+    def test_newest_known_libgomp(self):
+        """gcc 16's: the agent is used."""
+        region = "void GOMP_parallel(void (*body)(void *), void *data, unsigned n, unsigned flags)"
+        done = self.measure_with_libgomp(
+            "GOMP_6.0.1", f"{region} {{ body(data); }}\n",
+            f"#include <stdio.h>\n{region};\nstatic void body(void *data) {{ puts(data); }}\n"
+            'int main(void) { GOMP_parallel(body, "done", 1, 0); return 0; }\n')
+        self.assertEqual(done.stdout, "done\n")
+        self.assertNotIn("agent gomp is not used", done.stderr)
 
     # Parameters on the stack of functions that store them there before they jump to libgomp's function.
     STACK_WORDS = {"GOMP_task": 4, "GOMP_parallel_loop_static_start": 1, "GOMP_parallel_loop_dynamic_start": 1,

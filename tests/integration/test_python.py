@@ -14,6 +14,7 @@ import sys
 import textwrap
 import types
 import unittest
+from unittest import mock
 
 import logical_case
 import measurement_writer as mw
@@ -272,6 +273,45 @@ class BelowOpenMp(Extensions):
                 self.assertEqual(path[-2], "back")
         self.assertTrue({("third", "back"), ("third", "back_inner")} <= seen, seen)
         self.assertEqual({driver for driver, _ in seen}, set(drivers), seen)
+
+
+class BelowOpenBlas(Python):
+    """Threads of OpenBLAS's own, of which some compute in single and some in double precision."""
+    LIBRARY = pathlib.Path("/usr/lib/x86_64-linux-gnu/openblas-pthread/libopenblas.so.0")
+
+    def setUp(self):
+        super().setUp()
+        if not self.LIBRARY.exists():
+            self.skipTest("libopenblas0-pthread is not installed")
+        if len(os.sched_getaffinity(0)) == 1:
+            self.skipTest("needs two CPUs")  # OpenBLAS makes no more threads
+
+    def drivers_of_kernels(self, *options):
+        """For each path with functions of one precision: its letter, and the Python functions that call OpenBLAS."""
+        with mock.patch.dict(os.environ, OPENBLAS_NUM_THREADS="2"):
+            self.profile(PYTHON, SOURCES / "products.py", self.LIBRARY, 30, *options, events=("CPUTIME@f2000",))
+        for path in logical_case.walk(self.tree):
+            names = [node["name"] for node in path]
+            if "<partial call path>" not in names:  # some kernels are written in assembly language
+                for letter in {name[0] for name in names if re.match("[sd](gemm|trsm)_(kernel|[io][nt]copy)", name)}:
+                    drivers = [name for name in names if name in ("single", "double")]
+                    self.assertLessEqual(names.count("exec_blas"), len(drivers), names)
+                    self.assertTrue(letter == "d" or "exec_blas" in names or not drivers, names)
+                    yield letter, drivers
+
+    def test_threads_are_below_the_python_code_that_they_work_for(self):
+        found = set((letter, *drivers) for letter, drivers in self.drivers_of_kernels())
+        self.assertEqual(found, {("s", "single"), ("d", "double")})
+        threads = self.view(view="threads")["threads"]
+        self.assertEqual(len(threads), 3)
+        for thread in threads:  # OpenBLAS's has half of the work
+            self.assertGreater(thread["metrics"]["work"], 0.1 * self.tree["metrics"]["work"]["inclusive"])
+
+    def test_two_threads_that_call_it_at_once(self):
+        """A thread of OpenBLAS does not say for which one it works, but it is below no wrong one."""
+        found = set((letter, *drivers) for letter, drivers in self.drivers_of_kernels("together"))
+        self.assertLessEqual(found, {("s", "single"), ("d", "double"), ("s",), ("d",)})
+        self.assertLessEqual({("s", "single"), ("d", "double")}, found)
 
 
 class Gil(OfChance, Python):

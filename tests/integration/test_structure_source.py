@@ -274,6 +274,28 @@ class ObjectTest(StructureCase):
                         self.assertEqual(structure.procedure(name).line, lines[marker], name)
                     self.check_marks(structure, program, lines)
 
+    # The forms that libiberty does not know: the type of a template parameter (clang 18), a constraint (gcc 14).
+    UNREADABLE = """
+namespace shapes {
+inline __attribute__((always_inline)) int pour(int n) __asm__("_ZN6shapes4pourIiEEiT_Qsr3std7is_sameIS1_iE");
+inline int pour(int n) { __asm__ volatile("nop" : "+r"(n)); return n + 1; }
+struct box { int fill(int n) __asm__("_ZN6shapes3box4fillITnbLb1EEEii"); };
+__attribute__((noinline)) int box::fill(int n) { return pour(n) * 2; }
+}
+int main(int argc, char **) { shapes::box box; return box.fill(argc); }
+"""
+
+    def test_names_that_cannot_be_demangled(self):
+        """They are those of the debug information, in their namespaces and classes."""
+        source = self.folder / "unreadable.cc"
+        source.write_text(self.UNREADABLE)
+        for compiler in CXX_COMPILERS:
+            structure = self.structure(self.compile(source, "-O1", "-g", compiler=compiler))
+            with self.subTest(compiler=compiler):
+                self.assertEqual([p.name for p in structure.procedures if "fill" in p.name], ["shapes::box::fill"])
+                self.assertIn(("A", "shapes::pour"), {(scope.kind, scope.name) for _, _, statement in structure.statements
+                                                     for scope in statement.chain()[1:-1]})
+
     def check_marks(self, structure, program, lines):
         seen = set()
         for address, mark in marks(program):

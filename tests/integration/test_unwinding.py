@@ -157,7 +157,7 @@ def steps_of(test, program_path, *arguments):
     test.assertEqual(done.returncode, 0, done.stderr)
     table = profiling.symbols(program_path)
     *lines, (_, steps) = map(str.split, report.read_text().splitlines())
-    test.assertGreater(int(steps), 300)
+    test.assertGreater(int(steps), 200)
     for end, *frames in lines:
         names = []
         for module, address in (frame.rpartition("+")[::2] for frame in frames):

@@ -554,6 +554,15 @@ class Screen(InTerminal):
         terminal.press("Enter")
         terminal.until_seen("not found: [; invalid regular expression; searching for it literally")
 
+    def test_workers_of_a_runtime_without_names(self):
+        run = json.loads(pathlib.Path(self.db, "run.json").read_text())
+        for thread in run["processes"][0]["threads"]:
+            thread["start_routine"] = "<libgomp.so.1+0x1cc40>"
+        pathlib.Path(self.db, "run.json").write_text(json.dumps(run))
+        terminal = self.start(width=100, environment={"NO_COLOR": "1"})
+        terminal.press("6", "o", "o")
+        terminal.until_seen("worker of libgom", "so.1 (1 thread)", "40> (2 threads)")
+
     def test_an_open_group_has_room_for_its_threads(self):
         run = json.loads(pathlib.Path(self.db, "run.json").read_text())
         run["processes"][0]["threads"][0]["name"] = "assembler-of-matrices"

@@ -83,7 +83,7 @@ void timeline_add_row(const struct open_timeline *open, size_t row, bool ascii, 
         text_add_clean(out, run_program_of(thread->process), ascii);
         text_printf(out, " %jd", (intmax_t)thread->pid);
     } else {
-        text_add_clean(out, thread_routine(thread), ascii);
+        text_add_clean(out, strtab_string(&rows->routines, rows->routine[rows->order[of->first]]), ascii);
     }
     text_printf(out, " (%zu thread%s)", of->n, of->n == 1 ? "" : "s");
 }

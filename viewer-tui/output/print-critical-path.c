@@ -156,26 +156,12 @@ static char *name_of(const struct critical_path *path, const struct chain_time *
                                                  : database_procedure_name(path->db, time->procedure, buffer));
 }
 
-static bool is_worker(const struct timeline *timeline, const struct timeline_thread *thread)
-{
-    const struct timeline_record *records = timeline_records(timeline, thread);
-    for (uint64_t i = 0; i < thread->n_records; i++)
-        if (records[i].amount & TRACE_WORKER || trace_state(records[i].amount) == TRACE_IDLE)
-            return true;
-    return false;
-}
-
-/* "worker of libgomp.so.1" if its start routine has no name but "<libgomp.so.1+0x1cc40>". */
 static char *thread_name(const struct critical_path *path, uint32_t thread)
 {
-    const struct timeline_thread *of = &path->timeline->threads[thread];
-    const char *name = "?";
     for (size_t i = 0; i < path->threads.list.n; i++)
-        if (path->threads.list.at[i].profile == of->profile)
-            name = thread_routine(&path->threads.list.at[i]);
-    const char *offset = *name == '<' ? strstr(name, "+0x") : NULL;
-    return offset && is_worker(path->timeline, of) ? mem_printf("worker of %.*s", (int)(offset - name - 1), name + 1)
-                                                   : mem_strdup(name);
+        if (path->threads.list.at[i].profile == path->timeline->threads[thread].profile)
+            return thread_routine(path->timeline, &path->threads.list.at[i]);
+    return mem_strdup("?");
 }
 
 /* Adds a time to the line of the same procedure in threads of the same kind. */

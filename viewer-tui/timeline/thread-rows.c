@@ -1,14 +1,27 @@
 #include "viewer-tui/timeline/thread-rows.h"
 
 #include "lib/alloc.h"
-#include "lib/hash-tables.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-const char *thread_routine(const struct thread *thread)
+static bool is_worker(const struct timeline *timeline, uint32_t profile)
+{
+    const struct timeline_thread *thread = timeline_thread(timeline, profile);
+    const struct timeline_record *records = thread ? timeline_records(timeline, thread) : NULL;
+    for (uint64_t i = 0; records && i < thread->n_records; i++)
+        if (records[i].amount & TRACE_WORKER || trace_state(records[i].amount) == TRACE_IDLE)
+            return true;
+    return false;
+}
+
+char *thread_routine(const struct timeline *timeline, const struct thread *thread)
 {
     const char *routine = run_text(thread->described, "start_routine");
-    return *routine ? routine : thread->name;
+    const char *offset = *routine == '<' ? strstr(routine, "+0x") : NULL;
+    if (offset && is_worker(timeline, thread->profile))
+        return mem_printf("worker of %.*s", (int)(offset - routine - 1), routine + 1);
+    return mem_strdup(*routine ? routine : thread->name);
 }
 
 /* NULL: it has none. */
@@ -32,13 +45,13 @@ static void list_rows(struct thread_rows *rows)
 }
 
 /* The number of a thread's group, in the order of first threads. */
-static uint32_t group_of(const struct thread_rows *rows, size_t index, struct idmap *processes, struct strtab *routines)
+static uint32_t group_of(const struct thread_rows *rows, size_t index, struct idmap *processes)
 {
     const struct thread *thread = &rows->threads.list.at[index];
     if (rows->grouping == BY_THREAD)
         return (uint32_t)index;
     if (rows->grouping == BY_ROUTINE)
-        return strtab_id(routines, thread_routine(thread));
+        return rows->routine[index];
     uint64_t process = thread->process ? (uintptr_t)thread->process : (uint64_t)thread->pid;
     uint32_t group = idmap_get(processes, process, 0);
     if (group == IDMAP_NONE)
@@ -50,14 +63,12 @@ static uint32_t group_of(const struct thread_rows *rows, size_t index, struct id
 static size_t find_groups(const struct thread_rows *rows, uint32_t *groups)
 {
     struct idmap processes = {0};
-    struct strtab routines = {0};
     size_t n = 0;
     for (size_t i = 0; i < rows->threads.list.n; i++) {
-        groups[i] = group_of(rows, i, &processes, &routines);
+        groups[i] = group_of(rows, i, &processes);
         n = groups[i] >= n ? groups[i] + 1 : n;
     }
     idmap_free(&processes);
-    strtab_free(&routines);
     return n;
 }
 
@@ -93,6 +104,12 @@ struct thread_rows thread_rows_of(const struct timeline *timeline, struct thread
     struct thread_rows rows = {.threads = threads};
     rows.order = mem_alloc((threads.list.n + 1) * sizeof *rows.order);
     rows.records = mem_alloc((threads.list.n + 1) * sizeof(struct timeline_thread *));
+    rows.routine = mem_alloc((threads.list.n + 1) * sizeof *rows.routine);
+    for (size_t i = 0; i < threads.list.n; i++) {
+        char *routine = thread_routine(timeline, &threads.list.at[i]);
+        rows.routine[i] = strtab_id(&rows.routines, routine);
+        free(routine);
+    }
     thread_rows_group(&rows, timeline, BY_THREAD);
     rows.n = rows.groups.n;
     return rows;
@@ -103,6 +120,8 @@ void thread_rows_free(struct thread_rows *rows)
     threads_free(&rows->threads);
     free(rows->order);
     free(rows->records);
+    free(rows->routine);
+    strtab_free(&rows->routines);
     vec_free(&rows->groups);
     vec_free(&rows->rows);
 }

@@ -2,6 +2,7 @@
 #ifndef VIEWER_THREAD_ROWS_H
 #define VIEWER_THREAD_ROWS_H
 
+#include "lib/hash-tables.h"
 #include "viewer-tui/db/timeline.h"
 #include "viewer-tui/threads/run-threads.h"
 
@@ -24,7 +25,9 @@ struct thread_row {
 };
 
 struct thread_rows {
-    struct threads threads; /* owned */
+    struct threads threads;  /* owned */
+    struct strtab routines;  /* their texts by thread_routine */
+    uint32_t *routine;       /* of each thread, in `routines` */
     enum thread_grouping grouping;
     size_t n;                               /* threads with records */
     size_t *order;                          /* indices in `threads`, those of a group together */
@@ -53,7 +56,8 @@ static inline const struct thread *thread_of_row(const struct thread_rows *rows,
     return &rows->threads.list.at[rows->order[row->first]];
 }
 
-/* The text by which BY_ROUTINE groups. */
-const char *thread_routine(const struct thread *thread);
+/* The text by which BY_ROUTINE groups: "worker of libgomp.so.1" if the start routine has no name but
+ * "<libgomp.so.1+0x1cc40>". The caller frees. */
+char *thread_routine(const struct timeline *timeline, const struct thread *thread);
 
 #endif

@@ -28,8 +28,9 @@ static struct {
 } index_of_queue = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 static pthread_mutex_t *heap_lock;
 static pthread_mutex_t priority_lock;
+static pthread_spinlock_t spin_lock;
 
-enum kind { BY_MUTEX, BY_MTX, BY_RWLOCK, BY_HEAP, BY_PRIORITY, BY_READERS } kind;
+enum kind { BY_MUTEX, BY_MTX, BY_RWLOCK, BY_HEAP, BY_PRIORITY, BY_READERS, BY_ONE_READER, BY_SPINNING } kind;
 
 /* Only an rwlock makes a difference between those that read and those that write. */
 static void lock_it(bool reads)
@@ -41,6 +42,8 @@ static void lock_it(bool reads)
     case BY_HEAP: pthread_mutex_lock(heap_lock); break;
     case BY_PRIORITY: pthread_mutex_lock(&priority_lock); break;
     case BY_READERS: (reads ? pthread_rwlock_rdlock : pthread_rwlock_wrlock)(&index_of_queue.lock); break;
+    case BY_ONE_READER: (reads ? pthread_rwlock_wrlock : pthread_rwlock_rdlock)(&index_of_queue.lock); break;
+    case BY_SPINNING: pthread_spin_lock(&spin_lock); break;
     }
 }
 
@@ -50,9 +53,11 @@ static void unlock_it(void)
     case BY_MUTEX: pthread_mutex_unlock(&queue_lock); break;
     case BY_MTX: mtx_unlock(&queue_mtx); break;
     case BY_READERS:
+    case BY_ONE_READER:
     case BY_RWLOCK: pthread_rwlock_unlock(&index_of_queue.lock); break;
     case BY_HEAP: pthread_mutex_unlock(heap_lock); break;
     case BY_PRIORITY: pthread_mutex_unlock(&priority_lock); break;
+    case BY_SPINNING: pthread_spin_unlock(&spin_lock); break;
     }
 }
 
@@ -65,6 +70,7 @@ static void make_locks(void)
     pthread_mutexattr_init(&inherit);
     pthread_mutexattr_setprotocol(&inherit, PTHREAD_PRIO_INHERIT);
     pthread_mutex_init(&priority_lock, &inherit);
+    pthread_spin_init(&spin_lock, PTHREAD_PROCESS_PRIVATE);
 }
 
 enum { SITE_LONG, SITE_SHORT };

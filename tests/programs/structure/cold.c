@@ -41,7 +41,7 @@ NOINLINE int cold_in_loop(const int *a, int n)
 NOINLINE int loop_in_cold(const int *a, int n)
 {
     int s = sink;
-    if (n > 100) {
+    if (__builtin_expect_with_probability(n > 100, 0, 1.0)) { /* gcc 14 keeps it here otherwise */
         for (int i = 0; i < n; i++) { /* LINE loop-in-cold */
             MARK("loop-in-cold");
             complain("many");

@@ -125,6 +125,6 @@ int main(int argc, char **)
     shapes::stack<int> ints{values};
     shapes::stack<std::string> texts{{"a", "b"}};
     return shapes::area(argc) + (int)shapes::area(1.5 * argc) + shapes::largest(values) +
-           (int)shapes::largest(numbers) + ints.peek(1) + ints.pop(3) + (int)texts.pop(1).size() +
+           (int)shapes::largest(numbers) + ints.peek(1) + ints.pop(3 + sink) + (int)texts.pop(1 + sink).size() +
            sum_range(values) + sum_map(map) + catch_in_loop(argc) + with_lambda(values);
 }

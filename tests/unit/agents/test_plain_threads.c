@@ -136,6 +136,39 @@ TEST(the_holder_charges_those_who_wait_for_it)
     assert_int_equal(first->delay[0] + other->delay[1], 0);
 }
 
+/* Of three readers that have the lock, each pays for every third of its samples. */
+TEST(readers_share_what_a_writer_waits)
+{
+    pthread_rwlock_t lock = {.__data = {.__readers = 3 << 3 | 2}}, other = {.__data = {.__readers = 1 << 3}};
+    struct agent_slot *writer = add_waiter((int *)&lock.__data.__cur_writer);
+    writer->lock = (uint64_t)&lock;
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).waiting_for_this, 0);
+    own_slot->held[0] = (uint64_t)&other;
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).waiting_for_this, 0);
+    own_slot->held[AGENT_MAX_HELD - 1] = (uint64_t)&lock;
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).waiting_for_this, 1);
+    uint32_t paid = 0;
+    for (int i = 0; i < 30; i++)
+        paid += agent_for_threads.charge_waiters(&cursor, 1, 0, 100);
+    assert_int_equal(paid, 10);
+    assert_int_equal(writer->delay[0], 1000);
+    lock.__data.__readers = 1 << 3 | 2;
+    assert_int_equal(agent_for_threads.charge_waiters(&cursor, 1, 0, 100), 1);
+    assert_int_equal(agent_for_threads.charge_waiters(&cursor, 1, 0, 100), 1);
+}
+
+TEST(a_spin_lock_has_one_holder)
+{
+    int lock[] = {0xffff};
+    struct agent_slot *waiter = add_waiter(NULL);
+    waiter->lock = (uint64_t)lock;
+    own_slot->held[0] = (uint64_t)lock;
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).waiting_for_this, 1);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(agent_for_threads.charge_waiters(&cursor, 1, 0, 100), 1);
+    assert_int_equal(waiter->delay[0], 400);
+}
+
 TEST(the_turn_is_that_of_an_interpreters_lock)
 {
     uint64_t turns = 40;

@@ -1,6 +1,6 @@
 /* agents/tbb/tbb-tasks.c; this test is the program above it and the libtbb below it. Its one thread
  * plays all threads: it changes its slot. */
-#include "tests/unit/agents/own_slot.h"
+#include "tests/unit/agents/recorded_wakers.h"
 #include "tests/unit/cmocka_suite.h"
 
 #include "agents/tbb/task-contexts.h"
@@ -13,37 +13,6 @@ static struct tbb_wait inner, outer; /* of calls that wait */
 static void become(int thread)
 {
     own_slot = &threads[thread];
-}
-
-/* -------- hpcrun -------- */
-
-static uint64_t now;
-static struct {
-    const volatile void *object;
-    struct agent_slot *by;
-    uint64_t time;
-} last; /* who let go of what */
-
-uint64_t hpctoolkit_lets_go(const volatile void *object)
-{
-    now++;
-    if (object) {
-        last.object = object;
-        last.by = own_slot;
-        last.time = now;
-    }
-    return now;
-}
-
-/* The number of the thread that ended the wait; -1: unknown. */
-static int waker;
-static uint64_t waited_since;
-
-bool hpctoolkit_waited(const volatile void *object, uint64_t since)
-{
-    waited_since = since;
-    waker = last.object == object && last.time >= since ? (int)(last.by - threads) : -1;
-    return waker >= 0;
 }
 
 /* -------- the program -------- */
@@ -169,6 +138,7 @@ STEP(begin)
 {
     for (int i = 0; i < 2; i++) {
         memset(&threads[i], 0, sizeof threads[i]);
+        threads[i].number = (uint32_t)i;
         threads[i].state = AGENT_SLOT_WORKING;
     }
     become(0);

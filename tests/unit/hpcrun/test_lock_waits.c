@@ -1,4 +1,4 @@
-/* Hooks on unlocks: whether they note who wakes others up. The real functions are made up here. */
+/* Hooks on locks: whether unlocks note who wakes others up, and which locks a thread is known to have. The real functions are made up here. */
 #define HPCRUN_BASE_HOOK_H
 
 static int made_up(void);
@@ -15,17 +15,20 @@ static void *volatile any_function = (void *)made_up;
 
 #include "hpcrun/hooks/lock-waits.c"
 
+#include <errno.h>
+
 struct process process;
 struct sampling sampling;
 __thread struct agent_slot *own_slot;
 
 static const volatile void *noted;
+static int result; /* of all real functions */
 
 /* ---- stubs ---- */
 
 static int made_up(void)
 {
-    return 0;
+    return result;
 }
 
 uint64_t waker_note(const volatile void *object)
@@ -80,6 +83,93 @@ TEST(an_unlock_is_noted_if_threads_wait_for_the_read_write_lock)
     check_rwlock(writer_has_it, 1, false);
     check_rwlock(writer_has_it, 3, true);
     check_rwlock(writer_has_it | reader, 1, true);
+}
+
+/* ---- which locks a thread has ---- */
+
+static const struct timespec never;
+static struct agent_slot slot = {.tid = 1};
+
+static unsigned held(const volatile void *lock)
+{
+    unsigned times = 0;
+    for (unsigned i = 0; i < AGENT_MAX_HELD; i++)
+        times += own_slot->held[i] == (uint64_t)(uintptr_t)lock;
+    return times;
+}
+
+static void check_reading(int is_refused, int (*take)(pthread_rwlock_t *))
+{
+    pthread_rwlock_t lock = {.__data = {.__cur_writer = 0}};
+    result = is_refused;
+    take(&lock);
+    assert_int_equal(held(&lock), !is_refused);
+    pthread_rwlock_unlock(&lock);
+    assert_int_equal(held(&lock), 0);
+}
+
+static int read_timed(pthread_rwlock_t *lock)
+{
+    return pthread_rwlock_timedrdlock(lock, &never);
+}
+
+static int read_on_clock(pthread_rwlock_t *lock)
+{
+    return pthread_rwlock_clockrdlock(lock, CLOCK_MONOTONIC, &never);
+}
+
+TEST(a_thread_has_the_locks_that_it_reads_under)
+{
+    own_slot = &slot;
+    int (*const takes[])(pthread_rwlock_t *) = {pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, read_timed,
+                                                read_on_clock};
+    for (size_t i = 0; i < sizeof takes / sizeof *takes; i++) {
+        check_reading(0, takes[i]);
+        check_reading(EBUSY, takes[i]);
+    }
+}
+
+/* The same lock may be taken twice, and one beyond those that there is room for is not known. */
+TEST(locks_are_forgotten_in_any_order)
+{
+    pthread_rwlock_t locks[AGENT_MAX_HELD + 1] = {{.__data = {.__cur_writer = 0}}};
+    own_slot = &slot;
+    result = 0;
+    for (unsigned i = 0; i < AGENT_MAX_HELD; i++)
+        pthread_rwlock_rdlock(&locks[i ? i : 1]);
+    pthread_rwlock_rdlock(&locks[0]);
+    assert_int_equal(held(&locks[1]), 2);
+    assert_int_equal(held(&locks[0]), 0);
+    pthread_rwlock_unlock(&locks[0]);
+    pthread_rwlock_unlock(&locks[1]);
+    assert_int_equal(held(&locks[1]), 1);
+    pthread_rwlock_rdlock(&locks[0]);
+    assert_int_equal(held(&locks[0]), 1);
+    for (unsigned i = 0; i < AGENT_MAX_HELD; i++)
+        pthread_rwlock_unlock(&locks[i]);
+    for (unsigned i = 0; i < AGENT_MAX_HELD; i++)
+        assert_int_equal(slot.held[i], 0);
+}
+
+TEST(a_thread_has_the_spin_locks_that_it_took)
+{
+    pthread_spinlock_t lock = free_spin_lock;
+    own_slot = &slot;
+    result = EBUSY;
+    pthread_spin_trylock(&lock);
+    assert_int_equal(held(&lock), 0);
+    result = 0;
+    pthread_spin_trylock(&lock);
+    assert_int_equal(held(&lock), 1);
+    pthread_spin_unlock(&lock);
+    assert_int_equal(held(&lock), 0);
+    pthread_spin_lock(&lock);
+    assert_int_equal(held(&lock), 1);
+    pthread_spin_unlock(&lock);
+    own_slot = NULL;
+    pthread_spin_lock(&lock);
+    pthread_spin_unlock(&lock);
+    assert_int_equal(slot.held[0], 0);
 }
 
 EACH_TEST(NULL, NULL);

@@ -137,6 +137,17 @@ TEST(the_waker_is_the_one_that_let_go_last)
     assert_int_equal(image.wake_ups, 2);
 }
 
+TEST(an_agent_knows_the_waker)
+{
+    hpctoolkit_woken_by(atomic_load(&slot.thread), hpctoolkit_lets_go(NULL)); /* too short to matter */
+    hpctoolkit_woken_by(0, ticks_now() - SECOND);                            /* no thread */
+    assert_int_equal(image.wake_ups, 0);
+    hpctoolkit_woken_by(atomic_load(&slot.thread), ticks_now() - SECOND);
+    assert_int_equal(image.wake_ups, 1);
+    assert_int_equal(item(0)->thread, 7);
+    assert_int_equal(item(0)->released, item(0)->ticks);
+}
+
 /* So that the clock is read once. */
 TEST(the_time_of_a_release_is_the_one_that_is_noted)
 {

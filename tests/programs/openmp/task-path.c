@@ -1,0 +1,102 @@
+/* An OpenMP program of known critical path, over tasks: task-path MILLISECONDS, the length of a stage. Two threads; tasks
+ * are executed by whichever takes them, but for the first of each line, which the master leaves to the other thread:
+ *
+ *     master   before | aside(1/2) | after_wait | aside(1/2) |                   | aside(1/2) |      | after
+ *     other           | in_task    |            | in_group   | descendant        | in_loop    | last |
+ *              the wait ends with:   the task     the task of the group's task    the loop    the barrier
+ */
+#include "tests/programs/pthread/path-stages.h"
+#include "tests/tools/working-yield.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static uint64_t length;
+
+STAGE(before, 1, length)
+STAGE(in_task, 1, length)
+STAGE(after_wait, 1, length)
+STAGE(in_group, 1, length)
+STAGE(descendant, 1, length)
+STAGE(in_loop, 1, length)
+STAGE(last, 1, length)
+STAGE(after, 1, length)
+STAGE(aside, 0, length / 2)
+
+static atomic_int begun;
+
+static void wait_until_begun(int number)
+{
+    while (begun < number)
+        working_yield();
+}
+
+static void wait_for_task(void)
+{
+#pragma omp task
+    {
+        begun = 1;
+        in_task();
+    }
+    wait_until_begun(1);
+    aside();
+#pragma omp taskwait
+    after_wait();
+}
+
+static void wait_for_group(void)
+{
+#pragma omp taskgroup
+    {
+#pragma omp task
+        {
+            begun = 2;
+            in_group();
+#pragma omp task
+            descendant();
+        }
+        wait_until_begun(2);
+        aside();
+    }
+}
+
+/* Each thread has one of the two. */
+static void wait_for_loop(void)
+{
+#pragma omp taskloop grainsize(1)
+    for (int i = 0; i < 2; i++) {
+        begun++;
+        wait_until_begun(4);
+        if (i)
+            in_loop();
+        else
+            aside();
+    }
+}
+
+static void leave_a_task(void)
+{
+#pragma omp task
+    {
+        begun = 5;
+        last();
+    }
+    wait_until_begun(5);
+}
+
+int main(int argc, char **argv)
+{
+    length = (argc > 1 ? strtoull(argv[1], NULL, 10) : 200) * 1000000;
+#pragma omp parallel num_threads(2)
+#pragma omp master
+    {
+        before();
+        wait_for_task();
+        wait_for_group();
+        wait_for_loop();
+        leave_a_task();
+    }
+    after();
+    print_stages();
+    return 0;
+}
