@@ -1,5 +1,6 @@
 #include "hpcrun/outside/foreign-memory.h"
 
+#include "agents/agent-slots.h"
 #include "hpcrun/outside/caught-memory.h"
 #include "hpcrun/outside/measured-process.h"
 
@@ -44,11 +45,11 @@ static bool read_page(const struct memory *memory, uint64_t page, uint8_t *to)
 }
 
 /* At addresses of this program, where the process has nothing (main.c). */
-static _Alignas(8) int notes[4096][2];
+static _Alignas(8) int notes[AGENT_CHUNKS * AGENT_SLOTS][2];
 
-uint64_t foreign_memory_note(int tid, int number)
+uint64_t foreign_memory_note(uint32_t slot, int number)
 {
-    int *note = notes[(unsigned)tid % (sizeof notes / sizeof *notes)];
+    int *note = notes[slot];
     *note = number;
     return (uint64_t)(uintptr_t)note;
 }

@@ -46,7 +46,7 @@ static struct {
     unsigned missing;                /* threads without events */
     bool has_begun;                  /* of a command: it is executed */
     uint64_t images;                 /* that have or had a worker */
-    uint64_t unmeasured;             /* processes without a worker, since there were too many */
+    int64_t unmeasured[3];           /* processes without a worker, by `lack`; the first number means nothing */
     uint64_t too_late;               /* that had ended before their worker could look at them */
     bool is_damaged;                 /* a worker has failed */
     uint64_t until;                  /* CLOCK_MONOTONIC of the last record, or later */
@@ -132,10 +132,18 @@ static void watch_end(struct traced *process)
         note_end(process->pid);
 }
 
+static void set_lack(struct traced *process, int lack)
+{
+    reader.unmeasured[process->lack]--;
+    reader.unmeasured[lack]++;
+    process->lack = lack;
+}
+
 /* Gives the image a worker, unless there are too many, of hpcrun's or of the user's processes, or too little memory. */
 static void begin_worker(struct traced *process)
 {
-    process->queue = memory_limit_is_reached() ? NULL : record_queue_take();
+    bool has_memory = !memory_limit_is_reached();
+    process->queue = has_memory ? record_queue_take() : NULL;
     if (process->queue)
         put_maps(process->queue, process->maps);
     pid_t reader_pid = getpid();
@@ -146,15 +154,13 @@ static void begin_worker(struct traced *process)
         reader.images++;
         memory_limit_begin();
         watch_end(process);
-        reader.unmeasured -= process->is_unmeasured;
-        process->is_unmeasured = false;
+        set_lack(process, LACKS_NOTHING);
         return;
     }
     if (process->queue)
         record_queue_give_back(process->queue);
     process->queue = NULL;
-    reader.unmeasured += !process->is_unmeasured;
-    process->is_unmeasured = true;
+    set_lack(process, has_memory ? LACKS_ROOM : LACKS_MEMORY);
 }
 
 /* Workers that have their last record, until they end. */
@@ -240,7 +246,7 @@ static void on_begin(const struct task_record *task)
         return;
     process = traced_add((int)task->pid, task->time);
     if (!process) {
-        reader.unmeasured++;
+        reader.unmeasured[LACKS_ROOM]++;
         return;
     }
     process->threads = 1;
@@ -527,6 +533,15 @@ static void add_copies(struct text *line)
     text_add(line, " KB");
 }
 
+static void add_unmeasured(struct text *line, const char *why, int64_t processes)
+{
+    if (processes == 0)
+        return;
+    text_add(line, why);
+    text_add_number(line, (uint64_t)processes);
+    text_add(line, " processes were not measured");
+}
+
 /* "measured from outside: 3 programs; reading took 0.012 s CPU, copies of stacks had 4 to 60 KB" */
 static void report_reading(void)
 {
@@ -543,11 +558,8 @@ static void report_reading(void)
         text_add(&line, "; not measured, since they ended before hpcrun had looked at them: ");
         text_add_number(&line, reader.too_late);
     }
-    if (reader.unmeasured) {
-        text_add(&line, record_queues_have_refused() ? "; memory was used up (--memory): " : "; too many at once: ");
-        text_add_number(&line, reader.unmeasured);
-        text_add(&line, " processes were not measured");
-    }
+    add_unmeasured(&line, "; too many at once: ", reader.unmeasured[LACKS_ROOM]);
+    add_unmeasured(&line, "; memory was used up (--memory): ", reader.unmeasured[LACKS_MEMORY]);
     report_init();
     if (process.config.quiet)
         report_log(&line);
@@ -578,8 +590,14 @@ static void keep_to_memory_limit(void)
 static void begin_to_catch(struct traced *process)
 {
     const void *note = process->queue && !process->is_told ? record_queue_told(process->queue) : NULL;
-    process->is_caught |= note && catchers_watch(process->pid, note);
-    process->is_told |= note != NULL;
+    if (!note)
+        return;
+    int error = catchers_watch(process->pid, note);
+    process->is_told = true;
+    process->is_caught = error == 0;
+    if (error != 0)
+        diag_note(NULL, "process %d: frames of its interpreter can't be read: %s%s", process->pid, strerror(-error),
+                  error == -EMFILE ? " (ulimit -n)" : "");
 }
 
 static int time_to_wait(bool waits_for_exec)
@@ -616,7 +634,7 @@ int outside_read(const struct outside_work *work)
     traced_visit(end_measurement);
     reap_all();
     bool is_empty = !work->is_all && reader.images == 0;
-    if (!is_good || (is_empty && reader.unmeasured == 0))
+    if (!is_good || (is_empty && reader.unmeasured[LACKS_ROOM] + reader.unmeasured[LACKS_MEMORY] == 0))
         return 1;
     fds_init();
     kernel_code_save();

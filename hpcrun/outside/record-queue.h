@@ -28,7 +28,7 @@ void record_queue_give_back(struct record_queue *queue);
 /* Appends a record. If there is no room, it is lost; samples leave room for other records. */
 void record_queue_put(struct record_queue *queue, const struct perf_event_header *record);
 
-/* From now on, or no longer, samples are not taken: they are lost. */
+/* From now on, or no longer, samples are refused: they are not taken. */
 void record_queues_refuse(bool refuses);
 
 /* Its reader looks by itself: it is not woken. So another thread than that of the other queues may write to it. */
@@ -57,12 +57,11 @@ const struct perf_event_header *record_queue_first(struct record_queue *queue);
 const struct perf_event_header *record_queue_after(struct record_queue *queue, const struct perf_event_header *record);
 void record_queue_remove_first(struct record_queue *queue);
 
-/* Whether samples are refused now, and whether some were. */
 bool record_queues_refuse_now(void);
-bool record_queues_have_refused(void);
 
-/* The number of samples that were lost since the last call. */
+/* The numbers of samples since the last call for which there was no room, and that were refused. */
 uint64_t record_queue_lost(struct record_queue *queue);
+uint64_t record_queue_refused(struct record_queue *queue);
 
 /* The time of the youngest lost record that was no sample; 0: none was lost. */
 uint64_t record_queue_dropped_at(const struct record_queue *queue);

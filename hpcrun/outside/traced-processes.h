@@ -24,7 +24,7 @@ struct traced {
     struct traced *next; /* with a pid of the same slot */
     int pid, parent;
     bool is_given;       /* by the user; else it is a descendant of such a process */
-    bool is_unmeasured;  /* there is no room for its worker */
+    enum { LACKS_NOTHING, LACKS_ROOM, LACKS_MEMORY } lack; /* why its image can have no worker */
     bool has_exec;       /* its image has begun with an exec that was seen */
     unsigned threads;    /* that live; of a process that is not given */
     uint32_t images;     /* that had workers before this one */

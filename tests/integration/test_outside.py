@@ -190,6 +190,15 @@ class Waits(OfChance, OutsideTest):
                     self.check_fates([image])
                     self.check_turns(evidence, image, binary, [int(word) * 1e-9 for word in done.stdout.split()])
 
+    def test_deep_waits(self):
+        """A thread that soon waits elsewhere: its stack is that of when it was looked at."""
+        binary = self.compile("deep", self.source("deep-waits"))
+        for evidence in self.looks():
+            self.measure(binary, options=["--outside"], events=["REALTIME@f500"])
+            image, = profiling.read_measurements(self.measurements)
+            evidence.rate("partial paths", image.count("REALTIME", PARTIAL), image.count("REALTIME", [FIRED]), most=0.01,
+                          noticed=(0, 0.1))
+
     def whole_program(self):
         """The metrics of the last run."""
         database = self.directory / "database"
