@@ -10,8 +10,8 @@ usage: tests/bench/benchmarks.py [--seconds S] [--rounds N] [--programs A,B] [--
   logical   what logical unwinding costs beside physical unwinding, under minicilk
   size      memory per tree node, bytes per node in the file; how many nodes logical trees of one
             program have together at 1 and 8 workers
-  viewer    how fast the terminal viewer answers on a database of 2,000,000 contexts, and the memory
-            that it needs
+  viewer    how fast the terminal viewer answers on a database of 2,000,000 contexts, and on a time line of 10,000,000
+            records; the memory that it needs
   analysis  hpcstruct beside objdump -d, readelf --debug-dump=decodedline and llvm-symbolizer; hpcprof and
             hpcviewer until the first line, beside perf report --stdio of the same program at the same rate
   span      how good a lower bound of the span ordinary samples give, beside hpcrun --work-span

@@ -1,4 +1,5 @@
-"""How fast the terminal viewer answers on a database of 2,000,000 contexts and 256 threads."""
+"""How fast the terminal viewer answers on a database of 2,000,000 contexts and 256 threads, and on one of 1,000 threads
+with a time line of 10,000,000 records."""
 import os
 import statistics
 import sys
@@ -71,14 +72,38 @@ STEPS = [
     ("help", b"?"),
 ]
 
+TIMED_CONTEXTS, TIMED_THREADS, RECORDS = 20_000, 1000, 10_000_000
+TIME_STEPS = [
+    ("the time line, 100 groups", b"6"),
+    ("a row down", b"j"),
+    ("the cursor to the right", b"l"),
+    ("zoom in", b"z"),
+    ("half a window to later times", b">"),
+    ("zoom out", b"Z"),
+    ("the whole run", b"0"),
+    ("procedures", b"+"),
+    ("a level deeper", b"+"),
+    ("states", b"--"),
+    ("the longest idle stretch", b"i"),
+    ("open a group", b" "),
+    ("a page down", b"\x06"),
+    ("a row for each thread", b"oo"),
+    ("the last one", b"G"),
+    ("where a procedure ran", b"/procedure_17\r"),
+    ("a phase", b"0n"),
+    ("the window is the range", b"0zR"),
+    ("threads of that piece of time", b"q4"),
+    ("summary of it", b"5"),
+]
 
-def measure(folder):
+
+def measure(folder, steps):
     """[(step, seconds, CPU seconds, bytes, progress lines)], and bytes of memory after the first
     screen and at the end."""
     with Driver([VIEWER, folder]) as driver:
         rows = [("first screen", driver.first)]
         first = driver.memory()
-        rows += [(step, driver.press(keys)) for step, keys in STEPS]
+        rows += [(step, driver.press(keys)) for step, keys in steps]
         return rows, first, driver.memory()
 
 
@@ -87,7 +112,17 @@ def report(_commands, directory, rounds):
     print(f"viewer: {CONTEXTS:,} contexts, {THREADS} threads; seconds until the last byte of the "
           f"answer, and of CPU time; medians of {rounds} runs")
     v4_big.write_big(folder, CONTEXTS, THREADS)
-    runs = [measure(folder) for _ in range(rounds)]
+    report_steps(folder, STEPS, rounds)
+    print(f"viewer: {TIMED_CONTEXTS:,} contexts, {TIMED_THREADS} threads, {RECORDS:,} records of the time line")
+    folder = os.path.join(directory, "timed")
+    v4_big.write_big(folder, TIMED_CONTEXTS, TIMED_THREADS)
+    v4_big.write_timeline(folder, TIMED_CONTEXTS, TIMED_THREADS, RECORDS)
+    report_steps(folder, TIME_STEPS, rounds)
+    print("load:", " ".join(f"{x:.1f}" for x in os.getloadavg()))
+
+
+def report_steps(folder, steps, rounds):
+    runs = [measure(folder, steps) for _ in range(rounds)]
     for number, (step, _) in enumerate(runs[0][0]):
         answers = [rows[number][1] for rows, _, _ in runs]
         print(f"{step:34} {statistics.median(a.seconds for a in answers):8.3f} s "
@@ -96,4 +131,3 @@ def report(_commands, directory, rounds):
     for when, memory in (("first screen", runs[0][1]), ("end", runs[0][2])):
         print(f"memory at the {when}: {memory[0] >> 20} MiB of its own, "
               f"{memory[1] >> 20} MiB of mapped files")
-    print("load:", " ".join(f"{x:.1f}" for x in os.getloadavg()))

@@ -2,7 +2,6 @@
 import glob
 import os
 import re
-import subprocess
 from unittest import mock
 
 import logical_case
@@ -20,9 +19,9 @@ class OpenMp(logical_case.LogicalTest):
         """Compiles a program; skips the test if the compiler is not installed."""
         binary = self.directory / f"{source.replace('.', '-')}{len(options)}"
         compiler = self.compilers[os.path.splitext(source)[1]]
-        command = [compiler, "-O2", "-g", "-fopenmp", "-I", profiling.ROOT, "-o", binary, SOURCES / source, *options]
+        command = [compiler, "-O2", "-g", "-fopenmp", "-I", profiling.ROOT, SOURCES / source, *options]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.directory)
+            done = profiling.compile_once(binary, *command, cwd=self.directory)
         except FileNotFoundError:
             self.skipTest(f"{compiler} is not installed")
         if re.search("omp.h' file not found|cannot find -lomp|unable to find library -lomp", done.stderr):

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
+from profiling import compile_once
 from structure_file import Structure
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -64,9 +65,11 @@ class StructureCase(unittest.TestCase):
 
     def compile(self, source, *options, compiler="gcc", name="program"):
         """Compiles a program of tests/programs/structure."""
-        path = self.folder / name
-        # The compiler writes split debug information to the current directory.
-        run(compiler, "-I", ROOT, SOURCES / source, "-o", path, *options, cwd=self.folder)
+        path, command = self.folder / name, [compiler, "-I", ROOT, SOURCES / source, *options]
+        if "-gsplit-dwarf" in options:  # the compiler writes split debug information to the current directory
+            run(*command, "-o", path, cwd=self.folder)
+        else:
+            compile_once(path, *command, cwd=self.folder).check_returncode()
         return path
 
     def structure(self, binary, *options):

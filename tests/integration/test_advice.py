@@ -42,8 +42,7 @@ class Case(OfChance, unittest.TestCase):
     def compile(self, source, *flags, compiler=None):
         binary = self.folder / pathlib.Path(source).stem
         compiler = compiler or ("g++" if source.endswith(".cc") else "gcc")
-        done = subprocess.run([compiler, "-pthread", "-o", binary, SOURCES / source, *flags, "-lm"],
-                              capture_output=True, text=True)
+        done = profiling.compile_once(binary, compiler, "-pthread", SOURCES / source, *flags, "-lm")
         self.assertEqual(done.returncode, 0, done.stderr)
         return binary
 

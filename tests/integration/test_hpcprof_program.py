@@ -10,6 +10,7 @@ import unittest
 
 import measurement_writer as mw
 from hpcprof_scenario import hpcprof_path, source_path
+from profiling import NM
 from v4_reader import read_database
 
 SOURCE = """\
@@ -63,7 +64,7 @@ class Program:
         notes = output_of("readelf", "-n", self.path)
         self.build_id = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
         self.instructions = {}  # address: function
-        for symbol in output_of("nm", "-S", self.path).splitlines():
+        for symbol in output_of(*NM, "-S", self.path).splitlines():
             name = symbol.split()[-1].split(".")[0]  # main.cold belongs to main
             if name in FUNCTIONS:
                 begin, size = (int(number, 16) for number in symbol.split()[:2])
@@ -116,7 +117,7 @@ class LockNames(unittest.TestCase):
                            check=True)
             build_id = re.search(r"Build ID: ([0-9a-f]+)", output_of("readelf", "-n", program)).group(1)
             objects = {name: (int(begin, 16), int(size, 16)) for begin, size, _, name in
-                       re.findall(r"^([0-9a-f]+) ([0-9a-f]+) (D) (\w+)$", output_of("nm", "-S", program), re.M)}
+                       re.findall(r"^([0-9a-f]+) ([0-9a-f]+) (D) (\w+)$", output_of(*NM, "-S", program), re.M)}
             (first, size), (second, _) = objects["first"], objects["second"]
             end = first + size  # nothing is there
             run = mw.Measurement(executable=program)

@@ -136,7 +136,7 @@ class Stripped:
     def __init__(self, path):
         self.path = path
         self.symbols = [(at, STUB_SIZE, name) for at, name in stubs_of(path)]
-        for line in output_of("nm", "-D", "-S", "--defined-only", path).splitlines():
+        for line in output_of(*profiling.NM, "-D", "-S", "--defined-only", path).splitlines():
             words = line.split()
             if len(words) == 4 and words[2] == "T":
                 self.symbols.append((int(words[0], 16), int(words[1], 16), words[3]))

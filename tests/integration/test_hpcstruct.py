@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import unittest
 
+from profiling import NM
 from structure_case import (C_COMPILERS, CXX_COMPILERS, HPCSTRUCT, StructureCase, hpcstruct, marks,
                             markers, output_of, run)
 from structure_file import UNKNOWN_FILE, Structure, merged
@@ -23,7 +24,7 @@ if os.environ.get("TEST_ALL"):
 def symbols(binary, *options):
     """Sized symbols from nm: name -> (address, size)."""
     found = {}
-    for line in output_of("nm", "-S", "--defined-only", *options, binary).splitlines():
+    for line in output_of(*NM, "-S", "--defined-only", *options, binary).splitlines():
         fields = line.split()
         if len(fields) == 4:
             found[fields[3].split("@")[0]] = (int(fields[0], 16), int(fields[1], 16))
@@ -193,7 +194,7 @@ class JumpTableTest(StructureCase):
         run(compiler, level, pic, *options, "-S", source, "-o", assembly)
         run("gcc", "-Wa,--keep-locals", link, assembly, "-o", program)
         addresses = {}
-        for line in output_of("nm", program).splitlines():
+        for line in output_of(*NM, program).splitlines():
             fields = line.split()
             if len(fields) == 3:
                 addresses[fields[2]] = int(fields[0], 16)
@@ -419,8 +420,7 @@ class DebugInformationTest(StructureCase):
 
     def test_huge_file(self):
         """A file that is much larger than what it contains."""
-        program = self.compile("objects.cc", "-O2", "-g", compiler="g++")
-        expected = self.contents(self.structure(program))
+        program, expected = self.program()
         os.truncate(program, 3 << 30)
         self.assertEqual(self.contents(self.structure(program)), expected)
 
@@ -572,7 +572,7 @@ class EveryBinaryTest(StructureCase):
         inside, starts = 0, {p.ranges[0][0] for p in structure.procedures} | {
             begin for p in structure.procedures for begin, _ in p.ranges}
         functions = 0
-        for line in output_of("nm", "-D", "-S", "--defined-only", binary).splitlines():
+        for line in output_of(*NM, "-D", "-S", "--defined-only", binary).splitlines():
             fields = line.split()
             if len(fields) != 4 or fields[2] not in "Tti":
                 continue

@@ -79,6 +79,6 @@ class Mutants(unittest.TestCase):
         if not (profiling.ROOT / ".git").exists():
             self.skipTest("the list of the tree's files comes from git, and this is no checkout")
         done = subprocess.run([sys.executable, profiling.ROOT / "tests" / "mutants.py", BUILD, "--sample", "5",
-                               "unit/"], capture_output=True, text=True)
+                               "--jobs", "1", "unit/"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stdout, re.compile(r"^5 noticed, 0 survived in", re.M))

@@ -4,7 +4,6 @@ import collections
 import math
 import os
 import re
-import subprocess
 
 import machine_code
 import profiling
@@ -20,9 +19,8 @@ COMPILERS, LEVELS = ("gcc", "clang"), ("-O0", "-O1", "-O2", "-O3")
 class OverheadTest(LogicalTest):
     def build(self, name, compiler, level):
         binary = self.directory / f"{name}-{compiler}{level}"
-        subprocess.run([compiler, "-std=c11", "-D_GNU_SOURCE", level, "-g", "-I", MINICILK, "-I", profiling.ROOT,
-                        "-o", binary, TRUTH / f"{name}.c", profiling.BUILD / "lib" / "libminicilk.a", "-lpthread"],
-                       check=True)
+        profiling.compile_once(binary, compiler, "-std=c11", "-D_GNU_SOURCE", level, "-g", "-I", MINICILK, "-I", profiling.ROOT,
+                               TRUTH / f"{name}.c", profiling.BUILD / "lib" / "libminicilk.a", "-lpthread").check_returncode()
         return binary
 
 

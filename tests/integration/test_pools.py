@@ -3,7 +3,6 @@ starts the pool's threads. The tree must have only a loop's own work below its c
 threads below <thread root>. Expectations come from the program's ledger of CPU time (tests/programs/pools/phase-
 ledger.h)."""
 import os
-import subprocess
 import unittest
 import unittest.mock
 
@@ -24,8 +23,7 @@ def is_of(name, node):
 class Pools(OfChance, LogicalTest):
     def build(self, name, *flags):
         program = self.directory / name
-        made = subprocess.run(["g++", "-O2", "-g", f"-I{profiling.ROOT}", "-o", program, SOURCES / f"{name}.cc", *flags],
-                              capture_output=True, text=True)
+        made = profiling.compile_once(program, "g++", "-O2", "-g", f"-I{profiling.ROOT}", SOURCES / f"{name}.cc", *flags)
         if made.returncode != 0:
             self.skipTest(f"g++ {' '.join(flags)} does not build {name}.cc: {made.stderr.splitlines()[0]}")
         return program

@@ -46,7 +46,7 @@ class Addresses(profiling.ProfilingTest):
 
     def test_library_is_sanitized(self):
         for build, symbol in ((ADDRESS, "__asan_init"), (THREAD, "__tsan_init")):
-            undefined = subprocess.run(["nm", "-D", "-u", build / "lib" / "libhpcrun.so"], capture_output=True, text=True,
+            undefined = subprocess.run([*profiling.NM, "-D", "-u", build / "lib" / "libhpcrun.so"], capture_output=True, text=True,
                                        check=True).stdout
             self.assertIn(symbol, undefined)
 

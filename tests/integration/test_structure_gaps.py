@@ -2,6 +2,7 @@
 import re
 import subprocess
 
+from profiling import NM
 from structure_case import HPCSTRUCT, ROOT, SOURCES, StructureCase, hpcstruct, output_of, run
 
 # In this order in the table.
@@ -78,7 +79,7 @@ class GapsTest(StructureCase):
         program = self.folder / "program"
         run("gcc", "-nostartfiles", "-Wl,-e,main", source, "-o", program)
         symbols = {name: int(address, 16) for address, _, name in
-                   map(str.split, output_of("nm", program).splitlines())}
+                   map(str.split, output_of(*NM, program).splitlines())}
         counts, gaps, _ = self.gaps(program)
         self.assertEqual(self.of(gaps, "no-instruction"), [(symbols["data"] + 2, 3)])
         self.assertEqual(self.of(gaps, "indirect-jump"), [(symbols["data"] + 5, 2)])
@@ -121,7 +122,7 @@ class GapsTest(StructureCase):
         self.assertEqual([name for name in (gap[3] for gap in gaps if gap[2] == "no-name")
                           if not name.startswith("<program+0x")], [])
         before = len(self.of(gaps, "no-name"))
-        functions = len(set(re.findall(r"^0*([1-9a-f][0-9a-f]*) [tT] ", output_of("nm", program), re.M)))
+        functions = len(set(re.findall(r"^0*([1-9a-f][0-9a-f]*) [tT] ", output_of(*NM, program), re.M)))
         run("strip", program)
         counts, _, _ = self.gaps(program)
         self.assertGreater(counts["no-name"], before)

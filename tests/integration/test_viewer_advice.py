@@ -3,7 +3,9 @@ threads, from blocked time, and from code without lines."""
 import json
 import math
 import os
+import pathlib
 
+import timeline_writer as tw
 import v4_writer
 import viewer
 from terminal import Terminal
@@ -296,6 +298,57 @@ class Blocked(Advice):
         self.assertEqual(found["text"], "4 of 5 threads in 5 processes wait for input or output at main, p.c:32 (read).")
 
 
+class LoneWaits(Advice):
+    """10 s, by its time line: thread 1 works for 4 s, and then waits for the others to end; thread 3 works from 4 s to 8 s.
+    Thread 2 sleeps all the time, as a thread does that looks for something to do again and again."""
+    STEP = 10**7  # ns between samples
+
+    def found(self, *options, metric="waiting", own=0):
+        """`own`: seconds for which thread 2 works first."""
+        metrics = ("work", "off CPU", "waiting", "lock blame")
+        p = Program(metrics, 3)
+        work = p.main.statement(p.file, 13)
+        sleep = p.thread.statement(p.file, 32).call(p.of_libc("usleep"))
+        join = p.main.statement(p.file, 14).call(p.of_libc("pthread_join"))
+        line = tw.Timeline(unit=10)
+        places = {context: line.place(context.id) for context in (work, sleep, join)}
+        asleep = tw.OFF_CPU if metric == "off CPU" else tw.WAITING
+        for profile, begin, end, state, context in (
+                (1, 0, 4, tw.WORK, work), (1, 4, 10, tw.WAITING, join), (3, 4, 8, tw.WORK, work),
+                (2, 0, own, tw.WORK, work), (2, own, 10, asleep, sleep)):
+            for time in range(round(begin * 1e9), round(end * 1e9), self.STEP):
+                line.record(profile, time + self.STEP, self.STEP, state, places[context])
+            if state == tw.WORK or asleep == state == tw.OFF_CPU:
+                context.charge(end - begin, 0, profile)
+            if state != tw.WORK:
+                context.charge(end - begin, 1 if state == tw.OFF_CPU else 2, profile)
+        run = run_json([thread(1, 4), thread(2, own), thread(3, 4)], 10, 2, ("REALTIME",), metrics=metrics)
+        run["processes"][0]["time_line_begin"] = 0
+        self.write(p.db, run)
+        line.places = [(context.id, 0, 3, 1, 0, 0) for context in places]
+        line.write(pathlib.Path(self.db))
+        return self.of_kind(viewer.printed_json("summary", *options, self.db)["advice"], "blocked")
+
+    def test_others_work_meanwhile(self):
+        """Thread 1 waits for thread 2 alone from 8 s on: 10 s become 8."""
+        for metric in ("waiting", "off CPU"):
+            found, = self.found(metric=metric)
+            self.assertEqual(found["text"], "A thread waits 100 % of the time in a sleep at parallel, p.c:32 (usleep); could win "
+                                            "1.2x without it.")
+            self.assertAlmostEqual(found["gain"], 10 / 8, delta=0.02)
+
+    def test_work_of_the_thread_that_waits(self):
+        """It could do its own 1 s while others work, too."""
+        found, = self.found(own=1)
+        self.assertAlmostEqual(found["gain"], 10 / (8 - 1), delta=0.03)
+
+    def test_a_piece_of_time(self):
+        """Nothing is gained in the first 8 s, and all in the rest."""
+        self.assertEqual(self.found("--to", "8s"), [])
+        found, = self.found("--from", "6s")
+        self.assertAlmostEqual(found["gain"], 4 / 2, delta=0.05)
+
+
 class Supply(Advice):
     """Threads that wanted a CPU and had none, by the scheduler's account: seconds of the process."""
 
@@ -419,16 +472,19 @@ class Supply(Advice):
 class Ranks(Advice):
     METRICS = ("work", "waiting")
 
-    def found(self, waits, wall=6.5, ready=None, rank_2=None):
+    def found(self, waits, wall=6.5, ready=None, rank_2=None, metrics=METRICS, events=("CPUTIME",)):
         """Rank 0 computes for 2 s, rank 1 for 6 s; rank 0 waits meanwhile, in line 14. rank_2: its seconds, if there is one."""
-        p = Program(self.METRICS, 3 if rank_2 else 2)
+        p = Program(metrics, 3)
         mpi = p.db.module("/usr/lib/x86_64-linux-gnu/libmpi.so.40")
         p.main.loop(p.file, 15).statement(p.file, 16).charge(2, 0, 1).charge(6, 0, 2)
         call = p.main.statement(p.file, 14).call(p.db.function("PMPI_Allreduce", mpi, 64))
         call.call(p.db.function("opal_progress", mpi, 128)).charge(waits, 1, 1)
-        run = run_json([thread(1, 2 + waits, ready=ready)], wall, metrics=self.METRICS)
+        run = run_json([thread(1, 2 + waits, ready=ready)], wall, metrics=metrics, events=events)
         process, = run["processes"]
         process["ready"] = ready
+        if events == ("REALTIME",):  # a thread of the library, in rank 0
+            p.thread.statement(p.file, 31).call(p.of_libc("epoll_wait")).charge(wall, 1, 3)
+            process["threads"].append(thread(3, 0))
         run["processes"].append(dict(process, pid=71, threads=[thread(2, 6, kind="initial", ready=ready)]))
         if rank_2:
             p.main.statement(p.file, 17).charge(rank_2, 0, 3)
@@ -444,6 +500,12 @@ class Ranks(Advice):
                                            "PMPI_Allreduce, p.c:14; equal parts could win 1.4x.")
         self.assertEqual([f["kind"] for f in found], ["ranks", "hot place"])
         self.assertAlmostEqual(found[0]["gain"], 6.5 / 4.5)
+
+    def test_by_the_wall_clock(self):
+        """Threads of the library wait all the time, and longer than rank 0 does."""
+        found = self.found(4, metrics=("work", "waiting", "off CPU", "lock blame"), events=("REALTIME",))
+        self.assertEqual(found[0]["text"], "Rank 1 computes 3 times as long as rank 0; rank 0 waits 62 % of its time in "
+                                           "PMPI_Allreduce, p.c:14; equal parts could win 1.4x.")
 
     def test_on_a_busy_machine(self):
         """Of 60 s, rank 0 had no CPU for 54, and waits in 0.6 of the other 6."""
@@ -571,22 +633,40 @@ class Locks(Advice):
 
 class TooManyThreads(Advice):
     KIND = "too many threads"
+    METRICS = ("work", "off CPU")
 
-    def found(self, nobody=300, threads=3, cpus=2, agents=("pthread", "gomp"), of=2000, lives=None):
+    def found(self, nobody=300, threads=3, cpus=2, agents=("pthread", "gomp"), of=2000, lives=None, ready=None,
+              event="CPUTIME"):
+        metrics = self.METRICS if event == "REALTIME" else self.METRICS[:1]
         lives = lives or [(0, 10)] * threads
-        run = run_json([thread(n + 1, 5, "gomp" if n else None, begin=begin, wall=wall) for n, (begin, wall) in enumerate(lives)],
-                       wall=10, cpus=cpus)
+        run = run_json([thread(n + 1, 5, "gomp" if n else None, begin=begin, wall=wall, ready=ready or 0)
+                        for n, (begin, wall) in enumerate(lives)], wall=10, cpus=cpus, events=(event,), metrics=metrics)
         run["agents"] = [{"name": name, "version": "1.0"} for name in agents]
-        run["processes"][0].update(samples=of, nobody_working=nobody)
-        program = Program(n_threads=threads)
+        run["processes"][0].update(samples=of, nobody_working=nobody, ready=ready and threads * ready)
+        program = Program(metrics, threads)
         program.main.statement(program.file, 11).charge(5)
-        return self.of_kind(self.advice(program, run), self.KIND)
+        found = self.advice(program, run)
+        self.first = found[0]["kind"]
+        return self.of_kind(found, self.KIND)
 
     def test_nobody_works_for_want_of_cpus(self):
         """15 % of 2,000 samples. Wilson's interval, with the variance of samples of random periods (13/12): 13.4 to 16.7 %."""
         finding, = self.found()
         self.assertEqual(finding["text"], "3 threads share 2 CPUs: in 15 % of the samples none of them worked; try 2 "
                                           "(OMP_NUM_THREADS, num_threads, no nested regions).")
+
+    def test_nobody_works_though_there_are_cpus(self):
+        """Threads that are hardly ever ready do not want for CPUs: their workers wait for something else. If they are, that
+        is said."""
+        self.assertEqual(self.found(ready=0.01), [])
+        finding, = self.found(ready=1)
+        self.assertIn("they were ready for 3.0 s and ran for 15 s", finding["text"])
+        self.assertEqual(self.first, self.KIND)
+
+    def test_nobody_works_while_workers_sleep(self):
+        """By the wall clock that does not come first: workers sleep."""
+        self.found(ready=1, event="REALTIME")
+        self.assertNotEqual(self.first, self.KIND)
 
     def test_threads_that_are_not_the_runtime_s(self):
         """Two of the runtime and one of a library: fewer of the runtime are no advice."""

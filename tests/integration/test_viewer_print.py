@@ -27,7 +27,7 @@ class Story(story.StoryTest):
 
 class TheWriter(Story):
     def test_an_independent_strict_reader_accepts_what_the_tests_write(self):
-        db = v4_reader.read_database(self.db)
+        db = v4_reader.read_database(self.db, for_viewer=True)
         self.assertEqual(db.profiles[0].values[0][db.metric("work", "execution")], 10.0)
 
 

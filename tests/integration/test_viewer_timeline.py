@@ -4,6 +4,7 @@ import csv
 import fcntl
 import io
 import json
+import math
 import os
 import pathlib
 import pty
@@ -188,7 +189,7 @@ class Cells(OfPhases):
         """All states of all threads in all columns, which begin and end at whole nanoseconds."""
         expected = defaultdict(lambda: [0.0] * 100)
         for profile, since, until, amount, word, _ in recorded.records:
-            for i in range(100):
+            for i in range(max(0, math.floor((since - begin) / column)), min(100, math.ceil((until - begin) / column))):
                 inside = min(until, begin + (i + 1) * column) - max(since, begin + i * column)
                 if inside > 0:
                     expected[profile, STATES[word & 15]][i] += float(Fraction(amount, 1024) * inside / (until - since))

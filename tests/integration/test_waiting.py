@@ -43,9 +43,7 @@ class WaitingCase(OfChance, LogicalTest):
         if not shutil.which(compiler):
             self.skipTest(f"{compiler} is not installed")
         binary = self.directory / "program"
-        done = subprocess.run([compiler, "-O2", "-g", "-I", profiling.ROOT, "-o", binary,
-                               SOURCES / source, *options], capture_output=True, text=True,
-                              check=False)
+        done = profiling.compile_once(binary, compiler, "-O2", "-g", "-I", profiling.ROOT, SOURCES / source, *options)
         if done.returncode != 0:
             self.skipTest(f"{source} can't be built: {done.stderr.splitlines()[0]}")
         return binary

@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """Writes a large v4 database fast, to measure its readers.
 
-usage: v4_big.py FOLDER CONTEXTS THREADS
+usage: v4_big.py FOLDER CONTEXTS THREADS [RECORDS]
 
 A random but repeatable tree in preorder: procedures call from lines, some lines are in loops, some
 callees are inlined, paths are some 40 contexts deep; the first procedure calls 10,000 others (fewer in
 small trees). Lines have charges, each by a few threads, so that a thread has reached a part of the
 contexts only. That procedure is the only one called "wide", and costs most. v4_writer writes the parts
-that do not depend on the size; there is no cct.db."""
+that do not depend on the size; there is no cct.db. With RECORDS there is a time line of 40 s (write_timeline)."""
 import array
+import json
 import os
 import random
 import struct
 import sys
 
+import timeline_writer as tw
 import v4_writer
 from v4_writer import CALL, FUNCTION, INLINED, LEXICAL, LINE, LOOP
 
@@ -219,5 +221,45 @@ def write_big(folder, n_contexts, n_threads, seed=1):
                              os.path.join(folder, "profile.db"), layout)
 
 
+SECONDS, UNIT, PLACES = 40, 10, 4000
+STATES = [tw.WORK] * 6 + [tw.WAITING] * 2 + [tw.READY, tw.IDLE]
+
+
+def records_of(n, rng):
+    """n records of a thread, of equal times: seven in a row have the same state and place."""
+    step, packed, at = SECONDS * 10**9 // n, bytearray(16 * n), struct.Struct(tw.RECORD)
+    for i in range(n):
+        if i % 7 == 0:
+            place, state = rng.randrange(PLACES), rng.choice(STATES)
+        at.pack_into(packed, 16 * i, (i + 1) * step // UNIT, place, step << tw.SHIFT << 8 | state)
+    return packed
+
+
+def write_timeline(folder, n_contexts, n_threads, n_records):
+    """A time line with that many records, and run.json, for a database of write_big. Threads of a group have the same
+    records."""
+    rng, n = random.Random(2), n_records // n_threads
+    groups = [records_of(n, rng) for _ in range(min(n_threads, MOST_GROUPS))]
+    places = b"".join(struct.pack(tw.PLACE, rng.randrange(2, n_contexts), 0, n_threads, n_threads, 0, 0) for _ in range(PLACES))
+    begin = struct.calcsize(tw.HEADER)
+    at, size = begin + len(places), 16 * n
+    end = at + size * n_threads
+    heads = b"".join(struct.pack(tw.THREAD, t + 1, 1, at + size * t, n) for t in range(n_threads))
+    with open(os.path.join(folder, "timeline.db"), "wb") as file:
+        file.write(struct.pack(tw.HEADER, b"HPCTLINE", 1, 0, tw.SHIFT, n_threads, PLACES, end, begin, 0, UNIT, end + len(heads)))
+        file.write(places)
+        for t in range(n_threads):
+            file.write(groups[t % len(groups)])
+        file.write(heads + n_threads * struct.pack(tw.WAKE_LIST, 0, 0, 1, 0, 0))
+    threads = [{"tid": t + 1, "name": "t", "profile": t + 1, "wall": SECONDS, "start_routine": f"run_{t % 100}"}
+               for t in range(n_threads)]
+    with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
+        json.dump({"format": "hpctoolkit-run", "version": 2, "title": "big", "events": [{"name": "REALTIME", "unit": "s"}],
+                   "metrics": [{"name": m, "event": "REALTIME", "unit": "s", "state": "measured"} for m in METRICS],
+                   "processes": [{"pid": 1, "command": "big", "wall": SECONDS, "time_line_begin": 0, "threads": threads}]}, file)
+
+
 if __name__ == "__main__":
     write_big(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    if len(sys.argv) > 4:
+        write_timeline(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))

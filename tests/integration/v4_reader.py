@@ -275,21 +275,20 @@ class Flex:
     """The flexible part of a context: each field goes to the first free place of its size."""
 
     def __init__(self, data, at, words):
-        self.data, self.at, self.words, self.used = data, at, words, set()
+        self.data, self.at, self.words, self.used = data, at, words, bytearray(8 * words)  # 1: a byte of a field
 
     def take(self, size):
         offset = 0
-        while any(byte in self.used for byte in range(offset, offset + size)):
+        while any(self.used[offset:offset + size]):
             offset += size
-        self.used.update(range(offset, offset + size))
         check(offset + size <= 8 * self.words, "flex words are too few")
+        self.used[offset:offset + size] = bytes([1]) * size
         return int.from_bytes(self.data[self.at + offset:self.at + offset + size], "little")
 
     def finish(self):
-        needed = (max(self.used, default=-1) + 8) // 8
-        check(needed == self.words, "flex words are too many")
-        for byte in range(8 * self.words):
-            check(byte in self.used or self.data[self.at + byte] == 0, "flex padding is not zero")
+        check(not self.words or any(self.used[-8:]), "flex words are too many")
+        padding = [byte for byte, is_used in zip(self.data[self.at:self.at + len(self.used)], self.used) if not is_used]
+        check(not any(padding), "flex padding is not zero")
 
 
 def read_block(data, spans, what, n_values, p_values, n_indices, p_indices, value_layout,
@@ -314,9 +313,10 @@ def read_block(data, spans, what, n_values, p_values, n_indices, p_indices, valu
         check(key > before, what, "indices are not sorted")
         check(start < end <= n_values, what, "index", key, "is empty")
         part = values[start:end]
-        check(all(a[0] < b[0] for a, b in zip(part, part[1:])), what, "values are not sorted")
-        check(all(value != 0 and value == value for _, value in part), what, "has a zero")
-        result[key] = dict(part)
+        row = result[key] = dict(part)
+        keys = list(row)
+        check(len(keys) == len(part) and keys == sorted(keys), what, "values are not sorted")
+        check(not [value for value in row.values() if value == 0 or value != value], what, "has a zero")
         before = key
     return result
 
@@ -387,7 +387,7 @@ def read_contexts(path, meta, profiles):
 
 
 class Database:
-    def __init__(self, folder):
+    def __init__(self, folder, for_viewer):
         self.meta = Meta(os.path.join(folder, "meta.db"))
         self.title, self.description = self.meta.title, self.meta.description
         self.metrics, self.contexts = self.meta.metrics, self.meta.contexts
@@ -395,8 +395,9 @@ class Database:
         self.functions = list(self.meta.functions.values())
         self.modules = list(self.meta.modules.values())
         self.profiles = read_profiles(os.path.join(folder, "profile.db"), self.meta)
-        self.by_context = read_contexts(os.path.join(folder, "cct.db"), self.meta, self.profiles)
-        self.check_transposition()
+        if not for_viewer:
+            self.by_context = read_contexts(os.path.join(folder, "cct.db"), self.meta, self.profiles)
+            self.check_transposition()
 
     def metric(self, name, scope):
         """The id of a metric in a propagation scope, the same for threads and the summary."""
@@ -420,5 +421,6 @@ class Database:
               "cct.db has values that profile.db lacks")
 
 
-def read_database(folder):
-    return Database(folder)
+def read_database(folder, for_viewer=False):
+    """With `for_viewer` without cct.db, which the viewer does not read."""
+    return Database(folder, for_viewer)

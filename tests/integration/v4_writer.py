@@ -157,8 +157,8 @@ def all_values(db, layout):
     """{profile: {context id: {metric id: value}}}; profile 0 is the summary."""
     n = len(layout.scopes)
     result = {p: {} for p in range(len(db.id_tuples) + 1)}
-    whole = {}  # charges of each context with all below it
-    for context in reversed(list(db.contexts())):
+    contexts, whole = list(db.contexts()), {}  # charges of each context with all below it
+    for context in reversed(contexts):
         whole[context] = added([context.charges, *(whole[child] for child in context.children)])
 
     def put(context_id, scope, charges):
@@ -169,7 +169,7 @@ def all_values(db, layout):
                 values[key] = values.get(key, 0) + value
 
     for scope, name in enumerate(layout.scopes):
-        for context in db.contexts():
+        for context in contexts:
             put(context.id, scope, whole[context] if name == EXECUTION else
                 added(one.charges for one in contributors(context, name)))
         if name == EXECUTION and layout.totals:
@@ -399,35 +399,8 @@ def write_profiles(db, blocks, path, layout):
     out.write(path, b"_prof.db")
 
 
-def write_cct(db, values, path, layout):
-    out = Out(b"ctxt", 1)
-    last = max((c.id for c in db.contexts()), default=0)
-    size = 32 + layout.extra
-    start = out.begin()
-    out.reserve(16)
-    infos = out.reserve((last + 1) * size)
-    out.put(start, "QIB", infos, last + 1, size)
-    out.end(0)
-    for context in range(last + 1):
-        by_metric = {}
-        for profile in range(1, len(values)):
-            for metric, value in values[profile].get(context, {}).items():
-                by_metric.setdefault(metric, []).append((profile, value))
-        pairs = out.align()
-        for metric in sorted(by_metric):
-            for profile, value in sorted(by_metric[metric]):
-                out.bytes.extend(struct.pack("<Id", profile, value))
-        index = out.align()
-        first = 0
-        for metric in sorted(by_metric):
-            out.bytes.extend(struct.pack("<HQ", metric, first))
-            first += len(by_metric[metric])
-        out.put(infos + context * size, "QQHxxxxxxQ", first, pairs, len(by_metric), index)
-    out.write(path, b"__ctx.db")
-
-
 def write_database(db, folder, layout=None):
-    """Creates the folder and writes meta.db, profile.db and cct.db into it."""
+    """Creates the folder and writes meta.db and profile.db into it. The viewer does not read cct.db."""
     layout = layout or Layout()
     os.makedirs(folder, exist_ok=True)
     assign_ids(db, layout)
@@ -435,4 +408,3 @@ def write_database(db, folder, layout=None):
     write_meta(db, os.path.join(folder, "meta.db"), layout)
     blocks = [encode_block(values[profile]) for profile in range(len(values))]
     write_profiles(db, blocks, os.path.join(folder, "profile.db"), layout)
-    write_cct(db, values, os.path.join(folder, "cct.db"), layout)

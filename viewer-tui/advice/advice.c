@@ -107,9 +107,9 @@ static void apply(const struct rule *rule, const struct facts *facts, struct fin
     }
 }
 
-struct advice advice_on(struct view *view, uint32_t row, const json_t *run)
+struct advice advice_on(struct view *view, uint32_t row, const json_t *run, const struct timeline *timeline)
 {
-    struct advice advice = {.facts = facts_of(view, row, run)};
+    struct advice advice = {.facts = facts_of(view, row, run, timeline)};
     for (size_t i = 0; i < sizeof all_rules / sizeof *all_rules; i++)
         apply(&all_rules[i], &advice.facts, &advice.findings);
     findings_sort(&advice.findings);

@@ -13,8 +13,8 @@ struct advice {
 
 /* Advice on a row of a view. For views other than top-down it is only about idleness and overhead;
  * the other findings need calling contexts below the row. `run` may be NULL; it and the view must
- * outlive the advice. The caller frees. */
-struct advice advice_on(struct view *view, uint32_t row, const json_t *run);
+ * outlive the advice. `timeline`: as in facts_of. The caller frees. */
+struct advice advice_on(struct view *view, uint32_t row, const json_t *run, const struct timeline *timeline);
 void advice_free(struct advice *advice);
 
 #endif

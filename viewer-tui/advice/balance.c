@@ -236,44 +236,71 @@ static struct balance balance_of_threads(const struct balanced *of)
 
 /* ---- Parts of ranks ---- */
 
-/* The sum of values of the threads of a process in run.json. */
-static double sum_of_process(const json_t *process, const double *by_profile, uint32_t n_profiles)
+/* Waits at later places are short. */
+#define MOST_PLACES 32
+
+/* Values by profile of the work, and the number of profiles. */
+struct rank_work {
+    const double *by_profile;
+    uint32_t n_profiles;
+};
+
+static double of_thread(const struct rank_work *work, const json_t *thread, const double *by_profile)
+{
+    double profile = run_number(thread, "profile");
+    return profile > 0 && profile < work->n_profiles ? by_profile[(uint32_t)profile] : 0;
+}
+
+/* The sum of values of the threads of a process in run.json that have `least` seconds of work. */
+static double sum_of_process(const struct rank_work *work, const json_t *process, double least, const double *by_profile)
 {
     double sum = 0;
-    json_each (thread, json_object_get(process, "threads")) {
-        double profile = run_number(thread, "profile");
-        sum += profile > 0 && profile < n_profiles ? by_profile[(uint32_t)profile] : 0;
-    }
+    json_each (thread, json_object_get(process, "threads"))
+        if (of_thread(work, thread, work->by_profile) >= least)
+            sum += of_thread(work, thread, by_profile);
     return sum;
+}
+
+/* Finds where a rank waits longest, and for how long, in its threads that work: those of the MPI library always wait. */
+static double longest_wait(const struct balanced *of, const struct rank_work *work, const json_t *rank,
+                           struct hotspot *place)
+{
+    double most = 0, least = LEAST_SHARE * sum_of_process(work, rank, 0, work->by_profile);
+    for (size_t i = 0; i < of->waiting_places->list.n && i < MOST_PLACES; i++) {
+        struct time_place *at = &of->waiting_places->list.at[i];
+        double *waits = time_by_profile(of->view, &at->refs, (struct time_metric){of->waiting, NO_METRIC});
+        double seconds = waits ? sum_of_process(work, rank, least, waits) : 0;
+        free(waits);
+        if (seconds > most)
+            *place = hotspot_of_place(of->view->db, at);
+        most = fmax(seconds, most);
+    }
+    return most;
 }
 
 static struct rank_balance balance_of_ranks(const struct balanced *of)
 {
     part_list list = {0};
     struct rank_balance ranks = {0};
-    struct view *view = of->view;
-    uint32_t n_profiles = database_n_profiles(view->db);
     struct value_refs refs = {0};
-    view_value_refs(view, 0, INCLUSIVE, &refs);
-    double *work = time_by_profile(view, &refs, of->time);
+    view_value_refs(of->view, 0, INCLUSIVE, &refs);
+    double *values = time_by_profile(of->view, &refs, of->time);
+    struct rank_work work = {values, database_n_profiles(of->view->db)};
     json_each (process, json_object_get(of->run, "processes")) {
         long rank = (long)run_rank(process);
-        if (work && rank >= 0)
-            vec_push(&list, ((struct part){rank, sum_of_process(process, work, n_profiles), process}));
+        if (values && rank >= 0)
+            vec_push(&list, ((struct part){rank, sum_of_process(&work, process, 0, values), process}));
     }
     ranks.parts = compare_parts(&list);
-    if (list.n >= 2 && of->waiting_places->list.n) {
-        struct time_place *most = &of->waiting_places->list.at[0];
-        double *waits = time_by_profile(view, &most->refs, (struct time_metric){of->waiting, NO_METRIC});
+    if (list.n >= 2) {
         const json_t *least = list.at[ranks.parts.least_at].process;
         const json_t *initial = json_array_get(json_object_get(least, "threads"), 0);
         double wall_with_cpu = run_number(least, "wall") - run_number(initial, "ready");
-        ranks.waits = waits && wall_with_cpu > 0 ? sum_of_process(least, waits, n_profiles) / wall_with_cpu : 0;
-        ranks.place = hotspot_of_place(view->db, most);
-        free(waits);
+        double waits = longest_wait(of, &work, least, &ranks.place);
+        ranks.waits = wall_with_cpu > 0 ? waits / wall_with_cpu : 0;
     }
     vec_free(&list);
-    free(work);
+    free(values);
     vec_free(&refs.list);
     return ranks;
 }

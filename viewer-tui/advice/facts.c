@@ -1,6 +1,7 @@
 #include "viewer-tui/advice/facts.h"
 
 #include "lib/metric-kinds.h"
+#include "viewer-tui/advice/lone-waits.h"
 #include "viewer-tui/metrics/efficiency.h"
 
 #include <math.h>
@@ -317,21 +318,34 @@ static void find_busiest(struct facts *facts)
     free(none_in);
 }
 
+static bool has_ranks(const json_t *run)
+{
+    json_each (process, json_object_get(run, "processes"))
+        if (run_rank(process) >= 0)
+            return true;
+    return false;
+}
+
 static void find_balance(struct facts *facts)
 {
     enum code_owner whose = CODE_OF_PACKAGE; /* if the user has no code in the program */
     for (size_t i = 0; i < facts->hotspots.n; i++)
         if (facts->hotspots.at[i].owner == CODE_OWN)
             whose = CODE_OWN;
-    facts->balance = balance_of(&(struct balanced){.view = facts->view,
-                                                   .row = facts->row,
-                                                   .time = facts->cpu,
-                                                   .increment = facts->cpu_increment,
-                                                   .whose = whose,
-                                                   .process = &facts->process,
-                                                   .waiting = facts->waiting,
-                                                   .waiting_places = &facts->waiting_places,
-                                                   .run = facts->run});
+    bool is_by_wall = has_ranks(facts->run) && facts->waiting == NO_METRIC;
+    struct time_metric waiting = is_by_wall ? facts->thread_waits : (struct time_metric){facts->waiting, NO_METRIC};
+    struct time_places waits = is_by_wall ? places_of(facts, waiting) : (struct time_places){0};
+    facts->balance = balance_of(&(struct balanced){
+        .view = facts->view,
+        .row = facts->row,
+        .time = facts->cpu,
+        .increment = facts->cpu_increment,
+        .whose = whose,
+        .process = &facts->process,
+        .waiting = waiting.metric,
+        .waiting_places = is_by_wall ? &waits : &facts->waiting_places,
+        .run = facts->run});
+    time_places_free(&waits);
 }
 
 /* CPU seconds of the initial thread in which no worker of the runtime worked. Other workers may spin for some
@@ -348,7 +362,7 @@ static double nobody_of(const struct facts *facts)
 
 /* ---- All of it ---- */
 
-struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
+struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const struct timeline *timeline)
 {
     struct time_metric none = {NO_METRIC, NO_METRIC};
     struct facts facts = {.view = view, .row = row, .run = run, .process = main_process_of(run)};
@@ -373,6 +387,8 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run)
         facts.process.wall = facts.supply.wall = 0;
     }
     find_places(&facts);
+    if (timeline && facts.process.wall > 0)
+        lone_waits_find(&facts.off_cpu_places, LEAST_WAIT_OF_WALL * facts.process.wall, view->db, timeline);
     find_locks(&facts);
     find_busiest(&facts);
     if (facts.cpu.metric != NO_METRIC)

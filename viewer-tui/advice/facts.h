@@ -36,6 +36,8 @@ struct lock_facts {
     struct hotspot kept; /* where a thread keeps it for long; cost 0: nowhere */
 };
 
+struct timeline;
+
 struct facts {
     struct view *view;
     uint32_t row;
@@ -66,7 +68,8 @@ struct facts {
     struct work_span work_span;
 };
 
-struct facts facts_of(struct view *view, uint32_t row, const json_t *run);
+/* `timeline`: that of the whole run; NULL: none, or `view` is of the physical projection. */
+struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const struct timeline *timeline);
 void facts_free(struct facts *facts);
 
 /* The gain, at most, if threads of the main process did not wait for `seconds` in all. What remains is at least

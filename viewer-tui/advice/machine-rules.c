@@ -72,11 +72,13 @@ bool have_too_few_cpus(const struct facts *facts, struct subject *subject)
         return false;
     subject->share = share_of_samples(run_number(process->process, "nobody_working"),
                                       run_number(process->process, "samples"), 1);
-    bool nobody_works = facts->runtime && subject->share.low >= LEAST_NOBODY_SHARE;
+    /* By the wall clock, workers also sleep while none of them works. */
+    bool is_by_cpu = facts->off_cpu.metric == NO_METRIC;
+    bool nobody_works = facts->runtime && is_by_cpu && subject->share.low >= LEAST_NOBODY_SHARE;
     double ready = process->ready_to_work / (process->ready_to_work + process->cpu);
     if (nobody_works || (ready >= MUCH_READY_SHARE && !facts->lock.is_much))
         subject->order = ORDER_MACHINE;
-    return nobody_works || ready >= LEAST_READY_SHARE;
+    return isnan(ready) ? nobody_works : ready >= LEAST_READY_SHARE;
 }
 
 /* The threads of a parallel runtime: the main thread, and as many as began in the same procedure. Others belong to

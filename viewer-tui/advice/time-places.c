@@ -7,13 +7,18 @@
 
 #include <assert.h>
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A scope on the current path, and the own time that its statements and loops do not have. */
+/* A scope on the current path, and the own time that its statements and loops do not have. From its procedure outwards,
+ * up to the beginning of the thread: whose code the innermost procedure of the highest owner is, and what is between. */
 struct open_scope {
     uint32_t row;
     double rest;
+    uint32_t found, below; /* row of that procedure, and of the one that it calls; 0: none */
+    enum code_owner owner;
+    enum wait wait; /* of the outermost procedure between that waits; if none is found, of all */
 };
 
 /* What the name of a procedure says. A large tree has a procedure in many contexts, and its name is looked at once. */
@@ -61,37 +66,59 @@ static struct known_name known_name(const struct place_collection *collection, c
     return *known;
 }
 
-/* Looks for the place from the procedure at `row` outwards, up to the beginning of the thread. `leaf`: the place if
- * there is no other. */
-static struct time_place find_place(const struct place_collection *collection, const struct view *view, uint32_t row,
-                                    struct time_place leaf)
+/* What is known of a procedure that the innermost open scope calls. */
+static struct open_scope open_procedure(const struct place_collection *collection, const struct view *view, uint32_t row)
 {
-    struct time_place found = leaf, outside = leaf;
-    while (row != 0 && row_is_procedure(view_row(view, row)) && found.owner != CODE_OWN) {
-        const struct row *at = view_row(view, row);
-        struct known_name name = known_name(collection, view->db, at->place);
-        if (name.begins_thread)
-            break;
-        enum code_owner owner = name.is_lock ? CODE_OF_SYSTEM : code_owner(view, row);
-        uint32_t caller = view_procedure_at(view, at->parent);
-        if (owner > found.owner && (owner == CODE_OWN || database_procedure(view->db, at->place).name)) {
-            found = outside;
-            found.procedure = at->place;
-            found.owner = owner;
-            if (found.loop.file == NOTHING && code_owner(view, caller) == CODE_OWN)
-                found.around = loop_around(view, at->parent);
-        }
-        if (name.wait != WAIT_NONE)
-            outside.wait = name.wait;
-        outside.callee = at->place;
-        outside.callee_module = label_module(view, row);
-        outside.at = (struct source_line){at->call_file, at->call_line};
-        outside.loop = loop_around(view, at->parent);
-        row = caller;
+    const struct row *at = view_row(view, row);
+    struct open_scope scope = {.row = row};
+    struct known_name name = known_name(collection, view->db, at->place);
+    if (name.begins_thread)
+        return scope;
+    if (collection->open.n) {
+        const struct open_scope *caller = &collection->open.at[collection->open.n - 1];
+        scope.found = caller->found;
+        scope.owner = caller->owner;
+        scope.below = caller->below ? caller->below : row;
+        scope.wait = caller->wait != WAIT_NONE ? caller->wait : name.wait;
+    } else {
+        scope.wait = name.wait;
     }
-    if (found.owner == CODE_OF_SYSTEM)
-        found.wait = outside.wait;
-    return found;
+    enum code_owner owner = name.is_lock ? CODE_OF_SYSTEM : code_owner(view, row);
+    bool is_known = owner == CODE_OWN || (owner == CODE_OF_PACKAGE && database_procedure(view->db, at->place).name);
+    if (is_known && owner >= scope.owner)
+        scope = (struct open_scope){.row = row, .found = row, .owner = owner};
+    return scope;
+}
+
+/* Opens the procedures around a row, the outermost one first. */
+static void open_callers(struct place_collection *collection, const struct view *view, uint32_t row)
+{
+    VEC(uint32_t) callers = {0};
+    while (row != 0 && (row = view_procedure_at(view, view_row(view, row)->parent)) != 0 &&
+           row_is_procedure(view_row(view, row)))
+        vec_push(&callers, row);
+    while (callers.n) {
+        struct open_scope caller = open_procedure(collection, view, callers.at[--callers.n]);
+        vec_push(&collection->open, caller);
+    }
+    vec_free(&callers);
+}
+
+/* Moves the place outwards, from the procedure with the time to the one that is found in its open scope. */
+static void move_to_found(const struct view *view, const struct open_scope *scope, struct time_place *place)
+{
+    if (scope->below) {
+        const struct row *below = view_row(view, scope->below);
+        place->callee = below->place;
+        place->callee_module = label_module(view, scope->below);
+        place->at = (struct source_line){below->call_file, below->call_line};
+        place->loop = loop_around(view, below->parent);
+    }
+    const struct row *found = view_row(view, scope->found);
+    place->procedure = found->place;
+    place->owner = scope->owner;
+    if (place->loop.file == NOTHING && code_owner(view, view_procedure_at(view, found->parent)) == CODE_OWN)
+        place->around = loop_around(view, found->parent);
 }
 
 /* If the kernel's procedures are shown, their time is still that of the line that called the kernel. Returns the
@@ -124,6 +151,7 @@ static struct time_place place_of(const struct place_collection *collection, con
                                .procedure = NOTHING,
                                .leaf = NOTHING,
                                .leaf_module = NOTHING,
+                               .saved = INFINITY,
                                .has_line = row->kind == KIND_STATEMENT && row->line != 0};
     if (innermost == 0)
         return place;
@@ -132,7 +160,14 @@ static struct time_place place_of(const struct place_collection *collection, con
     place.leaf_module = label_module(view, innermost);
     place.is_system_call = known_name(collection, view->db, place.leaf).is_system_call;
     place.is_of_lock = known_name(collection, view->db, place.leaf).is_lock;
-    return find_place(collection, view, innermost, place);
+    size_t i = collection->open.n - 1;
+    while (view_procedure_at(view, collection->open.at[i].row) != innermost)
+        i--;
+    const struct open_scope *scope = &collection->open.at[i];
+    place.wait = scope->wait;
+    if (scope->found)
+        move_to_found(view, scope, &place);
+    return place;
 }
 
 static void add_time(struct place_collection *collection, struct view *view, uint32_t row, double seconds)
@@ -181,7 +216,14 @@ static void enter(void *context, struct view *view, uint32_t number, uint32_t le
         take_from_above(collection, view, number, own);
         add_time(collection, view, number, own);
     } else if (row_is_procedure(row) || row->kind == KIND_LOOP) {
-        vec_push(&collection->open, ((struct open_scope){number, own}));
+        struct open_scope scope = {0};
+        if (row_is_procedure(row))
+            scope = open_procedure(collection, view, number);
+        else if (collection->open.n)
+            scope = collection->open.at[collection->open.n - 1];
+        scope.row = number;
+        scope.rest = own;
+        vec_push(&collection->open, scope);
     }
 }
 
@@ -191,14 +233,13 @@ static void leave(void *context, struct view *view, uint32_t number)
     const struct row *row = view_row(view, number);
     if (!row_is_procedure(row) && row->kind != KIND_LOOP)
         return;
-    struct open_scope scope = collection->open.at[collection->open.n - 1];
+    double rest = collection->open.at[collection->open.n - 1].rest;
+    bool has_own = rest > 1e-9 * time_cost(view, number, collection->time, EXCLUSIVE);
+    if (has_own)
+        add_time(collection, view, number, rest);
     collection->open.n--;
-    double own = time_cost(view, number, collection->time, EXCLUSIVE);
-    if (scope.rest > 1e-9 * own) {
-        add_time(collection, view, number, scope.rest);
-        if (row->kind == KIND_LOOP)
-            take_from_above(collection, view, number, scope.rest);
-    }
+    if (has_own && row->kind == KIND_LOOP)
+        take_from_above(collection, view, number, rest);
 }
 
 static int compare(const void *left, const void *right)
@@ -220,7 +261,8 @@ struct time_places time_places_find(struct view *view, uint32_t row, struct time
     struct limits limits = {
         .depth = NO_DEPTH_LIMIT, .share = DBL_MIN, .by = {.metric = time.metric, .part = INCLUSIVE}};
     struct visitor visitor = {.enter = enter, .leave = leave, .context = &collection};
-    walk_view(view, row, &limits, &visitor);
+    open_callers(&collection, view, row);
+    walk_unsorted(view, row, &limits, &visitor);
     idmap_free(&collection.lines);
     idmap_free(&collection.numbers);
     free(collection.names);
@@ -236,11 +278,16 @@ void time_places_join(struct time_places *places, struct time_places *others)
         while (same < end && (same->procedure != new->procedure || same->at.line != new->at.line ||
                               same->callee != new->callee || same->wait != new->wait))
             same++;
-        vec_free(&new->refs.list);
-        if (same < end)
-            same->seconds += new->seconds;
-        else
+        new->joined_refs = new->refs;
+        new->refs = (struct value_refs){0};
+        if (same == end) {
             vec_push(&places->list, *new);
+            continue;
+        }
+        same->seconds += new->seconds;
+        for (size_t r = 0; r < new->joined_refs.list.n; r++)
+            vec_push(&same->joined_refs.list, new->joined_refs.list.at[r]);
+        vec_free(&new->joined_refs.list);
     }
     places->total += others->total;
     vec_free(&others->list);
@@ -249,8 +296,10 @@ void time_places_join(struct time_places *places, struct time_places *others)
 
 void time_places_free(struct time_places *places)
 {
-    for (size_t i = 0; i < places->list.n; i++)
+    for (size_t i = 0; i < places->list.n; i++) {
         vec_free(&places->list.at[i].refs.list);
+        vec_free(&places->list.at[i].joined_refs.list);
+    }
     vec_free(&places->list);
 }
 

@@ -35,6 +35,8 @@ struct time_place {
     bool has_line;             /* the code that has the time has source lines */
     double seconds;
     struct value_refs refs; /* the values of which this is the sum */
+    struct value_refs joined_refs; /* those of another metric (time_places_join) */
+    double saved; /* seconds, at most, by which a run without this waiting is shorter (lone-waits.h); INFINITY: unknown */
 };
 
 struct time_places {
@@ -46,7 +48,7 @@ struct time_places {
 struct time_places time_places_find(struct view *view, uint32_t row, struct time_metric time);
 void time_places_free(struct time_places *places);
 
-/* Adds places of another metric, and takes these. The refs of a joint place are those of the former metric alone. */
+/* Adds places of another metric, and takes these, with their refs as joined_refs. */
 void time_places_join(struct time_places *places, struct time_places *others);
 
 /* The sum of the values in each profile, which the caller frees; NULL if the user stopped it. Sorts the refs. */

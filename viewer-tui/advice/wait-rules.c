@@ -1,5 +1,6 @@
 /* Rules about waiting: for locks, input and output, sleeps, in runtimes. */
 #include "viewer-tui/advice/advice-rules.h"
+#include "viewer-tui/advice/lone-waits.h"
 
 #include <math.h>
 
@@ -83,14 +84,13 @@ void say_locks(const struct facts *facts, const struct subject *subject, struct 
  * Waiting for another thread, a child or an event is no cause: what they do meanwhile is. A condition may be a
  * cause, but nobody knows what a shorter wait would gain. */
 
-/* Less waiting, as a share of the wall clock, is not reported. */
-#define LEAST_SHARE_OF_WALL 0.05
-
 struct gain gain_without_wait(const struct facts *facts, const struct subject *subject)
 {
     const struct time_place *place = subject->of;
     bool is_known = place->wait != WAIT_CONDITION && facts->process.is_only_one;
-    return is_known ? facts_gain_without(facts, &subject->share) : (struct gain){1, 1, 1};
+    const struct share *share = &subject->share;
+    struct share saved = {fmin(share->value, place->saved), fmin(share->low, place->saved), fmin(share->high, place->saved)};
+    return is_known ? facts_gain_without(facts, &saved) : (struct gain){1, 1, 1};
 }
 
 bool is_blocked(const struct facts *facts, struct subject *subject)
@@ -105,7 +105,7 @@ bool is_blocked(const struct facts *facts, struct subject *subject)
     subject->order = is_known ? ORDER_GAIN : ORDER_FACT;
     if (!(facts->process.wall > 0) || !is_cause || facts_wait_for_locks(facts, place) ||
         (is_known && gain_without_wait(facts, subject).low < LEAST_GAIN) ||
-        subject->share.low < LEAST_SHARE_OF_WALL * facts->process.wall)
+        subject->share.low < LEAST_WAIT_OF_WALL * facts->process.wall)
         return false;
     subject->place = hotspot_of_place(facts->view->db, place);
     return true;

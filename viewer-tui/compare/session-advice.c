@@ -8,10 +8,12 @@
 
 struct advice session_advice(struct session *session, struct view *view, uint32_t row)
 {
-    struct advice advice = advice_on(view, row, session->run);
-    bool is_whole = row == 0 && session->runs.at[0].ranges.n == 0 && !session->threads && view->class == &topdown_class;
-    const struct timeline *timeline = is_whole ? session_timeline(session) : NULL;
-    const struct phases *phases = timeline ? session_phases(session) : NULL;
+    const struct session_run *run = &session->runs.at[0];
+    bool has_timeline = !session_is_merged(session) && view->db == run->opened[LOGICAL].db && view->class == &topdown_class;
+    const struct timeline *timeline = has_timeline ? session_timeline(session) : NULL;
+    struct advice advice = advice_on(view, row, session->run, timeline);
+    bool is_whole = row == 0 && run->ranges.n == 0 && !session->threads;
+    const struct phases *phases = timeline && is_whole ? session_phases(session) : NULL;
     if (phases)
         findings_name_phases(&advice, phases, timeline);
     return advice;

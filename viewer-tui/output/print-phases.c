@@ -125,7 +125,7 @@ static char *advice_on_machine(struct session *session)
     struct view *view = session_view(session, LOGICAL, TOP_DOWN);
     if (!view)
         return NULL;
-    struct advice advice = advice_on(view, 0, session->run);
+    struct advice advice = session_advice(session, view, 0);
     const struct findings *findings = &advice.findings;
     bool is_disturbed = findings->list.n && is_about_machine(&findings->list.at[0]);
     char *text = is_disturbed ? mem_strdup(findings->list.at[0].text) : NULL;

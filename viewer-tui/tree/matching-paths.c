@@ -86,10 +86,11 @@ static enum outcome find_paths(struct matching_paths *paths, const struct filter
 {
     struct search_pass pass = {paths, filters, filters_only(filters)->pattern, {0}};
     struct visitor visitor = {.enter = enter, .skips_below = skips_below, .context = &pass};
+    struct limits all = {.depth = NO_DEPTH_LIMIT, .share = -1};
     paths->filters = filters_number(filters);
     paths->sorting = view->sorting;
     progress_begin("looking for rows that match", STEPS);
-    walk_unsorted(view, 0, &visitor);
+    walk_unsorted(view, 0, &all, &visitor);
     vec_free(&pass.path);
     enum outcome outcome = progress_end();
     if (outcome != DONE)

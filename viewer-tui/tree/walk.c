@@ -120,9 +120,9 @@ void walk_view(struct view *view, uint32_t row, const struct limits *limits,
     walk_visible(&all, row, limits, NULL, visitor);
 }
 
-void walk_unsorted(struct view *view, uint32_t row, const struct visitor *visitor)
+void walk_unsorted(struct view *view, uint32_t row, const struct limits *limits,
+                   const struct visitor *visitor)
 {
-    struct limits none = {.depth = NO_DEPTH_LIMIT, .share = -1};
     struct filtered_tree all = {.view = view, .filters = &no_filters, .is_unsorted = true};
-    walk_visible(&all, row, &none, NULL, visitor);
+    walk_visible(&all, row, limits, NULL, visitor);
 }

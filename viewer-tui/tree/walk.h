@@ -40,7 +40,8 @@ void walk_view(struct view *view, uint32_t row, const struct limits *limits,
                const struct visitor *visitor);
 
 /* The same in the order in which the rows were made, which saves sorting them. */
-void walk_unsorted(struct view *view, uint32_t row, const struct visitor *visitor);
+void walk_unsorted(struct view *view, uint32_t row, const struct limits *limits,
+                   const struct visitor *visitor);
 
 /* Visits the visible rows: those that a tree, which must be prepared, leaves. `open` NULL: all rows
  * are open; else rows below closed ones are skipped. */
