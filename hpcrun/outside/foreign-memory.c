@@ -1,6 +1,6 @@
 #include "hpcrun/outside/foreign-memory.h"
 
-#include "agents/agent-slots.h"
+#include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/outside/caught-memory.h"
 #include "hpcrun/outside/measured-process.h"
 
