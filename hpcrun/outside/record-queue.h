@@ -14,7 +14,7 @@
 struct record_queue;
 
 #define MAX_QUEUES  512
-#define QUEUE_BYTES (4u << 20) /* a power of two; room for 60 ms of samples with 60 KB of stack at 1000/s */
+#define QUEUE_BYTES (2u << 20) /* a power of two; all queues have 1 GB of addresses */
 
 /* Maps all queues, before the first fork. Their pages take memory when they are first used. False: out of memory. */
 bool record_queues_map(void);

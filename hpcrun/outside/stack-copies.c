@@ -12,8 +12,8 @@
 #define INTERVAL_NS 250000000u
 
 /* Samples of this time have room. The first ones may come while the machine is busy with the begin of programs. */
-#define FIRST_ROOM_NS 50000000u
-#define LEAST_ROOM_NS 20000000u
+#define FIRST_ROOM_NS 30000000u
+#define LEAST_ROOM_NS 10000000u
 
 #define SETTLING_MS 2 /* more than the time of the records that perf_rings_read leaves in the rings */
 
