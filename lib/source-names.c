@@ -2,6 +2,7 @@
 
 #include "lib/path.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *overhead_kind(const char *path)
@@ -58,9 +59,61 @@ static bool is_in_library_of_python(const char *path)
     return false;
 }
 
+static bool contains(const char *path, const char *part)
+{
+    return strstr(path, part) != NULL;
+}
+
+/* Rust's library, as its compiler names it ("/rustc/59807616e/library/core/src/cmp.rs"), Debian's, and with rust-src. */
+static bool is_in_library_of_rust(const char *path)
+{
+    bool is_named = begins_with(path, "/rustc/") || begins_with(path, "/usr/src/rustc-");
+    return (is_named && contains(path, "/library/")) || contains(path, "/rustlib/src/rust/");
+}
+
+/* Folders of Go's library with code of programs, each with a slash on both sides. */
+static const char packages_of_go[] =
+    "/archive/bufio/bytes/cmp/compress/container/context/crypto/database/debug/embed/encoding/errors/expvar/flag/fmt/go/"
+    "hash/html/image/index/internal/io/iter/log/maps/math/mime/net/os/path/plugin/reflect/regexp/runtime/slices/sort/"
+    "strconv/strings/structs/sync/syscall/testing/text/time/unicode/unique/unsafe/vendor/weak/";
+
+static bool is_package_of_go(const char *path)
+{
+    char name[32];
+    size_t length = strcspn(path, "/");
+    if (path[length] == '\0' || length + 3 > sizeof name)
+        return false;
+    snprintf(name, sizeof name, "/%.*s/", (int)length, path);
+    return contains(packages_of_go, name);
+}
+
+/* Go's library: GOROOT/src, where GOROOT is as "/usr/local/go" or "/home/u/sdk/go1.22"; "runtime/proc.go" in programs built
+ * with -trimpath, whose own files are "module/file.go". */
+static bool is_in_library_of_go(const char *path)
+{
+    size_t length = strlen(path);
+    bool is_go = length > 3 && (strcmp(path + length - 3, ".go") == 0 || strcmp(path + length - 2, ".s") == 0);
+    if (!is_go || *path != '/')
+        return is_go && is_package_of_go(path);
+    for (const char *at = path; (at = strstr(at, "/go")); at++) {
+        const char *source = strchr(at + 1, '/');
+        if (source && begins_with(source, "/src/") && is_package_of_go(source + strlen("/src/")))
+            return true;
+    }
+    return false;
+}
+
+bool path_is_of_dependency(const char *path)
+{
+    bool is_of_go = contains(path, "/pkg/mod/") || *path != '/';
+    return contains(path, "/registry/src/") || contains(path, "/git/checkouts/") || (is_of_go && contains(path, "@v"));
+}
+
 bool path_is_installed(const char *path)
 {
     bool is_below_usr =
         begins_with(path, "/usr/") && !begins_with(path, "/usr/local/") && !begins_with(path, "/usr/src/");
-    return is_below_usr || is_in_library_of_python(path) || begins_with(path, "<frozen ");
+    return is_below_usr || contains(path, "/include/c++/") || is_in_library_of_python(path) ||
+           begins_with(path, "<frozen ") || is_in_library_of_rust(path) || is_in_library_of_go(path) ||
+           path_is_of_dependency(path);
 }

@@ -19,7 +19,12 @@ const char *overhead_kind(const char *path);
 bool cxx_name_is_std(const char *name);
 
 /* Whether a source file, or a binary, is installed and not a user's own: below /usr, but not in /usr/local or /usr/src; in
- * a library of Python, wherever that is installed, as ".../lib/python3.11/json/encoder.py"; or "<frozen os>". */
+ * the library of C++, Python, Rust or Go, wherever that is installed or however the compiler names it, as
+ * ".../lib/python3.11/json/encoder.py", "/rustc/59807616e/library/core/src/cmp.rs" or "runtime/proc.go"; "<frozen os>"; a
+ * dependency. */
 bool path_is_installed(const char *path);
+
+/* Whether a source file is of a package that Cargo or Go has fetched. */
+bool path_is_of_dependency(const char *path);
 
 #endif

@@ -330,6 +330,30 @@ static void check_format(const struct options *options)
                text_string(&formats));
 }
 
+/* Ends with the pages that an option is for if it does nothing for the chosen one. */
+static void check_page_options(const struct options *options, const bool given[OPTIONS])
+{
+    static const unsigned char takes[OPTIONS] = {
+        [SORT] = TAKES_SORT,         [METRICS] = TAKES_METRICS,    [KINDS] = TAKES_METRICS,
+        [DERIVE] = TAKES_METRICS,    [PHYSICAL_CALLS] = TAKES_CALLS, [FOLD_INLINED] = TAKES_FOLDS,
+        [COLLAPSE] = TAKES_FOLDS,    [KERNEL] = TAKES_FOLDS,       [DEPTH] = TAKES_DEPTH,
+        [MIN_PERCENT] = TAKES_PERCENT};
+    const struct printed_page *printed = &printed_pages[options->printed];
+    unsigned taken = printed->takes;
+    if (options->printed == PRINT_SUMMARY && options->paths[1])
+        taken |= TAKES_SORT; /* of a comparison */
+    for (size_t option = 0; option < OPTIONS; option++) {
+        struct text pages = {0};
+        for (int page = 0; page < PRINTED; page++)
+            if (printed_pages[page].takes & takes[option])
+                add_word(&pages, PRINT, page);
+        if (given[option] && takes[option] & ~taken)
+            diag_usage("--%s is for %s; it does nothing for --print %s", rows[option].name, text_string(&pages),
+                       printed->word);
+        vec_free(&pages);
+    }
+}
+
 void options_check_range(const struct options *options, const char *range)
 {
     if (options->printed == PRINT_NOTHING)
@@ -380,10 +404,12 @@ static void check_combination(const struct options *options, const bool given[OP
         diag_usage("--columns and --bars are for the viewer, and for trees as text, csv or json");
     if (prints && options->print.format == FORMAT_MARKDOWN && !options->paths[1])
         diag_usage("--format markdown is for the summary of a comparison: name two databases");
-    if (prints)
+    if (prints) {
         check_format(options);
-    else if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output)
+        check_page_options(options, given);
+    } else if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output) {
         diag_usage("--format, --output, --depth and --min-percent need --print");
+    }
     if (prints && options->print.format == FORMAT_PPROF && !options->output && isatty(STDOUT_FILENO))
         diag_usage("pprof files are binary and standard output is a terminal: use --output FILE");
 }

@@ -42,7 +42,7 @@ static void list_directory(struct measurements *measurements, const char *direct
         diag_error(directory, "%s", cause);
         free(cause);
     } else if (files->paths.n == before) {
-        diag_error(directory, "no measurement files in it");
+        diag_error(directory, "no measurement files in it: hpcrun writes the first ones after ten seconds, or at the end");
     }
 }
 

@@ -8,8 +8,10 @@
 #include "lib/process-list.h"
 #include "lib/safe-input.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 /* Seconds within which a sampled thread writes its data: hpcrun's FLUSH_INTERVAL of 10 s, plus the
  * 2^32 clock ticks (at 1 GHz) between its readings of the clock. */
@@ -28,8 +30,47 @@ struct process_ends {
     VEC(struct process_image *) images; /* those that began, sorted by process and time */
 };
 
-/* process_image.mark of an image that has a measurement file. */
-#define HAS_FILE 1
+/* Bits of process_image.mark: the image has a measurement file; it reported no end, and its process runs on. */
+#define HAS_FILE   1u
+#define IS_RUNNING 2u
+
+/* ---- processes that run on ---- */
+
+/* Whether a process of this machine runs: as in /proc/PID/stat, "123 (name) R ...", with its start in field 22. */
+static bool process_runs(int pid, uint64_t start)
+{
+    char path[32], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    char *cause = NULL;
+    FILE *file = input_stream(path, &cause);
+    size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[size] = '\0';
+    if (file)
+        fclose(file);
+    free(cause);
+    const char *at = strrchr(text, ')');
+    if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')
+        return false;
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at && strtoull(at + 1, NULL, 10) == start;
+}
+
+/* Marks the images of "HOST.processes" whose processes run on, if this is HOST. */
+static void mark_running(struct process_list *list, const char *path)
+{
+    struct utsname machine = {0};
+    const char *name = path_base(path);
+    uname(&machine);
+    size_t length = strlen(machine.nodename);
+    if (strncmp(machine.nodename, name, length) != 0 || strcmp(name + length, MEASUREMENT_PROCESSES) != 0)
+        return;
+    for (size_t i = 0; i < list->n; i++) {
+        struct process_image *image = &list->images[i];
+        if ((image->state == IMAGE_BEGUN || image->state == IMAGE_EXEC) && process_runs(image->pid, image->start))
+            image->mark |= IS_RUNNING;
+    }
+}
 
 /* ---- reading ---- */
 
@@ -44,6 +85,7 @@ static void read_list(struct process_ends *ends, const char *path)
         return;
     }
     process_list_read(&one.list, one.text, size);
+    mark_running(&one.list, path);
     vec_push(&ends->lists, one);
 }
 
@@ -102,7 +144,7 @@ static void match_files(const struct process_ends *ends, const struct measuremen
         const struct measurement *m = measurements->files.at[i].m;
         struct process_image *image = find(ends, m);
         if (image)
-            image->mark = HAS_FILE;
+            image->mark |= HAS_FILE;
         if (image && is_cut(image, m))
             diag_error(m->path, CUT_TEXT, process_state_name(image->end));
     }
@@ -170,6 +212,8 @@ static const char *state_of(const struct process_image *image)
         return image->end == PROCESS_RUNNING ? "withdrawn" : process_state_name(image->end);
     if (image->signal)
         return "killed";
+    if (image->mark & IS_RUNNING)
+        return "running";
     return image->seen_by_parent ? "bare system call" : "unknown";
 }
 
@@ -217,6 +261,8 @@ static char *how_it_ended(const struct lost_end *end)
         return mem_printf("killed by signal %d", end->signal);
     if (strcmp(end->state, "bare system call") == 0)
         return mem_strdup("ended by a bare system call");
+    if (strcmp(end->state, "running") == 0)
+        return mem_strdup("still running");
     if (strcmp(end->state, "unknown") == 0)
         return mem_strdup("killed, ended by a bare system call, or lost");
     return mem_printf("could not write its end (%s)", end->state);
@@ -252,7 +298,7 @@ char *lost_end_text(const struct lost_end *end)
  * another one followed, and hpcrun does not know what became of it. */
 static char *why_without_file(const struct process_image *image)
 {
-    if (image->mark == HAS_FILE)
+    if (image->mark & HAS_FILE)
         return NULL;
     if (image->loss == LOSS_ALL)
         return mem_printf("could not be written: %s", strerror(image->error));
@@ -265,11 +311,13 @@ static char *why_unmeasured(const struct process_image *image)
     const char *reason = unmeasured_reason(image->why);
     if (image->state == IMAGE_UNMEASURED || image->state == IMAGE_UNSEEN)
         return reason ? mem_strdup(reason) : mem_printf("code %d", (int)image->why);
+    if (image->mark & IS_RUNNING)
+        return image->mark & HAS_FILE ? NULL : mem_strdup("still running: nothing is written yet");
     if (image->state == IMAGE_EXEC)
         return mem_strdup(unmeasured_reason(UNMEASURED_UNKNOWN));
     if (has_reported_end(image))
         return why_without_file(image);
-    if (image->state != IMAGE_BEGUN || image->mark == HAS_FILE)
+    if (image->state != IMAGE_BEGUN || image->mark & HAS_FILE)
         return NULL;
     if (image->signal)
         return mem_printf("killed by signal %d before anything was written", image->signal);

@@ -142,11 +142,11 @@ static const char *why_not(const struct stat *status, bool for_everybody, bool i
     if (status->st_size > SOURCE_MAX_BYTES)
         return "it has more than 64 MiB";
     if (!for_everybody && !is_in_tree)
-        return "a symbolic link leads out of the directory in which it was looked for, and not "
-               "everybody may read it";
+        return "a symbolic link leads out of the directory in which it was looked for, to a file that not all "
+               "users may read";
     if (!is_permitted(status, for_everybody, tree, owners))
-        return "not everybody may read it, and it is not below the directory of compilation of a "
-               "program of its owner's";
+        return "only its owner may read it, so it must be below the directory in which a program of that owner was "
+               "compiled";
     return NULL;
 }
 

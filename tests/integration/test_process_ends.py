@@ -17,6 +17,7 @@ class Ends(HpcprofCase):
     def setUp(self):
         super().setUp()
         self.lines = []
+        self.host = "host"
 
     def process_until(self, pid, *last, ended=(), state=RUNNING, **fields):
         """A process whose threads have data until these seconds of its life; some of them have ended."""
@@ -26,8 +27,8 @@ class Ends(HpcprofCase):
             process.thread(first=(BEGAN, 0), last=(BEGAN + round(seconds * SECOND), 0), ended=i in ended)
         return process
 
-    def begin(self, pid, parent=1, origin=2, path="/bin/app"):
-        self.lines.append(f"begin 0 {pid} {pid} {parent} {origin} {BEGAN} {path}")
+    def begin(self, pid, parent=1, origin=2, path="/bin/app", start=None):
+        self.lines.append(f"begin 0 {pid} {start or pid} {parent} {origin} {BEGAN} {path}")
 
     def end(self, pid, seconds, state=EXIT, cpu=0.0, loss=(0, 0)):
         self.lines.append(f"end {pid} {pid} {state} 0 {BEGAN + round(seconds * SECOND)} {loss[0]} {loss[1]} "
@@ -38,7 +39,7 @@ class Ends(HpcprofCase):
 
     def run_json(self, status=0):
         self.scenario.write()
-        pathlib.Path(self.scenario.measurements, "host.processes").write_text("".join(line + "\n" for line in self.lines))
+        pathlib.Path(self.scenario.measurements, f"{self.host}.processes").write_text("".join(line + "\n" for line in self.lines))
         self.said = self.scenario.run("-o", self.at("db"), status=status).stderr
         return json.loads(pathlib.Path(self.at("db"), "run.json").read_text())
 
@@ -60,6 +61,27 @@ class Ends(HpcprofCase):
         self.process_until(72, 8)  # when it ended is not known
         self.begin(72)
         self.assertEqual(self.ends(), {71: ("killed", 90, 15), 72: ("unknown", 8, 15)})
+
+    def test_a_process_that_runs_on(self):
+        """This one; not an earlier one with its number, nor one of another machine. One that has ended with an exec may go on
+        as a program that loads libhpcrun.so any moment."""
+        own, start = os.getpid(), int(pathlib.Path("/proc/self/stat").read_text().rsplit(")", 1)[1].split()[19])
+        for host, since, state in ((os.uname().nodename, start, "running"), (os.uname().nodename, start + 1, "unknown"),
+                                   (os.uname().nodename + "x", start, "unknown")):
+            self.setUp()
+            self.host = host
+            process = self.process(pid=own, start_time=since, clock=(0, BEGAN, 0), end=(BEGAN + 8 * SECOND, 0, RUNNING, 0))
+            process.thread(first=(BEGAN, 0), last=(BEGAN + 8 * SECOND, 0))
+            self.begin(own, start=since)
+            self.assertEqual(self.ends(), {own: (state, 8, 15)})
+            self.assertEqual("measured in part: 1 still running (app" in self.said, state == "running", self.said)
+        self.setUp()
+        self.host = os.uname().nodename
+        self.process_until(71, 8)
+        self.begin(own, start=start)
+        self.lines.append(f"end {own} {start} {EXEC} 0 {BEGAN + SECOND} 0 0 0 0")
+        self.run_json()
+        self.assertIn("still running: nothing is written yet", self.said)
 
     def test_one_that_could_not_write_lacks_everything_since(self):
         """Its own account is better than the interval of its writes."""

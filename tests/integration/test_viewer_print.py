@@ -228,6 +228,25 @@ class Formats(Story):
         self.assertEqual(summary["samples"][0]["fates"]["recorded"]["count"], 2000)
 
 
+    def test_many_processes(self):
+        """Of 25, the 20 with the most CPU time are listed, and of 21 problems 20; of 20 all, in the order of the run."""
+        with tempfile.TemporaryDirectory() as folder:
+            for n, listed in (25, range(1, 21)), (20, range(20)):
+                run = copy.deepcopy(story.RUN)
+                first = run["processes"][0]
+                run["processes"] = [{**first, "command": f"app {i}", "cpu": (25 - i) / 100 if i else 0.0} for i in range(n)]
+                run["problems"] = [f"problem {i}" for i in range(n - 4)]
+                shutil.rmtree(folder)
+                story.write(folder, with_run=False)
+                viewer.describe_run(folder, **run)
+                text = viewer.printed("summary", folder)
+                self.assertEqual([int(i) for i in re.findall(r"  app (\d+)  \[", text)], list(listed))
+                self.assertEqual("  5 more have 40.00 ms of CPU time or less each: --format json has them\n" in text, n == 25)
+                self.assertEqual(text.count("  problem "), min(n - 4, 20))
+                self.assertEqual("  1 more: --format json has them\n" in text, n == 25)
+                self.assertEqual(len(viewer.printed_json("summary", folder)["processes"]), n)
+
+
 class Columns(Story):
     """What the screens show is what the printers print."""
 
@@ -357,6 +376,13 @@ class Options(Story):
                 (["--print", "flat", "--min-percent", "nan", self.db], "--min-percent takes"),
                 (["--print", "flat", "--min-percent", "inf", self.db], "--min-percent takes"),
                 (["--print", "flat", "--min-percent", "101", self.db], "from 0 to 100, not '101'"),
+                (["--print", "summary", "--sort", "nonsense", self.db],
+                 "--sort is for top-down, bottom-up, flat, threads, losses; it does nothing for --print summary\n"),
+                (["--print", "timeline", "--kinds", self.db], "--kinds is for top-down, bottom-up, flat, threads, summary, phases"),
+                (["--print", "critical-path", "--physical", self.db], "it does nothing for --print critical-path"),
+                (["--print", "phases", "--fold-inlined", self.db], "it does nothing for --print phases"),
+                (["--print", "threads", "--depth", "2", self.db], "--depth is for top-down, bottom-up, flat, timeline, losses"),
+                (["--print", "summary", "--min-percent", "2", self.db], "--min-percent is for top-down, bottom-up, flat, losses"),
                 (["--format", "json", self.db], "need --print"),
                 (["--bogus", self.db], "unknown option --bogus"),
                 (["--physical=1", self.db], "--physical takes no value"),

@@ -23,7 +23,7 @@ static const struct rule all_rules[] = {
     {FINDING_ONE_THREAD, "one thread", ORDER_GAIN, OF_RUN | CLAIMS_GAIN, ONCE,
      runs_alone, say_alone, gain_of_all_cpus, NULL},
     {FINDING_PARALLELISM, "parallelism", ORDER_FIRST, OF_RUN, ONCE, has_work_span, say_parallelism, NULL, NULL},
-    {FINDING_PARALLELIZATION, "parallelization", ORDER_GAIN, NEEDS_QUIET | CLAIMS_GAIN, EACH_EVENT,
+    {FINDING_PARALLELIZATION, "parallelization", ORDER_GAIN, CLAIMS_GAIN, EACH_EVENT,
      is_judged, say_verdict, gain_of_verdict, add_details},
     {FINDING_SPAN, "span", ORDER_FACT, OF_RUN | NEEDS_QUIET | OF_ONE | CLAIMS_GAIN, ONCE,
      has_limit, say_limit, gain_with_any_cpus, NULL},

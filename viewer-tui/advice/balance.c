@@ -15,7 +15,7 @@
 /* A procedure or construct that threads share. */
 struct shared_procedure {
     uint32_t procedure;
-    bool is_construct;
+    bool is_construct, is_of_library;
     double seconds, most; /* in all rows, and in the row with the most */
     struct hotspot place; /* in that row */
     struct value_refs refs; /* of its outermost calls */
@@ -24,7 +24,7 @@ struct shared_procedure {
 struct shared_procedures {
     VEC(struct shared_procedure) list;
     struct time_metric time;
-    enum code_owner whose;
+    bool *are_go; /* by module */
     bool collects_value_refs; /* the second walk collects value refs */
 };
 
@@ -38,11 +38,26 @@ static bool is_construct(const struct view *view, uint32_t row)
     return strncmp(name, "parallel", strlen("parallel")) == 0 && strstr(name, " @ ");
 }
 
-/* Whether a row is the first code of that owner on the path of a created thread. */
-static bool is_first_of_thread(const struct view *view, uint32_t row, enum code_owner whose)
+/* Marks the modules with code of Go: a thread there begins in C code if the program uses cgo. */
+static bool *modules_of_go(const struct database *db)
+{
+    bool *are_go = mem_alloc(db->modules.n + 1);
+    for (uint32_t id = 0; id < database_n_procedures(db); id++) {
+        struct procedure procedure = database_procedure(db, id);
+        const char *path = database_file_path(db, procedure.file);
+        size_t length = path ? strlen(path) : 0;
+        if (length > 3 && strcmp(path + length - 3, ".go") == 0 && procedure.module < db->modules.n)
+            are_go[procedure.module] = true;
+    }
+    return are_go;
+}
+
+/* Whether a row is the user's first code on the path of a created thread, and whether a package's code calls it. */
+static bool is_first_of_thread(const struct view *view, uint32_t row, const bool *are_go, bool *is_of_library)
 {
     char buffer[NAME_SIZE];
-    if (code_owner(view, row) < whose)
+    uint32_t module = label_module(view, row);
+    if (code_owner(view, row) != CODE_OWN || (module < view->db->modules.n && are_go[module]))
         return false;
     for (row = view_row(view, row)->parent; row != 0; row = view_row(view, row)->parent) {
         const struct row *at = view_row(view, row);
@@ -54,16 +69,18 @@ static bool is_first_of_thread(const struct view *view, uint32_t row, enum code_
             continue;
         if (begins_thread(database_procedure_name(view->db, at->place, buffer)))
             return true;
-        if (code_owner(view, row) >= whose)
+        enum code_owner owner = code_owner(view, row);
+        if (owner == CODE_OWN)
             return false;
+        *is_of_library |= owner == CODE_OF_PACKAGE;
     }
     return false;
 }
 
 /* Whether threads share what a row does: not a part of what they share. */
-static bool is_shared(const struct view *view, uint32_t row, enum code_owner whose)
+static bool is_shared(const struct view *view, uint32_t row, const bool *are_go, bool *is_of_library)
 {
-    if (!is_construct(view, row) && !is_first_of_thread(view, row, whose))
+    if (!is_construct(view, row) && !is_first_of_thread(view, row, are_go, is_of_library))
         return false;
     for (row = view_row(view, row)->parent; row != 0; row = view_row(view, row)->parent)
         if (is_construct(view, row))
@@ -108,13 +125,16 @@ static void enter(void *context, struct view *view, uint32_t row, uint32_t level
     struct shared_procedures *procedures = context;
     uint32_t procedure = view_row(view, row)->place;
     size_t i = 0;
+    bool is_of_library = false;
     if (!row_is_procedure(view_row(view, row)))
         return;
     while (i < procedures->list.n && procedures->list.at[i].procedure != procedure)
         i++;
     bool is_listed = i < procedures->list.n;
-    if (!procedures->collects_value_refs && !is_listed && is_shared(view, row, procedures->whose)) {
-        struct shared_procedure new = {.procedure = procedure, .is_construct = is_construct(view, row)};
+    if (!procedures->collects_value_refs && !is_listed && is_shared(view, row, procedures->are_go, &is_of_library)) {
+        struct shared_procedure new = {.procedure = procedure,
+                                       .is_construct = is_construct(view, row),
+                                       .is_of_library = is_of_library};
         vec_push(&procedures->list, new);
     } else if (procedures->collects_value_refs && is_listed && !is_inside_of_itself(view, row)) {
         struct shared_procedure *shared = &procedures->list.at[i];
@@ -172,15 +192,27 @@ static bool is_of_group(const struct main_process *process, const struct process
     return false;
 }
 
+/* The seconds for which a thread waited, but for what ran outside of the work meanwhile. */
+static double waited_itself(const struct main_process *process, const struct shared_work *work)
+{
+    double outside = fmax(process->cpu - work->parts.mean * (double)work->parts.n, 0);
+    for (size_t i = 0; i < process->threads.n; i++) {
+        const struct process_thread *thread = &process->threads.at[i];
+        if ((long)thread->index == work->parts.most_of)
+            return fmax(thread->wall - thread->cpu - thread->ready - outside, 0);
+    }
+    return 0;
+}
+
 /* The excess is significant if it is larger than what the largest of n equal parts exceeds the mean
- * by chance, with 95 %. */
-static void find_excess(struct shared_work *work, double increment)
+ * by chance, with 95 %. `waited`: seconds to subtract. */
+static void find_excess(struct shared_work *work, double increment, double waited)
 {
     double n = (double)work->parts.n, most = work->parts.most;
     double others = work->parts.mean * n - most, own = 1 - 1 / n; /* most - mean = own most - others / n */
     double sigma = sqrt(13.0 / 12 * increment * (own * own * most + others / (n * n)));
     double chance = fmax(INTERVAL_SIGMAS, sqrt(2 * log(20.0 * n)));
-    double excess = most - work->parts.mean;
+    double excess = fmax(most - work->parts.mean - waited, 0);
     work->alone = fmax(most - others, 0);
     work->excess = (struct share){excess, fmax(excess - chance * sigma, 0), excess + INTERVAL_SIGMAS * sigma};
 }
@@ -191,7 +223,8 @@ static void add_shared(struct balance *balance, const struct balanced *of, struc
     char buffer[NAME_SIZE];
     const struct main_process *process = of->process;
     const char *name = database_procedure_name(of->view->db, shared->procedure, buffer);
-    struct shared_work work = {.place = shared->place, .is_construct = shared->is_construct};
+    struct shared_work work = {
+        .place = shared->place, .is_construct = shared->is_construct, .is_of_library = shared->is_of_library};
     work.is_static_loop = work.is_construct && work.place.is_loop && strncmp(name, "parallel @", 10) == 0;
     part_list list = {0};
     double *by_profile = time_by_profile(of->view, &shared->refs, of->time);
@@ -203,7 +236,7 @@ static void add_shared(struct balance *balance, const struct balanced *of, struc
     }
     if (list.n >= 2 && list.n <= process->most_alive) {
         work.parts = compare_parts(&list);
-        find_excess(&work, of->increment);
+        find_excess(&work, of->increment, work.is_construct ? 0 : waited_itself(process, &work));
         vec_push(&balance->list, work);
     }
     free(by_profile);
@@ -213,13 +246,14 @@ static void add_shared(struct balance *balance, const struct balanced *of, struc
 static struct balance balance_of_threads(const struct balanced *of)
 {
     struct balance balance = {0};
-    struct shared_procedures procedures = {.time = of->time, .whose = of->whose};
+    struct shared_procedures procedures = {.time = of->time};
     struct limits limits = {.depth = NO_DEPTH_LIMIT,
                             .share = LEAST_SHARE / 10,
                             .by = {.metric = of->time.metric, .part = INCLUSIVE}};
     struct visitor visitor = {.enter = enter, .context = &procedures};
     if (of->process->threads.n < 2)
         return balance;
+    procedures.are_go = modules_of_go(of->view->db);
     walk_view(of->view, of->row, &limits, &visitor);
     procedures.collects_value_refs = true;
     if (procedures.list.n)
@@ -231,6 +265,7 @@ static struct balance balance_of_threads(const struct balanced *of)
         vec_free(&shared->refs.list);
     }
     vec_free(&procedures.list);
+    free(procedures.are_go);
     return balance;
 }
 

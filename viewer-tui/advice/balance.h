@@ -1,9 +1,10 @@
 /* How evenly threads share the work of a procedure or an OpenMP construct, and ranks that of a parallel job.
  *
- * What threads share is an OpenMP construct (`parallel @ file:line`), or the first procedure of the user's own (of a
- * package, if nothing is the user's) on the paths of created threads: the start routine or, below a runtime's
- * procedures, the body of a parallel loop. If its threads have CPU times c with mean m, the longest is busy for max
- * c - m longer than with equal parts. */
+ * What threads share is an OpenMP construct (`parallel @ file:line`), or the first procedure of the user's own on the paths
+ * of created threads: the start routine or, below a library's procedures, the body of a parallel loop. Threads of Go share
+ * nothing: goroutines move between them. If its threads have CPU times c with mean m, the longest is busy for max c - m
+ * longer than with equal parts. While it waits itself, others may work that it does not keep waiting: without a construct,
+ * that time is subtracted. */
 #ifndef VIEWER_BALANCE_H
 #define VIEWER_BALANCE_H
 
@@ -23,6 +24,7 @@ struct shared_work {
     struct hotspot place; /* the outermost loop with most of it, else the procedure or construct */
     bool is_construct;    /* of OpenMP; else a procedure of plain threads */
     bool is_static_loop;  /* the construct divides a loop once and for all */
+    bool is_of_library;   /* a library calls the procedure: threads take pieces at run time */
     struct parts parts;
     struct share excess; /* seconds for which the longest is busy longer than the mean */
     double alone;        /* seconds of the longest beyond those of all others, at least */
@@ -47,7 +49,6 @@ struct balanced {
     uint32_t row;
     struct time_metric time; /* the CPU time, */
     double increment;        /* and its mean sample */
-    enum code_owner whose;   /* the least owner of a procedure that threads may share */
     const struct main_process *process;
     size_t waiting;                     /* the metric, */
     struct time_places *waiting_places; /* and its places */

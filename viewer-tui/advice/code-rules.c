@@ -13,6 +13,9 @@
 /* From this share on the finding comes first: the others are about the rest of the program. */
 #define MOST_OF_IT 0.50
 
+/* What hpcprof calls code made at run time of which nothing is known. */
+#define UNKNOWN_CODE "<unknown code>"
+
 /* ---- The row with most of the CPU time ---- */
 
 /* Programs without such a place have many small procedures. */
@@ -36,11 +39,21 @@ static bool is_elsewhere(const struct facts *facts, const struct hotspot *hotspo
     return seconds_off_cpu >= WAITING_SHARE * hotspot->cost;
 }
 
+/* Whether another finding says what there is to say: code made at run time without names; a system call without a caller
+ * that has a name. */
+static bool is_said(const struct facts *facts, const struct hotspot *hotspot)
+{
+    char buffer[NAME_SIZE];
+    const char *name = database_procedure_name(facts->view->db, hotspot->procedure, buffer);
+    return hotspot->owner == CODE_OF_SYSTEM && (strcmp(name, UNKNOWN_CODE) == 0 || is_system_call(name));
+}
+
 bool is_hot(const struct facts *facts, struct subject *subject)
 {
     size_t i = 0;
     while (i < facts->hotspots.n &&
-           (facts->hotspots.at[i].procedure == NOTHING || is_elsewhere(facts, &facts->hotspots.at[i])))
+           (facts->hotspots.at[i].procedure == NOTHING || is_elsewhere(facts, &facts->hotspots.at[i]) ||
+            is_said(facts, &facts->hotspots.at[i])))
         i++;
     if (i == facts->hotspots.n)
         return false;
@@ -66,7 +79,7 @@ bool has_no_names(const struct facts *facts, struct subject *subject)
     for (size_t i = 0; i < places->list.n; i++) {
         char buffer[NAME_SIZE];
         uint32_t leaf = places->list.at[i].leaf;
-        if (leaf != NOTHING && strcmp(database_procedure_name(facts->view->db, leaf, buffer), "<unknown code>") == 0)
+        if (leaf != NOTHING && strcmp(database_procedure_name(facts->view->db, leaf, buffer), UNKNOWN_CODE) == 0)
             seconds += places->list.at[i].seconds;
     }
     subject->share = facts_share_of_cpu(facts, seconds);
@@ -88,6 +101,8 @@ static const struct code_maker {
     {"python", "-X perf", "run python3 -X perf (3.12 or later)"},
     {"dotnet", "DOTNET_PerfMapEnabled", "set DOTNET_PerfMapEnabled=1"},
     {"ruby", "--yjit-perf", "run ruby --yjit --yjit-perf (3.3 or later)"},
+    {"beam.smp", "+JPperf", "run erl +JPperf true"},
+    {"sbcl", NULL, "use its own profiler, sb-sprof"},
     {"luajit", NULL, "run luajit -jp, its own profiler, or build it with -DLUAJIT_USE_PERFTOOLS"},
     {"", NULL, "have it write /tmp/perf-PID.map, as a JIT can"}};
 
@@ -155,6 +170,10 @@ void say_no_lines(const struct facts *facts, const struct subject *subject, stru
         text_add(text, "hpcprof could not use: ");
         text_add_clean(text, run_text(module, "why"), false);
         text_add(text, ". Profile it again.");
+        return;
+    }
+    if (strcmp(run_text(module, "structure"), "full") == 0) { /* other code in it has lines */
+        text_add(text, "has source lines, but not there: compile all that is linked into it with -g.");
         return;
     }
     char *package = package_of(path);

@@ -328,10 +328,6 @@ static bool has_ranks(const json_t *run)
 
 static void find_balance(struct facts *facts)
 {
-    enum code_owner whose = CODE_OF_PACKAGE; /* if the user has no code in the program */
-    for (size_t i = 0; i < facts->hotspots.n; i++)
-        if (facts->hotspots.at[i].owner == CODE_OWN)
-            whose = CODE_OWN;
     bool is_by_wall = has_ranks(facts->run) && facts->waiting == NO_METRIC;
     struct time_metric waiting = is_by_wall ? facts->thread_waits : (struct time_metric){facts->waiting, NO_METRIC};
     struct time_places waits = is_by_wall ? places_of(facts, waiting) : (struct time_places){0};
@@ -340,7 +336,6 @@ static void find_balance(struct facts *facts)
         .row = facts->row,
         .time = facts->cpu,
         .increment = facts->cpu_increment,
-        .whose = whose,
         .process = &facts->process,
         .waiting = waiting.metric,
         .waiting_places = is_by_wall ? &waits : &facts->waiting_places,

@@ -17,15 +17,11 @@ static enum side side_of(const struct share *share, enum knowledge known)
     return known == KNOWN && share->high < HIGH_SHARE ? SIDE_LOW : SIDE_OPEN;
 }
 
-static enum verdict verdict_on(const struct judgement *judgement, const struct judged *judged)
+static enum verdict verdict_on(const struct judgement *judgement)
 {
-    const struct efforts *scope = &judged->scope;
-    double cpu = scope->work + scope->overhead;
-    struct share of_runtime = share_of_samples(scope->overhead, cpu, judged->sampling.increment);
-    bool is_mostly_runtime = judged->overhead == KNOWN && of_runtime.low > SHARE_OF_RUNTIME;
     bool all_is_known = judgement->idleness_known == KNOWN && judgement->overhead_known == KNOWN;
     bool is_idle = judgement->idleness_side == SIDE_HIGH, is_busy_with_itself = judgement->overhead_side == SIDE_HIGH;
-    if (judgement->is_nobody_high || is_mostly_runtime)
+    if (judgement->is_nobody_high || judgement->is_mostly_runtime)
         return VERDICT_TOO_FINE;
     if (judgement->waste.low > FINE_SHARE) {
         if (is_idle)
@@ -79,6 +75,8 @@ struct judgement judge(const struct judged *given)
         .waste_of_run = share_of_run(&judged, SHARE_BOTH),
         .nobody = share_of_samples(nobody, effort + nobody, of_all),
         .fine_grain = share_of_samples(judged.scope.overhead + nobody, whole + nobody, of_all),
+        .of_runtime = share_of_samples(judged.scope.overhead, judged.scope.work + judged.scope.overhead,
+                                       judged.sampling.increment),
         .effort_of_run = whole > 0 ? effort / whole : 0,
         .would_rate_help = judged.sampling.increment > IDLE_SPELL,
     };
@@ -89,7 +87,8 @@ struct judgement judge(const struct judged *given)
     judgement.idleness_side = side_of(&judgement.idleness, judged.idleness);
     judgement.overhead_side = side_of(&judgement.overhead, judged.overhead);
     judgement.is_nobody_high = judgement.nobody.low > FINE_SHARE;
-    judgement.verdict = verdict_on(&judgement, &judged);
+    judgement.is_mostly_runtime = judged.overhead == KNOWN && judgement.of_runtime.low > SHARE_OF_RUNTIME;
+    judgement.verdict = verdict_on(&judgement);
     judgement.is_notable = notable(&judgement) >= NOTABLE_SHARE_OF_RUN;
     return judgement;
 }

@@ -80,6 +80,8 @@ struct judgement {
     struct share nobody;     /* share of the time in which no worker worked */
     struct share fine_grain; /* share of that and of the scope's overhead in the whole run's */
     bool is_nobody_high;
+    struct share of_runtime; /* share of the CPU time that is the runtime's: what others do does not change it */
+    bool is_mostly_runtime;
     double effort_of_run; /* share of the scope's effort in that of the whole run */
     bool is_notable;      /* what is high is worth a change */
     bool would_rate_help; /* more samples per second would narrow the intervals */

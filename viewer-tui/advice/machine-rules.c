@@ -1,6 +1,8 @@
 /* Rules about CPUs: others had them, a quota, more threads than CPUs. */
 #include "viewer-tui/advice/advice-rules.h"
 
+#include "viewer-tui/db/run-times.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -27,11 +29,21 @@ static void add_spinning(const struct facts *facts, struct text *text)
     text_add(text, ".");
 }
 
+/* Processes with a smaller share of the run's CPU time are not worth a word. */
+#define NOTABLE_SHARE 0.05
+
 void say_others(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     (void)subject;
-    text_printf(text, "Others had the CPUs: threads were ready for %s and ran for %s",
-                as_seconds(facts->process.ready_to_work).text, as_seconds(facts->process.cpu).text);
+    const struct main_process *process = &facts->process;
+    bool is_of_all = process->cpu_of_run - process->cpu >= NOTABLE_SHARE * process->cpu_of_run;
+    text_add(text, "Others had the CPUs: threads ");
+    size_t n = run_times_of(facts->run).processes;
+    if (is_of_all && n > 1)
+        text_printf(text, "of %zu processes ", n);
+    text_printf(text, "were ready for at least %s and ran for %s",
+                as_seconds(process->ready_to_work + (is_of_all ? process->ready_of_others : 0)).text,
+                as_seconds(is_of_all ? process->cpu_of_run : process->cpu).text);
     add_spinning(facts, text);
 }
 
@@ -103,7 +115,7 @@ void say_too_few_cpus(const struct facts *facts, const struct subject *subject, 
     if (isnan(process->ready_to_work))
         text_printf(text, "in %s of the samples none of them worked", as_percent(subject->share.value).text);
     else
-        text_printf(text, "they were ready for %s and ran for %s", as_seconds(process->ready_to_work).text,
+        text_printf(text, "they were ready for at least %s and ran for %s", as_seconds(process->ready_to_work).text,
                     as_seconds(process->cpu).text);
     if (facts->runtime && (double)threads_of_runtime(process) > process->cpus)
         text_printf(text, "; try %.0f (%s)", process->cpus, facts->runtime->setting);

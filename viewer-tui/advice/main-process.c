@@ -14,6 +14,12 @@
  * virtual machine): a part of the scheduler's account that others have not caused. */
 #define WAKE_UP 100e-6
 
+/* The seconds for which a thread of run.json was ready, at least. */
+static double thread_ready(const json_t *thread)
+{
+    return fmax(run_number(thread, "ready") - WAKE_UP * run_number(thread, "timeslices"), 0);
+}
+
 /* Adds a thread of run.json. */
 static void add_thread(struct main_process *main, const json_t *thread)
 {
@@ -38,7 +44,7 @@ static void add_thread(struct main_process *main, const json_t *thread)
         .begin = run_number(thread, "begin"),
         .cpu = cpu,
         .work = fmax(cpu - SAMPLE_OF_WAITING * wall_samples, 0),
-        .ready = fmax(run_number(thread, "ready") - WAKE_UP * run_number(thread, "timeslices"), 0),
+        .ready = thread_ready(thread),
         .wall = run_number(thread, "wall"),
         .nobody = nobody,
     };
@@ -142,6 +148,9 @@ static struct main_process find_process(const json_t *run)
     }
     json_each (process, json_object_get(run, "processes"))
         main.n_others += process != main.process && process_cpu(process) >= MATTERS * main.cpu;
+    json_each (process, json_object_get(run, "processes"))
+        json_each (thread, json_object_get(process, "threads"))
+            main.ready_of_others += process == main.process ? 0 : thread_ready(thread);
     main.is_only_one = main.n_others == 0;
     return main;
 }

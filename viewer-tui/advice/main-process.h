@@ -33,6 +33,7 @@ struct main_process {
     double cpus;          /* CPUs that it could use; 0 if unknown */
     double ready;         /* that of all its threads, summed; NAN: not measured for all of them */
     double ready_to_work; /* that of its threads without helpers */
+    double ready_of_others; /* the same of the threads of other processes, as far as it was measured */
     double waited;        /* of `cpu`, in which threads waited in a runtime with an agent; 0 if unknown */
     double throttled;     /* seconds for which a quota of `quota` CPUs stopped it; 0: not, or not measured */
     double quota;

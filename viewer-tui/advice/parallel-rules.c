@@ -54,6 +54,8 @@ bool is_judged(const struct facts *facts, struct subject *subject)
     const struct main_process *process = &facts->process;
     bool are_used = facts->runtime || process->cpu >= LEAST_USED_SHARE * process->wall * process->cpus;
     bool are_all_busy = !(process->cpus > 0) || (run_most_workers(facts->run) >= process->cpus && are_used);
+    if (facts->supply.is_disturbed && !judgement->is_mostly_runtime) /* others had the CPUs, so idleness says little */
+        return false;
     if (!parallelization_is_known(of) || !has_runtime || (is_good && !are_all_busy))
         return false;
     if ((verdict == VERDICT_TOO_LITTLE || verdict == VERDICT_WASTE) && is_explained(facts, judgement))
@@ -189,6 +191,12 @@ static void add_too_fine(const struct facts *facts, const struct subject *subjec
                          struct text *text)
 {
     const struct hotspots *during = &of->hotspots[WASTED_IDLE];
+    if (facts->supply.is_disturbed) {
+        text_printf(text, "overhead is %s of the CPU time", as_percent(of->judgement.of_runtime.value).text);
+        add_where(facts, of, WASTED_ON_OVERHEAD, text);
+        text_add(text, "; larger tasks may help");
+        return;
+    }
     if (!of->judgement.is_nobody_high) {
         add_overhead(facts, of, "overhead is ", text);
         add_gain(subject, "; larger tasks could win ", "", text);
@@ -290,7 +298,7 @@ void add_details(const struct facts *facts, const struct subject *subject, struc
     const char *why = of->why[WASTED_ON_OVERHEAD];
     struct text text = {0};
     finding->source = of;
-    if (judgement->verdict == VERDICT_TOO_FEW_SAMPLES)
+    if (judgement->verdict == VERDICT_TOO_FEW_SAMPLES || facts->supply.is_disturbed)
         return;
     if (judgement->verdict > VERDICT_BUSY && !judgement->is_notable)
         text_add(&text, "That is little of the whole run: there is not much to gain here.");

@@ -45,7 +45,7 @@ void say_unequal_parts(const struct facts *facts, const struct subject *subject,
     (void)facts;
     const struct shared_work *work = subject->of;
     const struct parts *parts = &work->parts;
-    const char *how = work->is_construct ? "smaller pieces" : "equal parts";
+    const char *how = work->is_construct || work->is_of_library ? "smaller pieces" : "equal parts";
     text_printf(text, "Thread %ld has ", parts->most_of);
     if (parts->least >= COMPARABLE * parts->most)
         text_printf(text, "%.2g times the work of thread %ld in ", parts->most / parts->least, parts->least_of);

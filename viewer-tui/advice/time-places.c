@@ -84,7 +84,7 @@ static struct open_scope open_procedure(const struct place_collection *collectio
         scope.wait = name.wait;
     }
     enum code_owner owner = name.is_lock ? CODE_OF_SYSTEM : code_owner(view, row);
-    bool is_known = owner == CODE_OWN || (owner == CODE_OF_PACKAGE && database_procedure(view->db, at->place).name);
+    bool is_known = owner == CODE_OWN || (owner == CODE_OF_PACKAGE && database_procedure_has_name(view->db, at->place));
     if (is_known && owner >= scope.owner)
         scope = (struct open_scope){.row = row, .found = row, .owner = owner};
     return scope;

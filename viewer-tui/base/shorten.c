@@ -51,6 +51,8 @@ static size_t plain_length(const char *name, const char *at)
     /* "<whole program>", "<Vec<T> as Clone>::clone": these brackets hold no arguments. */
     if (at == name && *at == '<')
         return 1;
+    if (at > name && at[-1] == '.' && *at == '(') /* Go's "zstd.(*Encoder).Write" */
+        return strcspn(at, ")") + (strchr(at, ')') != NULL);
     return operator_length(name, at);
 }
 

@@ -293,6 +293,12 @@ const char *database_procedure_name(const struct database *db, uint32_t id, char
     return buffer;
 }
 
+bool database_procedure_has_name(const struct database *db, uint32_t id)
+{
+    const char *name = database_procedure(db, id).name;
+    return name && !(*name == '<' && strstr(name, "+0x") && name[strlen(name) - 1] == '>');
+}
+
 const char *database_module_path(const struct database *db, uint32_t index)
 {
     if (index == NOTHING)

@@ -100,6 +100,9 @@ struct procedure database_procedure(const struct database *db, uint32_t id);
 /* The procedure's name. If it has none, one is made of its module and offset in `buffer`. */
 const char *database_procedure_name(const struct database *db, uint32_t id, char buffer[NAME_SIZE]);
 
+/* Whether the binary has a name for it: not "<hugo+0x1b919c0>", which hpcstruct gives. */
+bool database_procedure_has_name(const struct database *db, uint32_t id);
+
 /* The path of the binary, NULL for NOTHING. */
 const char *database_module_path(const struct database *db, uint32_t index);
 

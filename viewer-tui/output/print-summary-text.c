@@ -92,6 +92,8 @@ static void add_end(struct writer *writer, const json_t *process)
         text_printf(&writer->line, "signal %.0f", run_number(process, "signal"));
     else if (strcmp(state, "killed") == 0)
         text_printf(&writer->line, "killed by signal %.0f", run_number(process, "signal"));
+    else if (strcmp(state, "running") == 0)
+        text_add(&writer->line, "still running");
     else if (strcmp(state, "unknown") == 0)
         text_add(&writer->line, "end unknown: killed, or by a bare system call");
     else
@@ -125,6 +127,17 @@ static void print_process(struct writer *writer, const json_t *process, bool hos
     writer_line(writer, "]");
 }
 
+/* More lines of a kind would hide what follows. */
+#define MOST_LINES 20
+
+/* By CPU time, the longest first; then in the order of the run. */
+static int by_cpu(const void *left, const void *right)
+{
+    const json_t *const *a = left, *const *b = right;
+    double x = run_number(*a, "cpu"), y = run_number(*b, "cpu");
+    return x != y ? (x < y) - (x > y) : 0;
+}
+
 /* The CPU time of threads that hpcrun does not know: they have no samples. */
 static void print_unsampled(struct writer *writer, const json_t *process)
 {
@@ -147,10 +160,19 @@ static void print_processes(struct summary *summary)
     writer_heading(writer, "Processes");
     writer_line(writer, "%9s%9s%11s%11s%9s%11s%9s%9s  %s", "process", "threads", "wall, s",
                 "CPU, s", "start-up", "samples", "dropped", "partial", "command [end]");
+    VEC(const json_t *) list = {0};
     json_each (process, processes)
-        print_process(writer, process, hosts_differ);
-    json_each (process, processes)
-        print_unsampled(writer, process);
+        vec_push(&list, process);
+    if (list.n > MOST_LINES)
+        vec_sort(&list, by_cpu);
+    for (size_t i = 0; i < list.n && i < MOST_LINES; i++)
+        print_process(writer, list.at[i], hosts_differ);
+    if (list.n > MOST_LINES)
+        writer_line(writer, "  %zu more have %s of CPU time or less each: --format json has them", list.n - MOST_LINES,
+                    number_with_unit(run_number(list.at[MOST_LINES], "cpu"), "s").text);
+    for (size_t i = 0; i < list.n && i < MOST_LINES; i++)
+        print_unsampled(writer, list.at[i]);
+    vec_free(&list);
     writer_line(writer, "  start-up: CPU seconds before sampling began; partial: call paths "
                         "whose beginning is lost");
 }
@@ -226,8 +248,12 @@ static void print_lists(struct summary *summary)
             writer_heading(&summary->writer, lists[l].heading);
         if (lists[l].print == print_module)
             print_module_counts(&summary->writer, list);
+        size_t n = 0;
         json_each (element, list)
-            lists[l].print(&summary->writer, element);
+            if (lists[l].print == print_module || n++ < MOST_LINES)
+                lists[l].print(&summary->writer, element);
+        if (n > MOST_LINES)
+            writer_line(&summary->writer, "  %zu more: --format json has them", n - MOST_LINES);
     }
 }
 

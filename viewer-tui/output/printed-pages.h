@@ -18,11 +18,23 @@ enum printed {
     PRINTED
 };
 
+/* What a page does with options; those that do nothing for it are refused. */
+enum page_option {
+    TAKES_SORT = 1,     /* --sort */
+    TAKES_METRICS = 2,  /* --metrics, --kinds, --derive */
+    TAKES_CALLS = 4,    /* --physical */
+    TAKES_FOLDS = 8,    /* --fold-inlined, --collapse-recursion, --kernel */
+    TAKES_DEPTH = 16,   /* --depth */
+    TAKES_PERCENT = 32, /* --min-percent */
+    TAKES_ALL = 63      /* trees do */
+};
+
 struct printed_page {
     const char *word;    /* of --print, and the title on the screen */
     page_printer *print; /* NULL: the caller prints it, it is of no session (scaling) */
     enum view_id view;   /* the view that the printer gets; VIEWS: none */
     unsigned formats;    /* those that it has: a bit (1 << format) for each */
+    unsigned takes;      /* enum page_option */
     bool is_tree;        /* filters, columns and bars are for it */
     bool is_of_set;      /* it is of a set of runs */
     const char *whole;   /* why it is not of some threads only, "the summary is about ..."; NULL: it can be */

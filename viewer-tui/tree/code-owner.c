@@ -64,6 +64,8 @@ static unsigned find_owner_of_file(const struct database *db, uint32_t file)
     unsigned listed = path ? listed_owner(rules, path) : OPEN;
     if (!path || listed != OPEN)
         return listed;
+    if (path_is_of_dependency(path))
+        return CODE_OF_PACKAGE;
     if (overhead_kind(path) || path_is_installed(path))
         return CODE_OF_SYSTEM;
     if (!database_file_copy(db, file) && !path_visit_sources(rules, path, is_there, NULL))
@@ -102,10 +104,21 @@ static unsigned owner_of(struct database *db, uint32_t number, bool is_module)
     return owner;
 }
 
+/* OCaml's library and runtime are a part of each program: "camlStdlib__Hashtbl__add_12"; caml_alloc, without a file. */
+static bool is_of_ocaml(const struct procedure *procedure)
+{
+    static const char library[] = "camlStdlib", runtime[] = "caml_";
+    const char *name = procedure->name ? procedure->name : "";
+    return strncmp(name, library, strlen(library)) == 0 ||
+           (procedure->file == NOTHING && strncmp(name, runtime, strlen(runtime)) == 0);
+}
+
 enum code_owner code_owner_of_procedure(struct database *db, uint32_t id, uint32_t module)
 {
     struct procedure procedure = database_procedure(db, id);
     unsigned owner = owner_of(db, procedure.file, false);
+    if (is_of_ocaml(&procedure))
+        return CODE_OF_SYSTEM;
     if (owner != OPEN)
         return (enum code_owner)owner;
     if (module == NOTHING) { /* hpcprof's placeholders look like "<unknown code>" */
@@ -148,7 +161,7 @@ uint32_t code_own_procedure(struct database *db, uint32_t node)
         if (owner == CODE_OWN)
             return nodes->place[node];
         int rank = database_is_kernel(db, module) ? 0 : 1 + (int)owner;
-        if (rank > best && procedure.name) {
+        if (rank > best && database_procedure_has_name(db, nodes->place[node])) {
             found = nodes->place[node];
             best = rank;
         }

@@ -3,8 +3,9 @@
  * The first of these rules that applies decides:
  *
  *   1. the user's list (--own DIR, --own '!DIR'): the longest directory that contains the source file, else the binary
- *   2. a source file that a parallel runtime tagged as overhead, or that is installed (path_is_installed: headers of the
- *      compiler and of libraries, Python's library): the system's
+ *   2. a source file that Cargo or Go has fetched: a package's; one that a parallel runtime tagged as overhead, or that is
+ *      installed (path_is_installed: headers of the compiler and of libraries, libraries of languages): the system's, as
+ *      OCaml's library by the names of its procedures
  *   3. a source file that exists here, or of which the database has a copy: the user's, unless a package has it
  *   4. the binary: libraries of languages and parallel runtimes are the system's; other binaries that are installed (as
  *      above), in /bin, /lib, /sbin, /snap, those that a package has, and Python, are a package's; the others are the

@@ -56,6 +56,8 @@ TEST(brackets_that_hold_no_arguments_stay)
     check(shorten_name, "<whole program>", 3, true, "<whole program>");
     check(shorten_name, "(anonymous namespace)::f(long)", 3, true, "(anonymous namespace)::f(...)");
     check(shorten_name, "<Vec<Item> as Clone>::clone", 3, true, "<Vec<...> as Clone>::clone");
+    check(shorten_name, "zstd.(*Encoder).Write", 3, true, "zstd.(*Encoder).Write");
+    check(shorten_name, "main.(*", 3, true, "main.(*");
     check(shorten_name, "a::operator()(long) const", 3, true, "a::operator()(...) const");
     check(shorten_name, "bool a::operator< <long>(long)", 3, true, "bool a::operator< <...>(...)");
     check(shorten_name, "a::operator<<(long)", 3, true, "a::operator<<(...)");
