@@ -8,12 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether a path ends in this name, or in NAME/__main__.py: python3 executes that of a folder or an archive. */
+static bool is_path_of(const char *path, const char *name)
+{
+    static const char main[] = "/__main__.py";
+    size_t length = strlen(path), of_name = strlen(name), of_main = sizeof main - 1;
+    if (length >= of_main && strcmp(path + length - of_main, main) == 0)
+        length -= strcmp(name, main + 1) != 0 ? of_main : 0;
+    return length >= of_name && strncmp(path + length - of_name, name, of_name) == 0 &&
+           (length == of_name || path[length - of_name - 1] == '/');
+}
+
 static bool is_file_of_names(const struct measurement *m, const char *argument)
 {
     const char *base = path_base(argument);
-    for (size_t t = 0; t < m->name_tables.n; t++)
+    for (size_t t = 0; *base && t < m->name_tables.n; t++)
         for (size_t i = 0; i < m->name_tables.at[t].names.n; i++)
-            if (strcmp(path_base(m->name_tables.at[t].names.at[i].file), base) == 0)
+            if (is_path_of(m->name_tables.at[t].names.at[i].file, base))
                 return true;
     return false;
 }

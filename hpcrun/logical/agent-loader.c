@@ -310,9 +310,20 @@ static bool wait_to_begin_update(void)
 /* A module that an agent pinned while the program closed it is gone only when it is unpinned. */
 #define MOST_UPDATES 3
 
+/* The process ends: destructors of libraries run, or are over. To open such a library, as agents do that pin it, would run
+ * its constructors again. The dynamic linker calls this before destructors of libraries that the program has loaded: a
+ * preloaded library that no other one needs comes right after the program. */
+static _Atomic bool are_libraries_ending;
+
+__attribute__((destructor)) static void libraries_end(void)
+{
+    atomic_store(&are_libraries_ending, true);
+}
+
 static bool is_due(void)
 {
-    return installed_count > 0 && module_list_changes() != atomic_load(&last_changes);
+    return installed_count > 0 && !atomic_load(&are_libraries_ending) &&
+           module_list_changes() != atomic_load(&last_changes);
 }
 
 static void update_and_end(void)

@@ -1,5 +1,6 @@
 #include "hpcrun/outside/foreign-memory.h"
 
+#include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/outside/caught-memory.h"
 #include "hpcrun/outside/measured-process.h"
 
@@ -15,7 +16,7 @@
 
 static struct {
     struct memory_elsewhere memory;
-    bool has_changed; /* the end of the copy is no longer what the process has there */
+    enum stack_rest rest;
 } current;
 
 /* Whether the page has bytes of the stack. What the copy has of them is read there (memory_is_own). */
@@ -31,10 +32,10 @@ static bool is_in_place(const struct memory *memory)
     size_t bytes = current.memory.stack_bytes;
     size_t size = bytes / 2 < sizeof now ? bytes / 2 : sizeof now;
     const uint8_t *then = current.memory.stack + bytes - size;
-    if (!current.has_changed)
-        current.has_changed = size == 0 || !measured_read(memory->own_low + bytes - size, now, size) ||
-                              memcmp(now, then, size) != 0;
-    return !current.has_changed;
+    bool has_changed = current.rest == REST_CHANGED || size == 0 ||
+                       !measured_read(memory->own_low + bytes - size, now, size) || memcmp(now, then, size) != 0;
+    current.rest = has_changed ? REST_CHANGED : REST_READ;
+    return !has_changed;
 }
 
 /* Compares after it has read: what was in its place then was there before. */
@@ -44,11 +45,11 @@ static bool read_page(const struct memory *memory, uint64_t page, uint8_t *to)
 }
 
 /* At addresses of this program, where the process has nothing (main.c). */
-static _Alignas(8) int notes[4096][2];
+static _Alignas(8) int notes[AGENT_CHUNKS * AGENT_SLOTS][2];
 
-uint64_t foreign_memory_note(int tid, int number)
+uint64_t foreign_memory_note(uint32_t slot, int number)
 {
-    int *note = notes[(unsigned)tid % (sizeof notes / sizeof *notes)];
+    int *note = notes[slot];
     *note = number;
     return (uint64_t)(uintptr_t)note;
 }
@@ -67,6 +68,11 @@ const struct memory_elsewhere *foreign_memory(const uint8_t *stack, size_t bytes
     current.memory =
         (struct memory_elsewhere){.stack = stack, .stack_bytes = bytes, .read_page = read_page, .read = read_now,
                                   .read_caught = caught_read, .is_caught = caught_is_whole, .hint = caught_hint()};
-    current.has_changed = false;
+    current.rest = REST_UNREAD;
     return &current.memory;
+}
+
+enum stack_rest foreign_memory_rest(void)
+{
+    return current.rest;
 }

@@ -12,7 +12,13 @@
 /* The memory at a sample, whose copy of the stack are these bytes. It is valid until the next call. */
 const struct memory_elsewhere *foreign_memory(const uint8_t *stack, size_t bytes);
 
-/* Notes a number for a thread. Returns the address at which agents read it, as if the process had it there. */
-uint64_t foreign_memory_note(int tid, int number);
+/* Whether the rest of the stack was read since that call; CHANGED: the end of the copy is no longer what the process has
+ * there. */
+enum stack_rest { REST_UNREAD, REST_READ, REST_CHANGED };
+enum stack_rest foreign_memory_rest(void);
+
+/* Notes a number for the thread with a slot (agent_slot.number). Returns the address at which agents read it, as if the
+ * process had it there. */
+uint64_t foreign_memory_note(uint32_t slot, int number);
 
 #endif

@@ -5,7 +5,7 @@
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/foreign-waits.h"
 #include "hpcrun/outside/kernel-code.h"
-#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/perf-events.h"
 #include "hpcrun/outside/unknown-bp.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
@@ -27,7 +27,7 @@ struct foreign_thread {
     uint64_t began_wall;    /* CLOCK_MONOTONIC; 0: not known before its first sample */
     struct scheduled began; /* what the scheduler had counted then */
     struct thread *thread;  /* NULL before its first sample */
-    int opener;       /* for perf_rings_counts */
+    int opener;       /* for perf_events_count_sample */
     uint32_t lock;    /* node of the lock that it waited for at its last sample; 0: none */
     uint64_t sampled; /* CPU time that its samples stand for, ns */
     uint64_t last;    /* CLOCK_MONOTONIC of its last sample */
@@ -110,7 +110,7 @@ static struct thread *new_thread(const struct foreign_thread *its, const struct 
     thread_start_over(thread);
     set_begin(thread, its);
     set_stack(&thread->unwinder, sample->registers[SAMPLED_SP]);
-    thread->events[0].opened_as = perf_rings_see_kernel() ? SOURCE_OUTSIDE : SOURCE_OUTSIDE_USER;
+    thread->events[0].opened_as = perf_events_see_kernel() ? SOURCE_OUTSIDE : SOURCE_OUTSIDE_USER;
     threads_enlist(thread);
     const struct agent_start_routine unknown = {0};
     agent_query_thread_begin(&thread->logical.query, &thread->unwinder, thread->tid, unknown);
@@ -183,6 +183,17 @@ static void pay_lock(struct foreign_thread *its, const struct perf_sample *sampl
     its->lock = node == CCT_NO_MEMORY ? 0 : node;
 }
 
+/* What is beyond the copy, and was found, needs no larger one, but no smaller one either. */
+static uint64_t asked_bytes(const struct unwinder *u, const struct perf_sample *sample)
+{
+    uint64_t extent = u->depth ? u->path[0].sp - sample->registers[SAMPLED_SP] : 0;
+    switch (foreign_memory_rest()) {
+    case REST_CHANGED: return sample->copy_bytes + 1;
+    case REST_READ: return sample->copy_bytes;
+    default: return extent < sample->copy_bytes ? extent : sample->copy_bytes;
+    }
+}
+
 static void unwind_and_record(struct foreign_thread *its, const struct perf_sample *sample,
                               const struct increment *increment)
 {
@@ -216,11 +227,11 @@ static void drop(struct thread *thread, const struct increment *increment)
     thread_image_count(thread, &thread->events[0], FATE_DROPPED_ENDING, 1, increment->amount);
 }
 
-void foreign_threads_sample(const struct perf_sample *sample)
+uint64_t foreign_threads_sample(const struct perf_sample *sample)
 {
     struct foreign_thread *its = thread_of(sample);
-    if (!its || (!sample->is_waiting && !perf_rings_counts(sample->tid, sample->event, &its->opener)))
-        return;
+    if (!its || (!sample->is_waiting && !perf_events_count_sample(sample->tid, sample->event, &its->opener)))
+        return 0;
     if (sample->time >= its->read_at + READ_INTERVAL)
         read_clocks(its, sample->time);
     uint64_t ready = waits_enter(sample), time = sample->is_waiting ? 0 : sample->period;
@@ -242,6 +253,7 @@ void foreign_threads_sample(const struct perf_sample *sample)
     if (sample->is_64_bit)
         sample_trace(its->thread, &its->thread->events[0], &increment);
     its->sampled += time;
+    return sample->is_64_bit ? asked_bytes(&its->thread->unwinder, sample) : 0;
 }
 
 void foreign_threads_lose(uint64_t samples, uint64_t period)

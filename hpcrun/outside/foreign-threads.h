@@ -11,8 +11,8 @@
 /* A thread begins at this time, CLOCK_MONOTONIC, or the measurement does; and its clocks then. */
 void foreign_threads_begin(int tid, uint64_t time, const struct scheduled *clocks);
 
-/* Records a sample in its thread's tree. */
-void foreign_threads_sample(const struct perf_sample *sample);
+/* Records a sample in its thread's tree. Returns the bytes of its stack that the copy should have had (copy-size.h). */
+uint64_t foreign_threads_sample(const struct perf_sample *sample);
 
 /* Counts samples for which a ring had no room. Their threads are unknown: they count for the initial one. */
 void foreign_threads_lose(uint64_t samples, uint64_t period);

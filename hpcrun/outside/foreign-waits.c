@@ -18,27 +18,25 @@
 /* Looking at threads takes at most 1/80 of the CPUs' time: if there are many threads, each is looked at less often. */
 #define PARTS_PER_LOOKS 80
 
-/* Looks whose time's records have not come yet, and bytes of the stack that each copies. The rest of the stack is
- * read when it is unwound, if the thread still waits then (foreign-memory.h). */
+/* Looks whose time's records have not come yet, and the most bytes of the stack that each copies. The rest of a deeper one
+ * is read when it is unwound, if the thread still waits then (foreign-memory.h): mostly 50 ms later. */
 #define MAX_LOOKS  1024
-#define LOOK_BYTES 4096 /* a page */
+#define LOOK_BYTES 61440u
+#define PAGE       4096u
 
 struct watched {
     struct watched *next; /* with a tid of the same slot */
     int tid;
     int call, schedule;      /* its files syscall and schedstat; negative: they can't be opened */
     struct agent_slot *slot; /* NULL without memory */
+    uint64_t low, high;      /* the mapping that its stack pointer was in at the last look; equal: none */
+    bool is_stack;           /* it is a stack's */
     unsigned index;          /* in waits.all */
     uint64_t due, planned;   /* CLOCK_MONOTONIC of the next look, and the period before it */
     uint64_t pays;           /* the mean of such periods */
     bool waited;             /* at the last look */
     unsigned looks;
     uint64_t ready, unpaid;  /* the scheduler's count at the last look; what no sample has paid */
-};
-
-struct look {
-    struct perf_sample sample;
-    uint8_t stack[LOOK_BYTES];
 };
 
 static struct {
@@ -48,7 +46,7 @@ static struct {
     uint32_t count, room;
     uint64_t period, mean, cost; /* ns: asked for; in use; CPU time of a look, on average */
     uint64_t random, forbidden, without_descriptors;
-    struct look *looks; /* MAX_LOOKS, a ring */
+    struct perf_sample *looks; /* MAX_LOOKS, a ring */
     uint32_t head, tail;
 } waits = {.cost = 20000, .random = 0x9e3779b97f4a7c15u};
 
@@ -92,7 +90,7 @@ static void set_lock(const struct watched *thread, const struct perf_sample *sam
     if (!thread->slot)
         return;
     atomic_store(&thread->slot->lock, sample->lock);
-    atomic_store(&thread->slot->holder, sample->lock ? foreign_memory_note(thread->tid, sample->holder) : 0);
+    atomic_store(&thread->slot->holder, sample->lock ? foreign_memory_note(thread->slot->number, sample->holder) : 0);
 }
 
 /* False without memory. */
@@ -246,12 +244,27 @@ static void find_lock(const struct watched *thread, char *text, struct perf_samp
     }
 }
 
-static size_t read_stack(uint64_t sp, uint8_t *to)
+/* Of a stack that is no thread's, as a goroutine's, the end is not known. */
+static size_t bytes_of_stack(struct watched *thread, uint64_t sp)
 {
-    size_t to_end_of_page = LOOK_BYTES - sp % LOOK_BYTES;
-    if (measured_read(sp, to, LOOK_BYTES))
-        return LOOK_BYTES;
-    return measured_read(sp, to, to_end_of_page) ? to_end_of_page : 0;
+    if (sp - thread->low >= thread->high - thread->low) {
+        thread->low = thread->high = 0;
+        thread->is_stack = foreign_stack(sp, &thread->low, &thread->high);
+    }
+    uint64_t all = thread->is_stack ? thread->high - sp : PAGE;
+    return all < LOOK_BYTES ? all : LOOK_BYTES;
+}
+
+static void read_stack(struct watched *thread, struct perf_sample *look)
+{
+    uint64_t sp = look->registers[SAMPLED_SP];
+    size_t bytes = bytes_of_stack(thread, sp), to_end_of_page = PAGE - sp % PAGE;
+    uint8_t *stack = malloc(bytes > to_end_of_page ? bytes : to_end_of_page);
+    look->stack = stack;
+    if (stack && measured_read(sp, stack, bytes))
+        look->stack_bytes = bytes;
+    else if (stack && measured_read(sp, stack, to_end_of_page))
+        look->stack_bytes = to_end_of_page;
 }
 
 /* What an agent reads, if the thread gets no CPU meanwhile. It had none at an instant before. */
@@ -268,24 +281,30 @@ static struct caught *catch_for(const struct watched *thread, const struct sched
 enum found { FOUND_RUNNING, FOUND_WAITING, FOUND_MOVED };
 
 /* The thread may have gone on while its stack was copied: then the copy is of no use. */
-static enum found look(const struct watched *thread, struct look *look)
+static enum found look(struct watched *thread, struct perf_sample *look)
 {
     char text[PLACE_BYTES], after[PLACE_BYTES];
     uint64_t sp, pc, sp_after, pc_after;
     struct scheduled before = {0};
-    look->sample = (struct perf_sample){.tid = thread->tid, .is_64_bit = true, .is_waiting = true, .stack = look->stack};
+    *look = (struct perf_sample){.tid = thread->tid, .is_64_bit = true, .is_waiting = true};
     if (linked_agents_are_read())
         schedule_read(thread->schedule, &before);
     if (!find_place(thread, text, &sp, &pc))
         return FOUND_RUNNING;
-    find_lock(thread, text, &look->sample);
-    look->sample.time = sys_clock(CLOCK_MONOTONIC);
-    look->sample.stack_bytes = read_stack(sp, look->stack);
-    look->sample.registers[SAMPLED_SP] = sp;
-    look->sample.registers[SAMPLED_PC] = pc;
-    look->sample.caught = catch_for(thread, &before, look->sample.time);
+    find_lock(thread, text, look);
+    look->time = sys_clock(CLOCK_MONOTONIC);
+    look->registers[SAMPLED_SP] = sp;
+    look->registers[SAMPLED_PC] = pc;
+    read_stack(thread, look);
+    look->caught = catch_for(thread, &before, look->time);
     bool is_there = find_place(thread, after, &sp_after, &pc_after) && sp == sp_after && pc == pc_after;
     return is_there ? FOUND_WAITING : FOUND_MOVED;
+}
+
+static void release(struct perf_sample *look)
+{
+    free((void *)look->stack);
+    free((void *)look->caught);
 }
 
 static void count_ready(struct watched *thread)
@@ -304,7 +323,7 @@ static void count_ready(struct watched *thread)
 /* Pays all periods that are over. */
 static void look_at(struct watched *thread, uint64_t now)
 {
-    struct look *next = &waits.looks[waits.head % MAX_LOOKS];
+    struct perf_sample *next = &waits.looks[waits.head % MAX_LOOKS];
     uint64_t pays = 0;
     for (; thread->due <= now; plan(thread))
         pays += thread->pays;
@@ -312,17 +331,17 @@ static void look_at(struct watched *thread, uint64_t now)
         return;
     enum found found = look(thread, next);
     if (found == FOUND_MOVED) {
-        free((void *)next->sample.caught);
+        release(next);
         found = look(thread, next);
     }
     thread->waited = found == FOUND_WAITING;
     if (thread->looks++ % (thread->waited ? WAITING_LOOKS : RUNNING_LOOKS) == 0)
         count_ready(thread);
     if (found != FOUND_WAITING) {
-        free((void *)next->sample.caught);
+        release(next);
         return;
     }
-    next->sample.period = pays;
+    next->period = pays;
     waits.head++;
 }
 
@@ -357,14 +376,13 @@ uint64_t waits_look(void)
 
 const struct perf_sample *waits_first(uint64_t until)
 {
-    const struct look *first = waits.head == waits.tail ? NULL : &waits.looks[waits.tail % MAX_LOOKS];
-    return first && first->sample.time < until ? &first->sample : NULL;
+    const struct perf_sample *first = waits.head == waits.tail ? NULL : &waits.looks[waits.tail % MAX_LOOKS];
+    return first && first->time < until ? first : NULL;
 }
 
 void waits_remove_first(void)
 {
-    free((void *)waits.looks[waits.tail % MAX_LOOKS].sample.caught);
-    waits.tail++;
+    release(&waits.looks[waits.tail++ % MAX_LOOKS]);
 }
 
 static void add_that_runs_or_waits(int tid, void *data)

@@ -2,7 +2,9 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/outside/catch.h"
+#include "hpcrun/outside/perf-events.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -133,7 +135,7 @@ static void *run(void *data)
     return NULL;
 }
 
-static bool start(unsigned ring, unsigned cpu)
+static int start(unsigned ring, unsigned cpu)
 {
     struct catcher *its = &catchers.at[catchers.count];
     pthread_attr_t attributes;
@@ -141,46 +143,49 @@ static bool start(unsigned ring, unsigned cpu)
     sigset_t all, before;
     *its = (struct catcher){.ring = ring, .cpu = cpu, .catch = catch_new(), .caught = record_queue_take()};
     if (!its->catch || !its->caught)
-        return false;
+        return its->catch ? -ENOSPC : -ENOMEM;
     record_queue_is_looked_at(its->caught);
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* it inherits the mask */
-    bool is_started = pthread_create(&thread, &attributes, run, its) == 0;
+    int error = pthread_create(&thread, &attributes, run, its);
+    bool is_started = error == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     while (is_started && !atomic_load(&its->tid))
         sched_yield();
     if (is_started)
-        perf_rings_alarm(ring, atomic_load(&its->tid), ALARM);
+        perf_events_alarm(ring, atomic_load(&its->tid), ALARM);
     catchers.count += is_started;
-    return is_started;
+    return -error;
 }
 
-static bool start_all(void)
+static int start_all(void)
 {
-    bool good = true;
+    int error = 0;
     hpcrun_agent.start(&host_for_catches);
     struct perf_ring ring;
-    for (unsigned i = 0; i < perf_rings_cpus() && i < MOST_CATCHERS && good; i++)
-        good = !perf_rings_at(i, &ring) || start(i, ring.cpu);
-    return good;
+    for (unsigned i = 0; i < perf_rings_cpus() && i < MOST_CATCHERS && error == 0; i++)
+        error = perf_rings_at(i, &ring) ? start(i, ring.cpu) : 0;
+    return error;
 }
 
-bool catchers_watch(int pid, const void *shared)
+int catchers_watch(int pid, const void *shared)
 {
     struct watched *free_one = catchers.watched;
     while (free_one < catchers.watched + MOST_WATCHED && atomic_load(&free_one->pid))
         free_one++;
-    if (free_one == catchers.watched + MOST_WATCHED || perf_switches_watch(pid) != 0 ||
-        (catchers.count == 0 && !start_all())) {
+    int error = free_one == catchers.watched + MOST_WATCHED ? -ENOSPC : perf_switches_watch(pid);
+    if (error == 0 && catchers.count == 0)
+        error = start_all();
+    if (error != 0) {
         perf_switches_unwatch(pid);
-        return false;
+        return error;
     }
     free_one->shared = shared;
     atomic_store(&free_one->pid, pid);
-    return true;
+    return 0;
 }
 
 void catchers_forget(int pid)

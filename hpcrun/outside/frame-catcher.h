@@ -6,8 +6,9 @@
 #include "hpcrun/outside/caught-memory.h"
 
 /* From now on samples of this process are caught. `shared`: of agent.share, QUEUE_NOTE_BYTES that stay until
- * catchers_forget. Starts the threads with the first one. False: that is not allowed, or they can't be started. */
-bool catchers_watch(int pid, const void *shared);
+ * catchers_forget. Starts the threads with the first one. Returns 0, or a negative errno: -ENOSPC: there are too many
+ * processes. */
+int catchers_watch(int pid, const void *shared);
 void catchers_forget(int pid);
 
 /* What was caught at a sample; NULL: nothing. It is valid until the next call. Calls come in the order of time. */

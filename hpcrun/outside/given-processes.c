@@ -3,7 +3,7 @@
 #include "hpcrun/base/text-buffer.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/perf-rights.h"
-#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/perf-events.h"
 #include "lib/alloc.h"
 #include "lib/diag.h"
 
@@ -90,7 +90,7 @@ static bool open_all(const struct given_processes *given, int (*open)(int pid))
     for (size_t i = 0; i < given->count; i++) {
         if (!measured_may_look(given->pids[i]))
             return false;
-        int error = open ? open(given->pids[i]) : perf_rings_probe(given->pids[i]);
+        int error = open ? open(given->pids[i]) : perf_events_probe(given->pids[i]);
         if (!perf_rights_suffice(given->pids[i], error))
             return false;
     }
@@ -107,7 +107,7 @@ bool given_open(struct given_processes *given, int (*open)(int pid))
         int pid = given->pids[i], thread_of, error = 0;
         enum measured_look look = measured_look(pid, &thread_of);
         if (look == LOOK_ALLOWED)
-            error = open ? open(pid) : perf_rings_probe(pid);
+            error = open ? open(pid) : perf_events_probe(pid);
         if (look == LOOK_ALLOWED && error == 0)
             given->pids[kept++] = pid;
         else

@@ -18,7 +18,7 @@ struct given_processes {
 /* Ends the process with a message if the text is wrong. The caller frees `pids`. */
 struct given_processes given_parse(const char *text);
 
-/* Calls `open` for each process that may be measured. It returns 0, or a negative errno; NULL: perf_rings_probe. Keeps the
+/* Calls `open` for each process that may be measured. It returns 0, or a negative errno; NULL: perf_events_probe. Keeps the
  * processes for which it returns 0, and prints how many are left out. False if a process of -p can't be measured, or if none
  * is left, after printing the reason. */
 bool given_open(struct given_processes *given, int (*open)(int pid));

@@ -2,7 +2,7 @@
 
 #include "hpcrun/base/kernel-text.h"
 #include "hpcrun/code/module-instances.h"
-#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/perf-events.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/output-directory.h"
 #include "hpcrun/process/process.h"
@@ -38,7 +38,7 @@ void kernel_code_init(void)
 
 void kernel_code_begin(void)
 {
-    if (perf_rings_see_kernel())
+    if (perf_events_see_kernel())
         modules_add_kernel(kernel.start, kernel.boot);
     else
         kernel.offsets = NULL; /* no node is in its code */

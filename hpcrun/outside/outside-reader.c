@@ -6,8 +6,10 @@
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/memory-limit.h"
 #include "hpcrun/outside/outside-worker.h"
+#include "hpcrun/outside/perf-events.h"
 #include "hpcrun/outside/perf-rights.h"
 #include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/stack-copies.h"
 #include "hpcrun/outside/watched-ends.h"
 #include "hpcrun/outside/traced-processes.h"
 #include "hpcrun/process/process.h"
@@ -44,7 +46,7 @@ static struct {
     unsigned missing;                /* threads without events */
     bool has_begun;                  /* of a command: it is executed */
     uint64_t images;                 /* that have or had a worker */
-    uint64_t unmeasured;             /* processes without a worker, since there were too many */
+    int64_t unmeasured[3];           /* processes without a worker, by `lack`; the first number means nothing */
     uint64_t too_late;               /* that had ended before their worker could look at them */
     bool is_damaged;                 /* a worker has failed */
     uint64_t until;                  /* CLOCK_MONOTONIC of the last record, or later */
@@ -130,10 +132,18 @@ static void watch_end(struct traced *process)
         note_end(process->pid);
 }
 
+static void set_lack(struct traced *process, int lack)
+{
+    reader.unmeasured[process->lack]--;
+    reader.unmeasured[lack]++;
+    process->lack = lack;
+}
+
 /* Gives the image a worker, unless there are too many, of hpcrun's or of the user's processes, or too little memory. */
 static void begin_worker(struct traced *process)
 {
-    process->queue = memory_limit_is_reached() ? NULL : record_queue_take();
+    bool has_memory = !memory_limit_is_reached();
+    process->queue = has_memory ? record_queue_take() : NULL;
     if (process->queue)
         put_maps(process->queue, process->maps);
     pid_t reader_pid = getpid();
@@ -144,15 +154,13 @@ static void begin_worker(struct traced *process)
         reader.images++;
         memory_limit_begin();
         watch_end(process);
-        reader.unmeasured -= process->is_unmeasured;
-        process->is_unmeasured = false;
+        set_lack(process, LACKS_NOTHING);
         return;
     }
     if (process->queue)
         record_queue_give_back(process->queue);
     process->queue = NULL;
-    reader.unmeasured += !process->is_unmeasured;
-    process->is_unmeasured = true;
+    set_lack(process, has_memory ? LACKS_ROOM : LACKS_MEMORY);
 }
 
 /* Workers that have their last record, until they end. */
@@ -194,6 +202,7 @@ static void reap(void)
         if (waitpid(its->worker, &status, WNOHANG) != its->worker)
             continue;
         note_end_of_worker(status);
+        stack_copies_gather(its->queue);
         record_queue_give_back(its->queue);
         *its = endings[--ending_count];
     }
@@ -237,7 +246,7 @@ static void on_begin(const struct task_record *task)
         return;
     process = traced_add((int)task->pid, task->time);
     if (!process) {
-        reader.unmeasured++;
+        reader.unmeasured[LACKS_ROOM]++;
         return;
     }
     process->threads = 1;
@@ -247,7 +256,7 @@ static void on_begin(const struct task_record *task)
     traced_maps_share(process, parent);
 }
 
-static void on_exec(struct traced *process, const char *name, uint64_t time)
+static void on_exec(struct traced *process, const char name[PROCESS_NAME], uint64_t time)
 {
     end_worker(process, QUEUE_EXEC);
     if (strcmp(name, OUTSIDE_PROGRAM) == 0) { /* what it measures is its own */
@@ -257,8 +266,7 @@ static void on_exec(struct traced *process, const char *name, uint64_t time)
     traced_maps_clear(process);
     process->began = time;
     process->has_exec = true;
-    memset(process->name, 0, sizeof process->name);
-    memcpy(process->name, name, strnlen(name, sizeof process->name));
+    memcpy(process->name, name, sizeof process->name);
     reader.has_begun |= process->is_given;
     if (process->is_given && !reader.work->gains_rights)
         begin_worker(process);
@@ -308,9 +316,13 @@ static bool is_needless(const struct traced *process, const struct perf_event_he
 
 static void on_record(const struct perf_event_header *record)
 {
-    const char *name;
-    if (record->type == PERF_RECORD_FORK) {
-        on_begin((const struct task_record *)record);
+    char name[PROCESS_NAME];
+    if (!perf_events_have(record))
+        return;
+    stack_copies_lose(perf_record_lost(record));
+    const struct task_record *begun = perf_record_begin(record);
+    if (begun) {
+        on_begin(begun);
         return;
     }
     struct traced *process = traced_find(perf_record_pid(record));
@@ -318,7 +330,7 @@ static void on_record(const struct perf_event_header *record)
         return;
     if (record->type == PERF_RECORD_MMAP2)
         on_map(process, record);
-    if (perf_record_is_exec(record, &name)) {
+    if (perf_record_is_exec(record, name)) {
         on_exec(process, name, perf_record_time(record));
         return;
     }
@@ -339,16 +351,21 @@ static void on_record(const struct perf_event_header *record)
 static int open_process(int pid)
 {
     process.pid = pid;
-    return perf_rings_open(&reader.missing);
+    return perf_events_open(&reader.missing);
 }
 
 static bool open_events(void)
 {
     const struct outside_work *work = reader.work;
     kernel_code_init();
-    perf_rings_prepare(&process.config.events[0], work->command && !reader.has_begun, memory_limit_of_rings());
     int pid = work->is_all ? -1 : reader.given.pids[0];
-    bool is_open = work->is_all    ? perf_rights_suffice(pid, perf_rings_open_system())
+    int error = perf_rings_map(memory_limit_of_rings(), work->is_all);
+    if (error == 0)
+        error = perf_events_prepare(&process.config.events[0], work->command && !reader.has_begun);
+    if (!perf_rights_suffice(pid, error))
+        return false;
+    stack_copies_begin();
+    bool is_open = work->is_all    ? perf_rights_suffice(pid, perf_events_open_system())
                    : work->command ? perf_rights_suffice(pid, open_process(pid))
                                    : given_open(&reader.given, open_process);
     if (is_open && reader.missing)
@@ -437,12 +454,12 @@ static bool begin_system(void)
 /* The command has begun, and the kernel ends its events, since it gains rights. */
 static bool begin_with_rights(void)
 {
-    perf_rings_await_end();
+    perf_events_await_end();
     struct traced *given = traced_find(reader.given.pids[0]);
     return open_events() && given && begin_running(given);
 }
 
-/* A bit longer than what was asked for: see perf-rings.h. */
+/* A bit longer than what was asked for: see perf-events.h. */
 static uint64_t outside_period(uint64_t period)
 {
     return (period + period / 37) | 1;
@@ -504,7 +521,28 @@ static uint64_t cpu_of(int who)
            (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
 }
 
-/* "measured from outside: 3 programs; reading took 0.012 s CPU" */
+static void add_copies(struct text *line)
+{
+    struct copy_range range = stack_copies_range();
+    if (range.least == range.most)
+        return;
+    text_add(line, ", copies of stacks had ");
+    text_add_number(line, range.least);
+    text_add(line, " to ");
+    text_add_number(line, range.most);
+    text_add(line, " KB");
+}
+
+static void add_unmeasured(struct text *line, const char *why, int64_t processes)
+{
+    if (processes == 0)
+        return;
+    text_add(line, why);
+    text_add_number(line, (uint64_t)processes);
+    text_add(line, " processes were not measured");
+}
+
+/* "measured from outside: 3 programs; reading took 0.012 s CPU, copies of stacks had 4 to 60 KB" */
 static void report_reading(void)
 {
     char buffer[256];
@@ -515,15 +553,13 @@ static void report_reading(void)
     text_add(&line, "; reading took ");
     text_add_decimal(&line, (cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN)) / 1000000, 3);
     text_add(&line, " s CPU");
+    add_copies(&line);
     if (reader.too_late) {
         text_add(&line, "; not measured, since they ended before hpcrun had looked at them: ");
         text_add_number(&line, reader.too_late);
     }
-    if (reader.unmeasured) {
-        text_add(&line, record_queues_have_refused() ? "; memory was used up (--memory): " : "; too many at once: ");
-        text_add_number(&line, reader.unmeasured);
-        text_add(&line, " processes were not measured");
-    }
+    add_unmeasured(&line, "; too many at once: ", reader.unmeasured[LACKS_ROOM]);
+    add_unmeasured(&line, "; memory was used up (--memory): ", reader.unmeasured[LACKS_MEMORY]);
     report_init();
     if (process.config.quiet)
         report_log(&line);
@@ -554,8 +590,14 @@ static void keep_to_memory_limit(void)
 static void begin_to_catch(struct traced *process)
 {
     const void *note = process->queue && !process->is_told ? record_queue_told(process->queue) : NULL;
-    process->is_caught |= note && catchers_watch(process->pid, note);
-    process->is_told |= note != NULL;
+    if (!note)
+        return;
+    int error = catchers_watch(process->pid, note);
+    process->is_told = true;
+    process->is_caught = error == 0;
+    if (error != 0)
+        diag_note(NULL, "process %d: frames of its interpreter can't be read: %s%s", process->pid, strerror(-error),
+                  error == -EMFILE ? " (ulimit -n)" : "");
 }
 
 static int time_to_wait(bool waits_for_exec)
@@ -583,14 +625,16 @@ int outside_read(const struct outside_work *work)
         runs = work->is_all || reader.running > 0;
         if (waits_for_exec && reader.has_begun && work->gains_rights)
             runs = begin_with_rights();
+        if (!waits_for_exec)
+            stack_copies_fit(on_record);
         reap();
     }
-    perf_rings_stop();
+    perf_events_stop();
     perf_rings_read(true, on_record);
     traced_visit(end_measurement);
     reap_all();
     bool is_empty = !work->is_all && reader.images == 0;
-    if (!is_good || (is_empty && reader.unmeasured == 0))
+    if (!is_good || (is_empty && reader.unmeasured[LACKS_ROOM] + reader.unmeasured[LACKS_MEMORY] == 0))
         return 1;
     fds_init();
     kernel_code_save();

@@ -1,6 +1,6 @@
 /* What the measurement file and the summary ask of sample sources (source/sample-source.h): from outside,
  * there is one. */
-#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/perf-events.h"
 
 #include "hpcrun/base/text-buffer.h"
 #include "hpcrun/source/sample-source.h"
@@ -10,7 +10,7 @@ const char *sources_fallback_reason(void)
 {
     static char buffer[256];
     struct text reason = TEXT(buffer);
-    if (!perf_rings_see_kernel())
+    if (!perf_events_see_kernel())
         perf_explain_refusal(&reason, -EACCES);
     return buffer;
 }

@@ -9,7 +9,7 @@
 #include "hpcrun/outside/foreign-waits.h"
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/linked-agents.h"
-#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/perf-events.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
@@ -36,7 +36,7 @@ static struct {
     bool is_main;
     bool has_news; /* records that are not in the file */
     uint64_t period;
-    uint64_t lost;       /* samples */
+    uint64_t lost, refused; /* samples: they came too fast; there was no memory for them */
     bool has_told;       /* the reader knows what an agent needs to be read */
     uint64_t to_catch, missed; /* samples since then; those whose memory was not read at their instant */
     uint64_t throttled;  /* times that the kernel held samples back */
@@ -80,6 +80,17 @@ static void on_lost(uint64_t samples)
     foreign_threads_lose(samples, worker.period);
 }
 
+static void on_refused(uint64_t samples)
+{
+    worker.refused += samples;
+    foreign_threads_lose(samples, worker.period);
+}
+
+static void on_sample(const struct perf_sample *sample)
+{
+    record_queue_ask(worker.queue, foreign_threads_sample(sample));
+}
+
 static void on_throttled(void)
 {
     worker.throttled++;
@@ -98,7 +109,7 @@ static void on_end(int tid, uint64_t time)
 }
 
 static const struct perf_visitor visitor = {.map = foreign_modules_add,
-                                            .sample = foreign_threads_sample,
+                                            .sample = on_sample,
                                             .lost = on_lost,
                                             .throttled = on_throttled,
                                             .begin = on_begin,
@@ -132,7 +143,7 @@ static void tell_reader(void)
 /* Looks at waiting threads come in between, in the order of time. */
 static void visit_records(uint64_t until)
 {
-    uint64_t lost = record_queue_lost(worker.queue);
+    uint64_t lost = record_queue_lost(worker.queue), refused = record_queue_refused(worker.queue);
     for (;;) {
         const struct perf_event_header *record = record_queue_first(worker.queue);
         const struct perf_sample *look = waits_first(record ? perf_record_time(record) : until);
@@ -142,7 +153,7 @@ static void visit_records(uint64_t until)
         if (look) {
             caught_use(look->caught);
             if (record_queues_refuse_now())
-                on_lost(1);
+                on_refused(1);
             else
                 foreign_threads_sample(look);
             waits_remove_first();
@@ -153,6 +164,8 @@ static void visit_records(uint64_t until)
     }
     if (lost)
         on_lost(lost);
+    if (refused)
+        on_refused(refused);
 }
 
 /* ---- the end ---- */
@@ -166,7 +179,7 @@ static void add_seconds(struct text *line, uint64_t ns)
 /* The part of its CPU time that a thread can have after its last sample is no loss. */
 static bool lacks_kernel(struct foreign_time time)
 {
-    return !perf_rings_see_kernel() && time.used > time.sampled + time.used / 100 + MOST_REST_NS;
+    return !perf_events_see_kernel() && time.used > time.sampled + time.used / 100 + MOST_REST_NS;
 }
 
 /* Begins a part of the line, if there is something to report. */
@@ -194,8 +207,11 @@ static void report_losses(void)
     text_add(&line, "]: ");
     if (begin_part(&line, &separator, worker.lost)) {
         text_add_number(&line, worker.lost);
-        text_add(&line, " samples are lost: ");
-        text_add(&line, record_queues_have_refused() ? "memory was used up (--memory)" : "reading them was too slow");
+        text_add(&line, " samples are lost: reading them was too slow");
+    }
+    if (begin_part(&line, &separator, worker.refused)) {
+        text_add_number(&line, worker.refused);
+        text_add(&line, " samples are lost: memory was used up (--memory)");
     }
     if (begin_part(&line, &separator, worker.throttled)) {
         text_add(&line, "times are too short: the kernel held samples back ");

@@ -49,9 +49,30 @@ struct lost_record {
 
 /* ---- all records ---- */
 
+/* The least size of a record that has its fields. */
+static size_t least_size(unsigned type)
+{
+    switch (type) {
+    case PERF_RECORD_SAMPLE:
+    case PERF_RECORD_CAUGHT: return sizeof(struct sample_record);
+    case PERF_RECORD_MMAP2: return sizeof(struct map_record) + sizeof(struct trailer);
+    case PERF_RECORD_COMM: return sizeof(struct name_record) + sizeof(struct trailer);
+    case PERF_RECORD_FORK:
+    case PERF_RECORD_EXIT: return sizeof(struct task_record);
+    case PERF_RECORD_LOST: return sizeof(struct lost_record);
+    default: return sizeof(struct perf_event_header);
+    }
+}
+
+/* Its type; 0, which is none of those above, if it lacks fields. */
+static unsigned type_of(const struct perf_event_header *record)
+{
+    return record->size < least_size(record->type) ? 0 : record->type;
+}
+
 static bool has_fields(const struct perf_event_header *record)
 {
-    return record->type == PERF_RECORD_SAMPLE || record->type == PERF_RECORD_CAUGHT;
+    return type_of(record) == PERF_RECORD_SAMPLE || type_of(record) == PERF_RECORD_CAUGHT;
 }
 
 uint64_t perf_record_time(const struct perf_event_header *record)
@@ -64,10 +85,20 @@ int perf_record_tid(const struct perf_event_header *record)
     return (int)(has_fields(record) ? ((const struct sample_record *)record)->tid : trailer_of(record).tid);
 }
 
+uint64_t perf_record_event(const struct perf_event_header *record)
+{
+    return type_of(record) == PERF_RECORD_SAMPLE ? ((const struct sample_record *)record)->id : trailer_of(record).id;
+}
+
+uint64_t perf_record_lost(const struct perf_event_header *record)
+{
+    return type_of(record) == PERF_RECORD_LOST ? ((const struct lost_record *)(const void *)record)->lost : 0;
+}
+
 /* Sample, mapping, name, begin and end have it at the same place. */
 int perf_record_pid(const struct perf_event_header *record)
 {
-    switch (record->type) {
+    switch (type_of(record)) {
     case PERF_RECORD_SAMPLE:
     case PERF_RECORD_CAUGHT:
     case PERF_RECORD_MMAP2:
@@ -78,10 +109,19 @@ int perf_record_pid(const struct perf_event_header *record)
     }
 }
 
-bool perf_record_is_exec(const struct perf_event_header *record, const char **name)
+const struct task_record *perf_record_begin(const struct perf_event_header *record)
 {
-    *name = ((const struct name_record *)record)->name;
-    return record->type == PERF_RECORD_COMM && (record->misc & PERF_RECORD_MISC_COMM_EXEC);
+    return type_of(record) == PERF_RECORD_FORK ? (const struct task_record *)record : NULL;
+}
+
+bool perf_record_is_exec(const struct perf_event_header *record, char name[PROCESS_NAME])
+{
+    bool is_exec = type_of(record) == PERF_RECORD_COMM && (record->misc & PERF_RECORD_MISC_COMM_EXEC);
+    size_t room = is_exec ? record->size - sizeof(struct name_record) - sizeof(struct trailer) : 0;
+    memset(name, 0, PROCESS_NAME);
+    if (is_exec)
+        memcpy(name, ((const struct name_record *)record)->name, room < PROCESS_NAME - 1 ? room : PROCESS_NAME - 1);
+    return is_exec;
 }
 
 /* ---- mappings ---- */
@@ -91,7 +131,7 @@ void perf_record_mapping(const struct perf_event_header *record, struct mapping 
     const struct map_record *map = (const void *)record;
     size_t fixed = sizeof *map + sizeof(struct trailer);
     *mapping = (struct mapping){0};
-    if (record->size <= fixed)
+    if (type_of(record) != PERF_RECORD_MMAP2)
         return;
     mapping->start = map->start;
     mapping->end = map->start + map->size;
@@ -165,16 +205,17 @@ static bool take_sample(struct perf_sample *sample, const struct perf_event_head
     memcpy(sample->registers, at, registers);
     memcpy(&bytes, at + registers, sizeof bytes);
     at += registers + sizeof bytes;
-    if (bytes > 0 && (uint64_t)(end - at) >= bytes + sizeof valid)
+    if (bytes > 0 && bytes <= (uint64_t)(end - at) && (uint64_t)(end - at) - bytes >= sizeof valid)
         memcpy(&valid, at + bytes, sizeof valid);
     sample->stack = at;
+    sample->copy_bytes = bytes;
     sample->stack_bytes = valid < bytes ? valid : bytes;
     return true;
 }
 
 bool perf_record_is_switch(const struct perf_event_header *record)
 {
-    return record->type == PERF_RECORD_SAMPLE && ((const struct sample_record *)record)->period == SWITCH_PERIOD;
+    return type_of(record) == PERF_RECORD_SAMPLE && ((const struct sample_record *)record)->period == SWITCH_PERIOD;
 }
 
 bool perf_records_have_equal_registers(const struct perf_event_header *a, const struct perf_event_header *b)
@@ -188,15 +229,13 @@ void perf_record_visit(const struct perf_event_header *record, const struct perf
 {
     const struct task_record *task = (const void *)record;
     struct perf_sample sample;
-    switch (record->type) {
+    switch (type_of(record)) {
     case PERF_RECORD_MMAP2: visit_map(visitor, record); break;
     case PERF_RECORD_SAMPLE:
         if (!perf_record_is_switch(record) && take_sample(&sample, record))
             visitor->sample(&sample);
         break;
-    case PERF_RECORD_LOST:
-        visitor->lost(((const struct lost_record *)(const void *)record)->lost);
-        break;
+    case PERF_RECORD_LOST: visitor->lost(perf_record_lost(record)); break;
     case PERF_RECORD_THROTTLE: visitor->throttled(); break;
     case PERF_RECORD_FORK: visitor->begin((int)task->tid, task->time); break;
     case PERF_RECORD_EXIT: visitor->end((int)task->tid, task->time); break;

@@ -36,7 +36,7 @@ struct perf_sample {
     bool is_64_bit;        /* and the thread has registers of its own: it is none of the kernel's */
     uint64_t registers[SAMPLED_REGISTER_COUNT];
     const uint8_t *stack;
-    size_t stack_bytes;
+    size_t stack_bytes, copy_bytes; /* that are there; that the event's copies have at most */
     const struct caught *caught; /* of a look: memory that was read at its instant (caught-memory.h); NULL: none */
     const uint64_t *kernel; /* frames of the kernel, innermost first: struct increment */
     unsigned kernel_count;
@@ -54,8 +54,9 @@ struct perf_visitor {
 };
 void perf_record_visit(const struct perf_event_header *record, const struct perf_visitor *visitor);
 
-/* CLOCK_MONOTONIC of a record, and the process and thread that it is of: of a begin, the new process. */
+/* CLOCK_MONOTONIC of a record, the id of its event, and the process and thread that it is of: of a begin, the new process. */
 uint64_t perf_record_time(const struct perf_event_header *record);
+uint64_t perf_record_event(const struct perf_event_header *record);
 int perf_record_pid(const struct perf_event_header *record);
 int perf_record_tid(const struct perf_event_header *record);
 
@@ -65,6 +66,9 @@ bool perf_record_is_switch(const struct perf_event_header *record);
 /* Whether two samples have the same registers, of 64-bit code. */
 bool perf_records_have_equal_registers(const struct perf_event_header *a, const struct perf_event_header *b);
 
+/* The number of samples that PERF_RECORD_LOST reports; 0: it is another record. */
+uint64_t perf_record_lost(const struct perf_event_header *record);
+
 /* PERF_RECORD_FORK and PERF_RECORD_EXIT: begin and end of a thread. The first one of a process has another
  * process as its parent. */
 struct task_record {
@@ -73,8 +77,12 @@ struct task_record {
     uint64_t time;
 };
 
-/* Whether the process has a new program from here on. Its name, of 16 bytes at most, is in *name. */
-bool perf_record_is_exec(const struct perf_event_header *record, const char **name);
+/* The record of a begin; NULL: it is another one. */
+const struct task_record *perf_record_begin(const struct perf_event_header *record);
+
+/* Whether the process has a new program from here on, and its name. */
+#define PROCESS_NAME 16
+bool perf_record_is_exec(const struct perf_event_header *record, char name[PROCESS_NAME]);
 
 /* What PERF_RECORD_MMAP2 says; without a path if it is damaged. */
 void perf_record_mapping(const struct perf_event_header *record, struct mapping *mapping);

@@ -1,7 +1,7 @@
 #include "hpcrun/outside/perf-rights.h"
 
 #include "hpcrun/base/text-buffer.h"
-#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/perf-events.h"
 #include "hpcrun/source/source-perf.h"
 #include "lib/diag.h"
 
@@ -47,5 +47,5 @@ bool perf_rights_suffice(int pid, int error)
 
 bool perf_rights_check(int pid)
 {
-    return perf_rights_suffice(pid, perf_rings_probe(pid));
+    return perf_rights_suffice(pid, perf_events_probe(pid));
 }

@@ -1,49 +1,37 @@
-/* What the kernel reports of measured processes: perf events on their threads, each with a ring buffer of its CPU,
- * which threads and processes that begin later inherit.
+/* The rings that perf's records come through: a ring buffer for each CPU, to which events write (perf-events.h). A ring
+ * belongs to an event of this process that has no samples, so it stays when others end.
  *
- *   event     the software task clock of a thread: a sample for each period of its CPU time. The period
- *             can't be random from outside, as it is in a preloaded run (source/sample-source.h). It is a
- *             bit longer than what was asked for, so that it is no multiple of a round number.
- *   records   perf-records.h */
+ * records   perf-records.h */
 #ifndef HPCRUN_OUTSIDE_PERF_RINGS_H
 #define HPCRUN_OUTSIDE_PERF_RINGS_H
 
-#include "hpcrun/config/run-config.h"
-#include "hpcrun/outside/perf-records.h"
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* Whether this process may sample that one: 0, or a negative errno. */
-int perf_rings_probe(int pid);
+#define MAX_CPUS 1024
 
-/* What will be opened. `at_exec`: samples begin with the next exec. The rings take at most most_bytes. */
-void perf_rings_prepare(const struct event *event, bool at_exec, size_t most_bytes);
+/* Maps a ring for each CPU that is online, all of them at most most_bytes, unless there are some. `wakes_late`: wait until
+ * one is half full. Returns 0, or a negative errno. */
+int perf_rings_map(size_t most_bytes, bool wakes_late);
 
-/* Of all rings. */
+/* Of all rings; and of the smallest one. */
 size_t perf_rings_bytes(void);
+size_t perf_rings_least_bytes(void);
 
-/* Opens the events for all threads of `process` (process/process.h). Returns 0, or a negative errno. Adds the
- * number of threads that have no events, since there were no descriptors for them, to *missing. */
-int perf_rings_open(unsigned *missing);
-
-/* The same for all processes, also those that begin later: an event on each CPU. Threads of the kernel have samples, too.
- * Only with privileges. perf_rings_probe(-1): whether it is allowed. */
-int perf_rings_open_system(void);
-
-/* Whether samples include those in the kernel. */
-bool perf_rings_see_kernel(void);
-
-/* Waits until a ring is a quarter full (of the system's: half), until another descriptor is ready, or for a time, ms. */
+/* Waits until a ring has 16 KB (wakes_late: is half full), until another descriptor is ready, or for a time, ms. */
 void perf_rings_wait(int other, int milliseconds);
 
 /* Takes the records from the rings in the order of their times. The youngest of them stay there, unless these
  * are the last ones. Returns until which time there is none left. */
 uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_header *record));
 
-/* Whether a sample of this event counts for the thread, or is there twice. *opener is the thread's: 0 before
- * its first sample. */
-bool perf_rings_counts(int tid, uint64_t event, int *opener);
+/* While perf_rings_read visits a record: whether a ring was so full since the reading before that the kernel may have
+ * lost any record. */
+bool perf_rings_are_full(void);
 
-/* For threads that are woken at each sample (perf-switches.h): the rings, of perf_rings_cpus(), and what events have
- * been opened with. False: CPU i has no ring. `head` and `tail` are the kernel's positions. */
+/* The rings, of perf_rings_cpus(). False: CPU i has none. `head` and `tail` are the kernel's positions. */
 struct perf_ring {
     unsigned cpu;
     int fd;
@@ -53,20 +41,5 @@ struct perf_ring {
 };
 unsigned perf_rings_cpus(void);
 bool perf_rings_at(unsigned i, struct perf_ring *ring);
-const struct perf_event_attr *perf_rings_attributes(void);
-
-/* Lets each sample in a ring send a signal to a thread of this process. */
-void perf_rings_alarm(unsigned i, int tid, int signal);
-
-/* While perf_rings_read visits a record: whether a ring was so full since the reading before that the kernel may have
- * lost any record. */
-bool perf_rings_are_full(void);
-
-/* Stops all events; the rings can still be read. */
-void perf_rings_stop(void);
-
-/* Waits until the kernel has ended the events of a program that gains rights, and forgets them: it does so a moment
- * after it has reported the exec. Events that are opened later stay. */
-void perf_rings_await_end(void);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/outside/measured-process.h"
+#include "hpcrun/outside/perf-events.h"
+#include "hpcrun/outside/perf-records.h"
 #include "hpcrun/process/process.h"
 
 #include <errno.h>
@@ -20,7 +22,7 @@ static struct {
 
 static struct perf_event_attr attributes(void)
 {
-    struct perf_event_attr attr = *perf_rings_attributes();
+    struct perf_event_attr attr = *perf_events_attributes();
     attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
     attr.sample_period = SWITCH_PERIOD;
     attr.sample_stack_user = 0;

@@ -7,15 +7,16 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define QUEUE_BYTES  (1u << 20) /* a power of two */
-#define RESERVED     (128u << 10) /* for records that are no samples */
+#define RESERVED (128u << 10) /* for records that are no samples */
 
 /* Positions are those of bytes since the begin; a record is never in two parts. */
 struct record_queue {
     _Atomic uint64_t head, tail;
     _Atomic uint32_t bell; /* a futex */
     _Atomic uint32_t end;  /* enum queue_end */
-    _Atomic uint64_t lost, dropped_at;
+    _Atomic uint64_t lost, refused, dropped_at;
+    _Atomic uint64_t asked[COPY_SIZES + 1]; /* struct copy_demand */
+    uint64_t lost_to_say; /* the writer's: of `lost`, since the last record_queue_demand */
     uint64_t woken; /* the writer's: `head` when the reader was last woken; UINT64_MAX: it is not woken */
     bool is_taken;  /* the writer's */
     _Atomic bool is_told;
@@ -25,7 +26,7 @@ struct record_queue {
 
 static struct {
     _Alignas(4096) _Atomic uint64_t until;
-    _Atomic bool refuses, has_refused, has_notes;
+    _Atomic bool refuses, has_notes;
     struct record_queue all[];
 } *queues;
 
@@ -96,8 +97,10 @@ void record_queue_put(struct record_queue *queue, const struct perf_event_header
     uint64_t room = QUEUE_BYTES - (is_sample || record->type == PERF_RECORD_CAUGHT ? RESERVED : 0);
     if (is_empty)
         tail = at;
-    if (at + record->size - tail > room || (is_sample && record_queues_refuse_now())) {
-        atomic_fetch_add(&queue->lost, is_sample);
+    bool is_refused = is_sample && record_queues_refuse_now();
+    if (at + record->size - tail > room || is_refused) {
+        atomic_fetch_add(is_refused ? &queue->refused : &queue->lost, is_sample);
+        queue->lost_to_say += is_sample && !is_refused;
         if (!is_sample)
             atomic_store(&queue->dropped_at, perf_record_time(record));
         return;
@@ -110,21 +113,22 @@ void record_queue_put(struct record_queue *queue, const struct perf_event_header
     atomic_store(&queue->head, at + record->size);
 }
 
+void record_queue_demand(struct record_queue *queue, struct copy_demand *demand)
+{
+    for (unsigned i = 0; i <= COPY_SIZES; i++)
+        demand->asked[i] += atomic_exchange(&queue->asked[i], 0);
+    demand->lost += queue->lost_to_say;
+    queue->lost_to_say = 0;
+}
+
 void record_queues_refuse(bool refuses)
 {
     atomic_store(&queues->refuses, refuses);
-    if (refuses)
-        atomic_store(&queues->has_refused, true);
 }
 
 bool record_queues_refuse_now(void)
 {
     return atomic_load(&queues->refuses);
-}
-
-bool record_queues_have_refused(void)
-{
-    return atomic_load(&queues->has_refused);
 }
 
 static void ring(struct record_queue *queue)
@@ -192,6 +196,11 @@ uint64_t record_queue_lost(struct record_queue *queue)
     return atomic_exchange(&queue->lost, 0);
 }
 
+uint64_t record_queue_refused(struct record_queue *queue)
+{
+    return atomic_exchange(&queue->refused, 0);
+}
+
 uint64_t record_queue_dropped_at(const struct record_queue *queue)
 {
     return atomic_load(&queue->dropped_at);
@@ -212,6 +221,11 @@ bool record_queues_have_notes(void)
 const void *record_queue_told(const struct record_queue *queue)
 {
     return atomic_load(&queue->is_told) ? queue->note : NULL;
+}
+
+void record_queue_ask(struct record_queue *queue, uint64_t bytes)
+{
+    atomic_fetch_add(&queue->asked[copy_size_for(bytes)], 1);
 }
 
 enum queue_end record_queue_ended(const struct record_queue *queue)

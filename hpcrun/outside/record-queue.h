@@ -4,6 +4,8 @@
 #ifndef HPCRUN_OUTSIDE_RECORD_QUEUE_H
 #define HPCRUN_OUTSIDE_RECORD_QUEUE_H
 
+#include "hpcrun/outside/copy-size.h"
+
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +13,8 @@
 
 struct record_queue;
 
-#define MAX_QUEUES 512
+#define MAX_QUEUES  512
+#define QUEUE_BYTES (2u << 20) /* a power of two; all queues have 1 GB of addresses */
 
 /* Maps all queues, before the first fork. Their pages take memory when they are first used. False: out of memory. */
 bool record_queues_map(void);
@@ -25,7 +28,7 @@ void record_queue_give_back(struct record_queue *queue);
 /* Appends a record. If there is no room, it is lost; samples leave room for other records. */
 void record_queue_put(struct record_queue *queue, const struct perf_event_header *record);
 
-/* From now on, or no longer, samples are not taken: they are lost. */
+/* From now on, or no longer, samples are refused: they are not taken. */
 void record_queues_refuse(bool refuses);
 
 /* Its reader looks by itself: it is not woken. So another thread than that of the other queues may write to it. */
@@ -43,6 +46,9 @@ void record_queues_wake(uint64_t until);
 enum queue_end { QUEUE_OPEN, QUEUE_PROCESS_ENDED, QUEUE_EXEC, QUEUE_MEASUREMENT_ENDED };
 void record_queue_end(struct record_queue *queue, enum queue_end why);
 
+/* Adds what the reader has asked for, and the samples that were lost, since the last call. */
+void record_queue_demand(struct record_queue *queue, struct copy_demand *demand);
+
 /* ---- for the reader ---- */
 
 /* The first record, NULL: there is none; and its removal. */
@@ -51,15 +57,17 @@ const struct perf_event_header *record_queue_first(struct record_queue *queue);
 const struct perf_event_header *record_queue_after(struct record_queue *queue, const struct perf_event_header *record);
 void record_queue_remove_first(struct record_queue *queue);
 
-/* Whether samples are refused now, and whether some were. */
 bool record_queues_refuse_now(void);
-bool record_queues_have_refused(void);
 
-/* The number of samples that were lost since the last call. */
+/* The numbers of samples since the last call for which there was no room, and that were refused. */
 uint64_t record_queue_lost(struct record_queue *queue);
+uint64_t record_queue_refused(struct record_queue *queue);
 
 /* The time of the youngest lost record that was no sample; 0: none was lost. */
 uint64_t record_queue_dropped_at(const struct record_queue *queue);
+
+/* A sample asked for a copy of its stack with so many bytes. */
+void record_queue_ask(struct record_queue *queue, uint64_t bytes);
 
 /* A note for the writer, of up to QUEUE_NOTE_BYTES, once. */
 #define QUEUE_NOTE_BYTES 1024

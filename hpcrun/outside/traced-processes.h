@@ -7,6 +7,7 @@
 #define HPCRUN_OUTSIDE_TRACED_PROCESSES_H
 
 #include "hpcrun/outside/mapping.h"
+#include "hpcrun/outside/perf-records.h"
 #include "hpcrun/outside/record-queue.h"
 #include "lib/measurement-format.h"
 
@@ -23,7 +24,7 @@ struct traced {
     struct traced *next; /* with a pid of the same slot */
     int pid, parent;
     bool is_given;       /* by the user; else it is a descendant of such a process */
-    bool is_unmeasured;  /* there is no room for its worker */
+    enum { LACKS_NOTHING, LACKS_ROOM, LACKS_MEMORY } lack; /* why its image can have no worker */
     bool has_exec;       /* its image has begun with an exec that was seen */
     unsigned threads;    /* that live; of a process that is not given */
     uint32_t images;     /* that had workers before this one */
@@ -31,7 +32,7 @@ struct traced {
     uint64_t forked;     /* CLOCK_MONOTONIC of its begin; 0: it was there before */
     int watched;         /* process_end_watch; negative: it is not */
     uint64_t ended;      /* CLOCK_MONOTONIC, after its last record; 0: that it has ended is not known */
-    char name[16];       /* since its last exec; "": unknown */
+    char name[PROCESS_NAME]; /* since its last exec; "": unknown */
     struct traced_map *maps;
     unsigned map_count;
     struct record_queue *queue; /* NULL: its image has no worker */

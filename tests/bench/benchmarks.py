@@ -20,6 +20,8 @@ usage: tests/bench/benchmarks.py [--seconds S] [--rounds N] [--programs A,B] [--
   overhead  CPU time with the profilers against without, alternating: hpcrun with perf allowed and
             denied, perf record -g and --call-graph dwarf, gperftools, at 200, 1000 and 5000/s;
             rates really achieved, size of the output, completeness
+  outside   perf record -g and --call-graph dwarf beside hpcrun --outside and hpcrun, at 200, 1000 and 5000/s:
+            complete paths, CPU time of the program and of the recorder, data
 
 Medians, ratios and 95 % confidence intervals; nothing here passes or fails."""
 import argparse
@@ -30,6 +32,7 @@ import analysis
 import construct_costs
 import handler
 import logical
+import outside
 import overhead
 import programs
 import sample_sources
@@ -39,7 +42,7 @@ import viewer_speed
 import working_threads
 
 SECTIONS = {"unwind": unwind.report, "sources": sample_sources.report, "handler": handler.report, "logical": logical.report,
-            "size": handler.report_sizes, "overhead": overhead.report, "viewer": viewer_speed.report,
+            "size": handler.report_sizes, "overhead": overhead.report, "outside": outside.report, "viewer": viewer_speed.report,
             "analysis": analysis.report, "span": span_from_samples.report, "constructs": construct_costs.report,
             "states": working_threads.report}
 

@@ -1,5 +1,6 @@
 """CPU time with each profiler against without, in alternating runs; and with signals that nobody uses, the floor for
 profilers that sample by signals."""
+import functools
 import os
 import pathlib
 import random
@@ -17,6 +18,15 @@ DENY_PERF = programs.BUILD / "tests" / "tools" / "deny-perf"
 GPERFTOOLS = "/usr/lib/x86_64-linux-gnu/libprofiler.so.0"
 EMPTY_HANDLER = programs.BUILD / "tests" / "tools" / "empty-handler.so"
 CHECKED_CHAINS = 2000  # perf's call chains that are looked at for completeness
+
+
+@functools.cache
+def entry_of(path):
+    """The address of an executable's entry; 0: it is no file; None: it is a Go program."""
+    if not os.path.isfile(path):
+        return 0
+    data = pathlib.Path(path).read_bytes()
+    return None if b"\xff Go buildinf:" in data else struct.unpack_from("<Q", data, 24)[0]
 
 
 class Hpcrun:
@@ -55,19 +65,24 @@ class Perf:
 
     @staticmethod
     def complete(data):
-        """A chain is complete that reaches libc's start of the program or of a thread."""
-        process = subprocess.Popen(["perf", "script", "-i", data, "-F", "ip,sym"], text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        """A chain is complete whose outermost address is at its file's entry, which needs no names, or where libc starts a
+        thread. None for Go, whose stacks begin elsewhere."""
+        process = subprocess.Popen(["perf", "script", "-i", data, "-F", "ip,sym,dso"], text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL)
         chains = good = 0
-        chain = ""
+        last = None
         for line in process.stdout:
-            if line.strip():
-                chain += line
-                continue
-            if chain:
+            frame = re.match(r"\s+(\w+) (.*) \((.*)\)$", line)
+            if frame:
+                last = frame
+            elif last:
+                entry = entry_of(last[3])
+                if entry is None:
+                    good, chains = 0, 0
+                    break
                 chains += 1
-                good += bool(re.search(r"__libc_start|_start\b|clone|start_thread", chain))
-            chain = ""
+                good += 0 <= int(last[1], 16) - entry < 64 or last[2] in ("start_thread", "clone", "__clone3")
+                last = None
             if chains == CHECKED_CHAINS:
                 break
         process.kill()

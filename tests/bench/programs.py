@@ -60,6 +60,26 @@ for (let i = +process.argv[2]; i > 0; i--) {
 """
 
 
+def make_site(folder, pages):
+    """A site for hugo: pages of Markdown with code, and templates that use each other."""
+    rng = random.Random(6)
+    words = text_like(4000, 7).decode().split()
+    (folder / "content").mkdir(parents=True)
+    (folder / "layouts" / "_default").mkdir(parents=True)
+    (folder / "layouts" / "partials").mkdir()
+    (folder / "config.toml").write_text('baseURL = "http://localhost/"\ntitle = "Bench"\n')
+    for name in ("single", "list"):
+        (folder / "layouts" / "_default" / f"{name}.html").write_text('{{ partial "tags.html" . }}{{ .Content }}')
+    (folder / "layouts" / "partials" / "tags.html").write_text(
+        "{{ range $name, $tags := .Site.Taxonomies }}{{ range $tag, $_ := $tags }}{{ $tag | title | markdownify }}{{ end }}{{ end }}")
+    for page in range(pages):
+        text = "".join(f"# {word}\n\n{' '.join(rng.choices(words, k=60))} **{word}**\n\n- a\n  - b\n\n```go\nx := {page}\n```\n\n"
+                       for word in rng.choices(words, k=6))
+        tags = ", ".join(rng.choices(words[:12], k=3))
+        (folder / "content" / f"{page}.md").write_text(f"---\ntitle: P{page}\ntags: [{tags}]\n---\n{text}")
+    return str(folder)
+
+
 def video(frames, width=320, height=240):
     """A y4m file in which a pattern moves over noise."""
     rng = random.Random(4)
@@ -92,6 +112,7 @@ class Programs:
         self.file("Fib.class", java_class.fib_class(max(1, int(105 * seconds))))
         frames = self.file("frames.y4m", video(int(430 * seconds)))
         image = self.file("image.ppm", picture(600, 400))
+        site = make_site(self.directory / "site", int(250 * seconds))
         cc1 = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True,
                              text=True).stdout.strip()
         self.commands = {
@@ -111,6 +132,8 @@ class Programs:
             "imagemagick": ["convert", "-limit", "thread", "1", image, "-resize", "200%",
                             *["-blur", "0x4"] * max(1, int(3 * seconds)), "null:"],
             "primecount": ["primecount", str(int(2e14 * seconds**1.5)), "-t1"],
+            "hugo": ["hugo", "-s", site, "-d", str(self.directory / "public")],
+            "ripgrep": ["rg", "-j1", "-c", r"\w+ (\w+) \w*q\w*", large],
             "contexts": [BUILD / "tests" / "programs" / "bench" / "contexts", str(int(1e6 * seconds))],
         }
 

@@ -27,7 +27,7 @@ FUZZ_TARGET measurement_target, arenas_target, perf_map_target, structure_target
     eh_frame_target, debug_line_target, debug_info_target, cfi_target,
     config_target, outside_target, set_index_target, process_list_target, database_target, run_json_target,
     instructions_json_target, timeline_target, elf_notes_target, go_table_target, memory_test_target, split_debug_target,
-    kernel_symbols_target;
+    kernel_symbols_target, perf_records_target;
 
 /* Places for readers that want a path. The result of input_file is "/proc/self/fd/N"; the one of
  * input_folder is a directory, which has a file of this name and these bytes and keeps its other

@@ -25,6 +25,7 @@ static const struct fuzz_target *const targets[] = {
     &database_target,     &run_json_target,    &instructions_json_target,
     &elf_notes_target,    &memory_test_target, &split_debug_target,
     &timeline_target,     &outside_target,     &go_table_target, &kernel_symbols_target,
+    &perf_records_target,
 };
 
 static const struct fuzz_target *target;

@@ -258,10 +258,48 @@ PROCESSES = ("begin 0 71 100 70 0 1000 /bin/sh\nbegin 4 72 101 71 2 2000 /bin/tr
 PERF_MAP = "1000 10 first\n0x1010 20 second name\n1008 8 again\nfff0 ff last\n"
 
 
+# ---- perf's records ----
+
+PERF_LOST, PERF_COMM, PERF_EXIT, PERF_THROTTLE, PERF_FORK, PERF_SAMPLE, PERF_MMAP2, PERF_SWITCH = 2, 3, 4, 5, 7, 9, 10, 14
+PERF_EXEC, PERF_SWITCH_OUT = 1 << 13, 1 << 13
+PERF_KERNEL, PERF_USER = 2**64 - 128, 2**64 - 512
+REGISTERS, REGISTERS_64 = 20, 2
+
+
+def perf_record(kind, *fields, misc=0, time=10**9, trailer=True):
+    """Fields are numbers of 8 bytes, and bytes. All but samples end with pid, tid, time and the event's id."""
+    body = b"".join(field if isinstance(field, bytes) else field.to_bytes(8, "little") for field in fields)
+    body += struct.pack("<IIQQ", 70, 71, time, 5) if trailer else b""
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+def perf_sample(stack, valid, kernel=(), abi=REGISTERS_64, time=10**9):
+    threads, registers = struct.pack("<II", 70, 71), [0x7ffd00001000 + i for i in range(REGISTERS if abi else 0)]
+    chain = [PERF_KERNEL, *kernel, PERF_USER] if kernel else []
+    return perf_record(PERF_SAMPLE, threads, time, 5, 1_027_027, len(chain), *chain, abi, *registers, len(stack),
+                       *([stack, valid] if stack else []), misc=2, time=time, trailer=False)
+
+
+def perf_rings():
+    """Inputs of target-records.c: the place of the first record in the ring, and records."""
+    ids, parents = struct.pack("<II", 70, 71), struct.pack("<IIII", 72, 70, 72, 70)
+    mapping = (ids, 0x5500_0000_0000, 0x4000, 0, struct.pack("<II", 254, 1), 77, 0, struct.pack("<II", 5, 2), b"/bin/p\0\0")
+    stack = bytes(range(256)) * 16
+    records = [perf_record(PERF_MMAP2, *mapping, misc=2), perf_record(PERF_COMM, ids, b"program\0", misc=PERF_EXEC),
+               perf_sample(stack, 4096, kernel=[0xffffffff81000000 + 16 * i for i in range(40)]),
+               perf_record(PERF_FORK, parents, 10**9), perf_record(PERF_SWITCH, misc=PERF_SWITCH_OUT),
+               perf_record(PERF_SWITCH), perf_record(PERF_LOST, 5, 3), perf_sample(stack[:512], 96), perf_sample(b"", 0, abi=0),
+               perf_record(PERF_THROTTLE, 10**9, 5, 5), perf_record(PERF_EXIT, parents, 10**9)]
+    return {"all": struct.pack("<H", 0) + b"".join(records), "split": struct.pack("<H", 1000) + b"".join(records),
+            "backwards": struct.pack("<H", 511) + b"".join(perf_sample(stack[:64], 64, time=10**9 - i) for i in range(5)),
+            "one": struct.pack("<H", 3) + perf_sample(stack[:128], 128)}
+
+
 def all_seeds(build, folder):
     seeds = {
         "measurement": {"all-chunks": measurement().encode(), "children": with_children()},
         "arenas": {"live": sound_arenas(build, folder / "arenas")},
+        "perf-records": perf_rings(),
         "perf-map": {"overlap": PERF_MAP.encode()},
         "structure": {"nested": STRUCTURE.image()},
         "config": {"all": CONFIG.encode()},

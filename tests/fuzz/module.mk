@@ -8,7 +8,7 @@ FUZZ_RUNTIME := $(wildcard $(shell $(FUZZ_CC) -print-runtime-dir 2>/dev/null)/li
 # Two programs: hpcrun and the tools have functions with the same names.
 FUZZ_OF_TOOLS  = measurement arenas perf-map structure elf elf-notes eh-frame debug-line debug-info set-index \
 	split-debug process-list kernel-symbols database timeline run-json instructions-json
-FUZZ_OF_HPCRUN = cfi config go-table outside memory-test
+FUZZ_OF_HPCRUN = cfi config go-table outside perf-records memory-test
 
 # Undefined behavior ends in a trap instruction: half the compile time of a report, and the stack names the line.
 FUZZ_FLAGS = -O1 -g1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fsanitize-trap=undefined
@@ -20,9 +20,10 @@ FUZZ_TOOLS_SOURCES = $(FUZZ_COMMON) $(addprefix tests/fuzz/,measurement-checks.c
 	$(addprefix hpcprof/modules/,structure.c structure-reader.c) $(wildcard hpcstruct/elf/*.c hpcstruct/dwarf/*.c) \
 	$(addprefix viewer-tui/base/,task.c text.c) $(wildcard viewer-tui/metrics/*.c) \
 	$(filter-out %/source-text.c %/syntax.c,$(wildcard viewer-tui/db/*.c))
-FUZZ_HPCRUN_SOURCES = $(FUZZ_COMMON) $(addprefix tests/fuzz/target-,cfi.c config.c go.c memory.c outside.c) \
+FUZZ_HPCRUN_SOURCES = $(FUZZ_COMMON) $(addprefix tests/fuzz/target-,cfi.c config.c go.c memory.c outside.c records.c) \
 	$(wildcard hpcrun/unwind/*.c) $(addprefix hpcrun/,code/module-instances.c config/run-config.c base/own-pages.c \
-	base/text-buffer.c $(addprefix outside/,eh-frame-index.c foreign-memory.c foreign-modules.c go-frames.c module-image.c))
+	base/text-buffer.c $(addprefix outside/,eh-frame-index.c foreign-memory.c foreign-modules.c go-frames.c module-image.c \
+	copy-size.c perf-records.c record-queue.c ring-reader.c) source/kernel-frames.c)
 
 # The address sanitizer does not know about guarded regions, in which stacks of any alignment are read.
 FUZZ_GUARDED = $(call fuzz_objects,tests/fuzz/target-cfi.c tests/fuzz/target-outside.c $(wildcard hpcrun/unwind/*.c) \

@@ -44,9 +44,9 @@ int measured_open(const char *name, int flags)
 
 bool measured_read(uint64_t address, void *to, size_t size)
 {
-    for (size_t i = 0; i < size; i++)
+    for (size_t i = 0; i < size && input_size > 0; i++)
         ((uint8_t *)to)[i] = input[(address + i) % input_size];
-    return true;
+    return input_size > 0; /* 0: the input is for another target */
 }
 
 void measured_link(const char *link, char *to, size_t room)

@@ -4,15 +4,15 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 RANGE = re.compile(r"\[0x([0-9a-f]+)-0x([0-9a-f]+)\)")
+RANGES = re.compile(rf"\{{({RANGE.pattern}( (?=\[)|(?=\}})))*\}}")
 UNKNOWN_FILE = "<unknown file>"
 
 
 def parse_ranges(text):
     """"{[0x10-0x20) [0x30-0x40)}" as a list of pairs."""
-    found = RANGE.findall(text)
-    if text != f"{{{' '.join(f'[0x{begin}-0x{end})' for begin, end in found)}}}":
+    if not RANGES.fullmatch(text):
         raise ValueError(f"bad set of ranges: {text}")
-    return [(int(begin, 16), int(end, 16)) for begin, end in found]
+    return [(int(begin, 16), int(end, 16)) for begin, end in RANGE.findall(text)]
 
 
 class Scope:
@@ -126,16 +126,15 @@ class Structure:
         return found
 
     def _procedure_problems(self, procedure):
-        found = []
-        covered = sorted(pair for scope in procedure.within() if scope.kind == "S"
-                         for pair in scope.ranges)
+        found, scopes = [], list(procedure.within())
+        covered = sorted(pair for scope in scopes if scope.kind == "S" for pair in scope.ranges)
         if any(begin >= end for begin, end in covered + procedure.ranges):
             found.append(f"{procedure}: an empty range")
         if merged(covered) != merged(procedure.ranges):
             found.append(f"{procedure}: statements do not cover it")
         if sum(e - b for b, e in covered) != sum(e - b for b, e in procedure.ranges):
             found.append(f"{procedure}: statements overlap")
-        for scope in procedure.within():
+        for scope in scopes:
             if scope.kind in "AL" and not any(s.kind == "S" for s in scope.within()):
                 found.append(f"{procedure}: {scope} has no statement")
             if scope.kind == "S" and scope.children:

@@ -15,6 +15,7 @@ from test_viewer_timeline import MS, Phases
 from test_viewer_tui import InTerminal
 
 RELAY = BUILD / "tests" / "programs" / "pthread" / "relay"
+CHILD_PATH = BUILD / "tests" / "programs" / "hpcrun" / "child-path"
 THREADS = {"prepare": "relay", "locked": "locker", "after_lock": "waiter", "signaled": "waits_for_signal",
            "tail": "waits_at_barrier"}
 
@@ -45,15 +46,16 @@ class KnownPath(profiling.ProfilingTest):
             try:
                 return check(stages, db)
             except AssertionError:
-                without_cpu = json.loads((db / "run.json").read_text())["processes"][0]["ready"] + self.stolen
+                processes = json.loads((db / "run.json").read_text())["processes"]
+                without_cpu = sum(process["ready"] for process in processes) + self.stolen
                 if min(self.taken_by_others, without_cpu) < 0.02 * sum(stages.values()):
                     raise
         return self.skipTest("other programs had the CPUs")
 
     def check_path(self, stages, db):
         """The path as hpcviewer prints it."""
-        wall = viewer.printed_json("summary", db)["processes"][0]["wall"]
         shown = viewer.printed_json("critical-path", db)
+        wall, = (process["wall"] for process in viewer.printed_json("summary", db)["processes"] if process["pid"] == shown["pid"])
         times = collections.Counter()
         for line in shown["path"]:
             times[line["procedure"].removesuffix("()")] += line["time"]  # in C++: "longest()"
@@ -110,6 +112,15 @@ class Relay(KnownPath):
         """Wake-ups of a killed process are in its arena file."""
         _, db = self.analyze(RELAY, 100, "kill", event="CPUTIME", status=-9)
         self.check_wake_ups(db)
+
+
+class Children(KnownPath):
+    """The path goes over a child that its parent waits for, and one that executes another program."""
+
+    def test_children(self):
+        for event in "REALTIME@f1000", "CPUTIME@f1000":
+            with self.subTest(event):
+                self.check_undisturbed(self.check_path, CHILD_PATH, 150, event=event)
 
 
 class OpenMpPath(openmp_case.OpenMp, KnownPath):

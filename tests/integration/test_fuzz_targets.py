@@ -27,7 +27,7 @@ class FuzzTargets(unittest.TestCase):
 
     def test_each_target(self):
         targets = run_targets.targets(BUILD)
-        self.assertEqual(len(targets), 21)
+        self.assertEqual(len(targets), 22)
         for target in targets:
             with self.subTest(target=target):
                 done = self.run_target(target, "-runs=0")

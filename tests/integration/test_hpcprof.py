@@ -532,15 +532,16 @@ class TextsTest(HpcprofCase):
                 self.assertEqual(self.scenario.database().title, title)
 
     def test_title_of_an_interpreter(self):
-        """Workers of multiprocessing; a script; code with arguments."""
+        """Workers of multiprocessing; a script; code with arguments; a folder or an archive, an argument of a script."""
         fork_server = "from multiprocessing.forkserver import main; main(3)"
         for arguments, title in ((["-c", fork_server], "multiprocessing.forkserver"),
                                  (["-c", f"import sys; {fork_server}", "m.py"], "multiprocessing.forkserver"),
-                                 (["-X", "utf8", "m.py"], "m.py"), (["-c", "import m", "m.py"], "python3")):
+                                 (["-X", "utf8", "m.py"], "m.py"), (["-c", "import m", "m.py"], "python3"),
+                                 (["apps/app"], "app"), (["__main__.py"], "__main__.py"), (["p", "m.py"], "m.py")):
             with self.subTest(arguments=arguments):
                 self.setUp()
                 process = self.process(executable="/usr/bin/python3", arguments=["python3", *arguments])
-                process.names([(1, "f", "/home/m.py", 1)])
+                process.names([(1, "f", "/home/m.py", 1), (2, "g", "apps/app/__main__.py", 1)])
                 self.assertEqual(self.scenario.database().title, title)
 
     def test_the_taxonomy_of_metrics(self):

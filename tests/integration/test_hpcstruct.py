@@ -1,5 +1,6 @@
 """hpcstruct on binaries: symbols, stripped and split binaries, jump tables, the line map, and properties
 of every structure; compared with the output of compilers and of other tools."""
+import functools
 import os
 import pathlib
 import random
@@ -469,7 +470,7 @@ class LineMapTest(StructureCase):
             last = (address, match[1], None if ends else int(match[2]))
 
     def check_lines(self, structure, binary):
-        checked = 0
+        checked, end_of_name = 0, functools.cache(lambda file: os.path.basename(file)[-10:])
         for begin, end, file, line in self.rows(binary):
             for address in {begin, end - 1}:
                 statement = structure.at(address)
@@ -481,7 +482,7 @@ class LineMapTest(StructureCase):
                     function = [s for s in statement.chain() if s.kind in "AP"][-1]
                     is_right = statement.file == function.file
                 else:
-                    is_right = statement.line == line and os.path.basename(statement.file)[-10:] == file[-10:]
+                    is_right = statement.line == line and end_of_name(statement.file) == file[-10:]
                 if not is_right:
                     self.fail(f"{address:#x}: {file}:{line}, not {statement}")
         return checked

@@ -137,6 +137,21 @@ class Shares(OfChance, OutsideTest):
                     self.check_paths(images, binary, "early", "late")
                     self.check_share(evidence, images, binary, done.stdout)
 
+    def test_copies_of_another_size(self):
+        """The copies of stacks shrink after 500 samples that needed less: perf's events are opened again, and all time
+        counts once."""
+        binary = program("outside")
+        for evidence in self.looks():
+            process = self.start(binary, 2, 100, "go")
+            tool, where = self.attach(process)
+            printed, _ = process.communicate("go\n")
+            evidence.enough("changes", "copies of stacks had 4 to " in tool.communicate()[1], 1)
+            image, = self.images_of(where)
+            burned = sum(map(int, printed.split())) * 1e-9
+            self.assertGreater(image.seconds("CPUTIME", [FIRED]), 0.5 * burned)
+            self.assertLess(image.seconds("CPUTIME", [FIRED]), 1.3 * image.cpu)
+            shutil.rmtree(where)
+
     def test_process_that_runs(self):
         """Threads that are there before, and those that come later. The process does not notice."""
         binary = program("outside")
@@ -174,6 +189,15 @@ class Waits(OfChance, OutsideTest):
                     image, = profiling.read_measurements(self.measurements, paths=True)
                     self.check_fates([image])
                     self.check_turns(evidence, image, binary, [int(word) * 1e-9 for word in done.stdout.split()])
+
+    def test_deep_waits(self):
+        """A thread that soon waits elsewhere: its stack is that of when it was looked at."""
+        binary = self.compile("deep", self.source("deep-waits"))
+        for evidence in self.looks():
+            self.measure(binary, options=["--outside"], events=["REALTIME@f500"])
+            image, = profiling.read_measurements(self.measurements)
+            evidence.rate("partial paths", image.count("REALTIME", PARTIAL), image.count("REALTIME", [FIRED]), most=0.01,
+                          noticed=(0, 0.1))
 
     def whole_program(self):
         """The metrics of the last run."""
@@ -262,7 +286,7 @@ class Children(OfChance, OutsideTest):
         """They have no files; their CPU time is known."""
         done, (image,) = self.measure("sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done", options=["--outside"],
                                       events=["CPUTIME@f10"])
-        self.assertRegex(done.stderr, r"measured from outside: 1 program; reading took [\d.]+ s CPU\n\Z")
+        self.assertRegex(done.stderr, r"measured from outside: 1 program; reading took [\d.]+ s CPU\b.*\n\Z")
         self.assertGreaterEqual(image.pid, 1)
 
 

@@ -69,6 +69,12 @@ class Paths(Python):
         physical = json.dumps(self.view("--physical"))
         self.assertIn("_PyEval_EvalFrameDefault", physical)
 
+    def test_the_end_of_the_interpreter_is_no_code_of_the_program(self):
+        self.profile(PYTHON, "-c", "lists = [[i] for i in range(300000)]; import gc; gc.disable()", events=("CPUTIME@f5000",))
+        ends = {path for path in self.sampled_paths() if "Py_FinalizeEx" in path}
+        self.assertGreater(len(ends), 0)
+        self.assertFalse([path for path in ends if "<module>" in path])
+
     def test_source_lines(self):
         """Time of burn is on its two lines of a loop; the calls are at the lines of the calls."""
         self.profile(PYTHON, SOURCES / "chains.py", 10, 1, events=("CPUTIME@f5000",))
@@ -124,6 +130,16 @@ class Interpreters(Python):
                 "thread.start(); thread.join()")
         done, _ = self.measure(PYTHON, "-c", code, library)
         self.assertEqual("".join(re.findall("hpcrun: agent.*\n", done.stderr)), expected)
+
+
+class Ends(Python):
+    def test_libraries_that_have_ended_do_not_begin_again(self):
+        """Agents open the libraries of a process when one is closed; at the end their destructors have run."""
+        libraries = [self.directory / name for name in ("base.so", "user.so", "closer.so")]
+        for library, *options in ((libraries[0], "-DBASE"), (libraries[1], "-DUSER", libraries[0]), (libraries[2], "-DCLOSER")):
+            subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, SOURCES / "closed-at-end.c", *options], check=True)
+        code = "import ctypes, sys; [ctypes.CDLL(path) for path in sys.argv[1:]]"
+        self.measure(PYTHON, "-c", code, *libraries[1:])  # succeeds
 
 
 class Processes(Python):
@@ -222,11 +238,11 @@ class Lines(HpcprofCase):
 class Extensions(Python):
     """Python code above and below a parallel runtime."""
 
-    def build(self, name, source, driver, *options):
+    def build(self, name, source, driver, *options, compiler="gcc"):
         include = pathlib.Path(ask("sysconfig.get_path('include')"))
-        if not (include / "Python.h").exists() or not shutil.which("gcc"):
-            self.skipTest("python3-dev or gcc is not installed")
-        subprocess.run(["gcc", "-O2", "-g", "-fPIC", "-shared", "-I", include, "-I", profiling.ROOT, "-o",
+        if not (include / "Python.h").exists() or not shutil.which(compiler):
+            self.skipTest(f"python3-dev or {compiler} is not installed")
+        subprocess.run([compiler, "-O2", "-g", "-fPIC", "-shared", "-I", include, "-I", profiling.ROOT, "-o",
                         self.directory / f"{name}.so", SOURCES / source, *options], check=True)
         shutil.copy(SOURCES / driver, self.directory)
         return self.directory / driver
@@ -273,6 +289,31 @@ class BelowOpenMp(Extensions):
                 self.assertEqual(path[-2], "back")
         self.assertTrue({("third", "back"), ("third", "back_inner")} <= seen, seen)
         self.assertEqual({driver for driver, _ in seen}, set(drivers), seen)
+
+
+class BelowEachOther(Extensions):
+    """A region in Python code, which a thread of a region executes, which Python code began."""
+    ORDER = ["outer", "region", "inner", "region", "burn"]
+
+    def check(self, name, source, *options, compiler="gcc"):
+        driver = self.build(name, source, "nested.py", *options, compiler=compiler)
+        with mock.patch.dict(os.environ, OMP_MAX_ACTIVE_LEVELS="2"):
+            self.profile(PYTHON, driver, name, events=("CPUTIME@f5000",))
+        paths = [[name.split("(")[0] for name in path] for path in self.sampled_paths()]
+        burning = [[name for name in path if name in self.ORDER] for path in paths if path[-1:] == ["burn"]]
+        self.assertIn(self.ORDER, burning)
+        for path in burning:
+            self.assertIn(path, (self.ORDER, ["outer", "region", "burn"]))
+
+    def test_openmp(self):
+        self.check("regions", "region-extension.c", "-fopenmp", "-fno-inline")
+        for thread in self.view(view="threads")["threads"]:  # each member of a team has the same work
+            self.assertGreater(thread["metrics"]["work"], 0)
+
+    def test_tbb(self):
+        if not pathlib.Path("/usr/include/oneapi/tbb.h").exists():
+            self.skipTest("libtbb-dev is not installed")
+        self.check("loops", "loops-extension.cpp", "-ltbb", compiler="g++")
 
 
 class BelowOpenBlas(Python):

@@ -74,6 +74,33 @@ class Outside(Python):
                    if path[-1]["metrics"]["waiting"] and path[-1]["metrics"]["waiting"]["exclusive"]}
         self.assertTrue(any("nap" in path for path in waiting), waiting)
 
+    def test_too_few_descriptors(self):
+        """They suffice for the samples of all threads, but not for the switches that prove what was read: a line says so."""
+        count = 80
+        code = ("import threading\n"
+                "stop = threading.Event()\n"
+                f"for _ in range({count}): threading.Thread(target=stop.wait, daemon=True).start()\n"
+                "print('ready', flush=True)\n"
+                "while not stop.is_set(): pass\n")
+        process = subprocess.Popen([PYTHON, "-c", code], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        most = (count * os.cpu_count() + 60) * 4 // 3  # a quarter is not for samples
+        said = self.directory / "said"
+        with open(said, "w") as errors:
+            tool = subprocess.Popen(["prlimit", f"--nofile={most}:{most}", profiling.HPCRUN, "-o", self.directory / "few",
+                                     "-p", str(process.pid)], stderr=errors)
+        self.addCleanup(tool.wait)
+        self.addCleanup(tool.kill)
+        profiling.wait_until(lambda: "interpreter" in said.read_text() or NOT_USED.search(said.read_text()) or
+                             tool.poll() is not None, "line about the interpreter")
+        if NOT_USED.search(said.read_text()):
+            self.skipTest(NOT_USED.search(said.read_text())[1])
+        self.assertIn(f"process {process.pid}: frames of its interpreter can't be read: Too many open files (ulimit -n)",
+                      said.read_text())
+
     def test_processes_of_multiprocessing(self):
         code = ("import multiprocessing\n"
                 "def burn():\n  for i in range(6000000): pass\n"

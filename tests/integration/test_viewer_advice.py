@@ -995,6 +995,34 @@ class HotPlaces(Advice):
         found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6)), "hot place")
         self.assertEqual(self.place(found), ("main", "/src/p.c", 18))
 
+    def test_packages_of_python(self):
+        """They are shown rather than Python's library, and than the interpreter, whose lines are of no use."""
+        p = Program(module="/usr/bin/python3.11")
+        packages, library = "/usr/lib/python3/dist-packages/p.py", "/usr/lib/python3.11/l.py"
+        caller = p.db.entry(1, "main thread").call(p.db.function("run", file=p.db.file(packages), line=3))
+        called = caller.statement(p.db.file(packages), 4).call(p.db.function("call", file=p.db.file(library), line=5))
+        called.call(p.db.function("sort", p.program, 64)).charge(6)
+        found, = self.advice(p, run_json([thread(1, 6)], 6))
+        self.assertEqual(self.place(found), ("run", packages, 4))
+
+    def test_python_code_without_a_file(self):
+        """That of python3 - and python3 -c is the user's; what a library makes is called by the user's line."""
+        for file, name, place in (("<stdin>", "f", ("f", "<stdin>", 2)), ("<string>", "<module>", ("<module>", "<string>", 2)),
+                                  ("<string>", "__init__", ("main", "/src/p.c", 18)),
+                                  ("<internals>", "<module>", ("main", "/src/p.c", 18))):
+            p = Program()
+            text = p.db.file(file)
+            p.main.statement(p.file, 18).call(p.db.function(name, file=text, line=1)).statement(text, 2).charge(6)
+            found, = self.advice(p, run_json([thread(1, 6)], 6))
+            self.assertEqual(self.place(found), place)
+
+    def test_import_of_a_module(self):
+        p = Program()
+        module = p.db.function("<module>", file=p.db.file("/usr/lib/python3/dist-packages/numpy/__init__.py"), line=1)
+        p.main.statement(p.file, 18).call(module).charge(6)
+        self.assertEqual(self.texts(p, run_json([thread(1, 6)], 6)),
+                         ["100 % of the time is in main, p.c:18, most of it in <module> of numpy/__init__.py."])
+
     def test_headers_of_templates(self):
         """Code of a system's header, inlined or not, is not the user's; that of a header of the user's is."""
         p = Program()

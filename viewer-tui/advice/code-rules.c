@@ -158,7 +158,8 @@ bool has_no_lines(const struct facts *facts, struct subject *subject)
     const char *path = database_module_path(db, most_without_lines(&facts->cpu_places, db, &subject->seconds));
     subject->share = facts_share_of_cpu(facts, subject->seconds);
     subject->of = path;
-    return path && *path != '[' && subject->share.low >= LEAST_SHARE;
+    bool has_lines_for_user = path && *path != '[' && !code_is_of_python(path);
+    return has_lines_for_user && subject->share.low >= LEAST_SHARE;
 }
 
 void say_no_lines(const struct facts *facts, const struct subject *subject, struct text *text)

@@ -194,6 +194,17 @@ void hotspot_describe(const struct database *db, const struct hotspot *hotspot, 
     }
 }
 
+/* "numpy/__init__.py" of /usr/lib/python3/dist-packages/numpy/__init__.py. */
+static const char *with_folder(const char *path)
+{
+    const char *at = path_name(path);
+    while (at > path && at[-1] == '/')
+        at--;
+    while (at > path && at[-1] != '/')
+        at--;
+    return at;
+}
+
 void callee_describe(const struct database *db, uint32_t procedure, uint32_t module, struct text *text)
 {
     char buffer[NAME_SIZE];
@@ -203,6 +214,9 @@ void callee_describe(const struct database *db, uint32_t procedure, uint32_t mod
         add_called_name(database_procedure_name(db, procedure, buffer), text);
     else
         label_in_sentence(db, procedure, text);
+    const char *file = database_file_path(db, database_procedure(db, procedure).file);
+    if (file && strcmp(database_procedure_name(db, procedure, buffer), "<module>") == 0)
+        text_printf(text, " of %s", with_folder(file));
     path = database_module_path(db, module);
     library = path ? path_name(path) : "";
     const char *end = strstr(library, ".so"); /* "libm" of /lib/x86_64-linux-gnu/libm.so.6 */

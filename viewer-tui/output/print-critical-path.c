@@ -8,6 +8,7 @@
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/output/open-timeline.h"
 #include "viewer-tui/table/table.h"
+#include "viewer-tui/timeline/chain-processes.h"
 #include "viewer-tui/timeline/chain-times.h"
 #include "viewer-tui/tree/code-owner.h"
 
@@ -25,9 +26,6 @@ struct path_line {
     const char *file;   /* NULL: unknown */
     int64_t line;
 };
-
-/* Nanoseconds have 64 bits. */
-#define MOST_SECONDS 9e9
 
 #define MEMBER(name) offsetof(struct path_line, name)
 
@@ -54,22 +52,14 @@ struct critical_path {
     VEC(struct path_line) lines;
 };
 
-/* Seconds of the time line; -1: unknown, or in no time line. */
-static double end_of(const json_t *process)
-{
-    const json_t *begin = json_object_get(process, "time_line_begin");
-    double end = json_is_number(begin) ? json_number_value(begin) + run_number(process, "wall") : -1;
-    return run_number(process, "time_line_begin") >= 0 && end < MOST_SECONDS ? end : -1;
-}
-
 /* The first thread of the process that ends last; NULL: none has a time line. */
 static const struct thread *last_thread(const struct critical_path *path)
 {
     const struct thread *last = NULL;
     for (size_t i = 0; i < path->threads.list.n; i++) {
         const struct thread *thread = &path->threads.list.at[i];
-        if (timeline_thread(path->timeline, thread->profile) && end_of(thread->process) >= 0 &&
-            (!last || end_of(thread->process) > end_of(last->process)))
+        if (timeline_thread(path->timeline, thread->profile) && process_end(thread->process) >= 0 &&
+            (!last || process_end(thread->process) > process_end(last->process)))
             last = thread;
     }
     return last;
@@ -132,9 +122,11 @@ static const char *find_path(struct critical_path *path, struct session *session
     if (lacks_wake_ups(path))
         return "no wake-ups of its threads were recorded: the critical path is not known of programs measured from outside";
     const struct timeline_thread *thread = timeline_thread(path->timeline, last->profile);
+    struct chain_processes processes = chain_processes_of(path->timeline, &path->threads);
     path->pieces =
-        longest_chain(path->timeline, (uint32_t)(thread - path->timeline->threads),
-                      (uint64_t)(run_number(last->process, "time_line_begin") * 1e9), (uint64_t)(end_of(last->process) * 1e9));
+        longest_chain(path->timeline, &processes, (uint32_t)(thread - path->timeline->threads),
+                      (uint64_t)(run_number(last->process, "time_line_begin") * 1e9), (uint64_t)(process_end(last->process) * 1e9));
+    chain_processes_free(&processes);
     if (run->ranges.n)
         cut_to(&path->pieces, &run->ranges);
     uint32_t *procedures = own_procedures(path->db, path->timeline);

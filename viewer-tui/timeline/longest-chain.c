@@ -1,17 +1,68 @@
 #include "viewer-tui/timeline/longest-chain.h"
 
 #include "lib/binary-search.h"
+#include "viewer-tui/base/scope.h"
+
+/* What there is to go back in. */
+struct chain {
+    const struct timeline *timeline;
+    struct chain_processes *processes;
+};
+
+/* A process writes its measurement before it ends, and what it executes then begins. Sooner, no pid is used again. */
+#define LONGEST_PAUSE 1000000000
+
+/* The process whose end ended a wait of the thread; NULL: it is not known. Of several with its pid, the last one. */
+static struct chain_process *ended_process(const struct chain *chain, uint32_t thread,
+                                           const struct timeline_wake_up *wake_up)
+{
+    struct chain_process *found = NULL;
+    if (!chain->processes || !(wake_up->profile & WAKER_IS_PROCESS))
+        return NULL;
+    uint32_t pid = wake_up->profile & ~WAKER_IS_PROCESS;
+    uint32_t host = chain->processes->list.at[chain->processes->of[thread]].host;
+    uint64_t unit = chain->timeline->header.unit, time = wake_up->time * unit, since = wake_up->began * unit;
+    for (size_t i = 0; i < chain->processes->list.n; i++) {
+        struct chain_process *process = &chain->processes->list.at[i];
+        bool is_it = process->first != NOTHING && process->pid == pid && process->host == host;
+        bool ends_then = process->begin < time && process->end + LONGEST_PAUSE > since;
+        if (is_it && ends_then && (!found || process->begin > found->begin))
+            found = process;
+    }
+    return found;
+}
+
+/* The process whose first thread it is; NULL: it is another one. */
+static struct chain_process *begun_process(const struct chain *chain, uint32_t thread)
+{
+    struct chain_process *process = chain->processes ? &chain->processes->list.at[chain->processes->of[thread]] : NULL;
+    return process && process->first == thread ? process : NULL;
+}
+
+/* The process before it executed another program; NULL: it did not. */
+static struct chain_process *image_before(const struct chain *chain, const struct chain_process *process)
+{
+    struct chain_process *found = NULL;
+    for (size_t i = 0; i < chain->processes->list.n; i++) {
+        struct chain_process *other = &chain->processes->list.at[i];
+        if (other->pid == process->pid && other->host == process->host && other->begin < process->begin &&
+            other->end + LONGEST_PAUSE > process->begin && (!found || other->begin > found->begin))
+            found = other;
+    }
+    return found;
+}
 
 /* The wake-up after which a thread did what it did at `time`; NULL: there is none. Clocks of threads differ by
  * microseconds: in the middle of a wait, the nearer end of that counts. */
-static const struct timeline_wake_up *wake_up_before(const struct timeline *timeline, uint32_t thread, uint64_t time)
+static const struct timeline_wake_up *wake_up_before(const struct chain *chain, uint32_t thread, uint64_t time)
 {
+    const struct timeline *timeline = chain->timeline;
     uint64_t n, unit = timeline->header.unit;
     const struct timeline_wake_up *all = timeline_wake_ups(timeline, thread, &n);
     uint64_t at = partition_point(i, n, all[i].time * unit < time);
     if (at < n && all[at].began * unit < time && all[at].time * unit - time < time - all[at].began * unit)
         at++;
-    while (at > 0 && !timeline_thread(timeline, all[at - 1].profile))
+    while (at > 0 && !timeline_thread(timeline, all[at - 1].profile) && !ended_process(chain, thread, &all[at - 1]))
         at--;
     return at > 0 ? &all[at - 1] : NULL;
 }
@@ -68,39 +119,86 @@ static struct chain_piece piece_before(uint32_t thread, uint64_t begin, uint64_t
     return piece;
 }
 
+/* Where the chain goes on before a piece. */
+struct turn {
+    uint32_t thread;
+    uint32_t waiter;
+    uint64_t since; /* the waiter has waited for the thread since then; 0: it is not known */
+};
+
+static struct turn turn_at(const struct chain *chain, uint32_t thread, const struct timeline_wake_up *wake_up,
+                           uint64_t begin, struct chain_piece *piece)
+{
+    uint64_t unit = chain->timeline->header.unit;
+    struct chain_process *process = ended_process(chain, thread, wake_up);
+    if (!process) {
+        const struct timeline_thread *waker = timeline_thread(chain->timeline, wake_up->profile);
+        return (struct turn){(uint32_t)(waker - chain->timeline->threads), thread, wake_up->began * unit};
+    }
+    process->waiter = thread;
+    process->since = wake_up->began * unit;
+    uint64_t from = process->end > begin ? process->end : begin;
+    piece->from = from < piece->from ? from : piece->from;
+    return (struct turn){.thread = process->first};
+}
+
+/* The same at a process's begin. */
+static struct turn turn_at_begin(const struct chain *chain, const struct chain_process *process, uint64_t begin,
+                                 struct chain_piece *piece)
+{
+    struct chain_process *before = image_before(chain, process);
+    uint64_t from = before ? before->end : process->since;
+    piece->from = from < piece->runs ? from : piece->runs;
+    piece->from = piece->from > begin ? piece->from : begin;
+    if (!before)
+        return (struct turn){.thread = process->waiter};
+    before->waiter = process->waiter;
+    before->since = process->since;
+    return (struct turn){.thread = before->first};
+}
+
 /* Far more than wake-ups make, and windows of 50 ms in half a day. In a damaged file, pieces can be of 1 ns. */
 #define MOST_PIECES (UINT64_C(1) << 20)
 
 /* The time decreases with every step, also in a damaged file. */
-chain_pieces longest_chain(const struct timeline *timeline, uint32_t thread, uint64_t begin, uint64_t end)
+chain_pieces longest_chain(const struct timeline *timeline, struct chain_processes *processes, uint32_t thread,
+                           uint64_t begin, uint64_t end)
 {
+    const struct chain chain = {timeline, processes};
     chain_pieces pieces = {0};
     uint64_t unit = timeline->header.unit, most = MOST_PIECES + timeline->map.size;
-    uint32_t waiter = 0;
-    uint64_t since = 0; /* the waiter has waited for the thread since then; 0: there is none */
+    struct turn turn = {thread, 0, 0};
     while (end > begin && pieces.n < most) {
-        struct stretch stretch = stretch_at(timeline, thread, end);
-        const struct timeline_wake_up *wake_up = wake_up_before(timeline, thread, end);
+        const uint32_t at = turn.thread;
+        uint64_t since = turn.since;
+        struct stretch stretch = stretch_at(timeline, at, end);
+        const struct timeline_wake_up *wake_up = wake_up_before(&chain, at, end);
+        const struct chain_process *begun = begun_process(&chain, at);
         uint64_t least = since > stretch.begin ? since : stretch.begin;
         bool is_let = since > begin && since < end && least == since &&
-                      (!wake_up || wake_up->time * unit < since) && is_idle_at(timeline, thread, since);
+                      (!wake_up || wake_up->time * unit < since) && is_idle_at(timeline, at, since);
         bool is_in_it = !is_let && wake_up && wake_up->time * unit >= stretch.begin;
-        uint64_t from = is_let ? since : !is_in_it && stretch.begin > begin ? stretch.begin : begin;
+        bool is_begin = !is_let && !is_in_it && begun && begun->begin > begin && begun->begin >= stretch.begin &&
+                        begun->waiter != NOTHING;
+        uint64_t from = is_let ? since : is_begin ? begun->begin : begin;
+        if (!is_let && !is_in_it && !is_begin && stretch.begin > begin)
+            from = stretch.begin;
+        from = from < end ? from : end - 1;
         struct chain_piece piece =
-            piece_before(thread, from, end, stretch.is_known, is_in_it ? wake_up : NULL, unit);
+            piece_before(at, from, end, stretch.is_known, is_in_it ? wake_up : NULL, unit);
+        if (is_let)
+            turn = (struct turn){.thread = turn.waiter};
+        else if (is_in_it)
+            turn = turn_at(&chain, at, wake_up, begin, &piece);
+        else if (is_begin)
+            turn = turn_at_begin(&chain, begun, begin, &piece);
+        else
+            turn.since = 0;
         vec_push(&pieces, piece);
-        since = 0;
-        if (is_let) {
-            thread = waiter;
-        } else if (is_in_it) {
-            waiter = thread;
-            since = wake_up->began * unit;
-            thread = (uint32_t)(timeline_thread(timeline, wake_up->profile) - timeline->threads);
-        }
         end = piece.from;
     }
     if (end > begin)
-        vec_push(&pieces, ((struct chain_piece){thread, true, begin, begin, end}));
+        vec_push(&pieces, ((struct chain_piece){turn.thread, true, begin, begin, end}));
     reverse(&pieces);
     return pieces;
 }

@@ -66,8 +66,10 @@ static unsigned find_owner_of_file(const struct database *db, uint32_t file)
         return listed;
     if (path_is_of_dependency(path))
         return CODE_OF_PACKAGE;
-    if (overhead_kind(path) || path_is_installed(path))
+    if (overhead_kind(path))
         return CODE_OF_SYSTEM;
+    if (path_is_installed(path))
+        return strstr(path, "-packages/") ? CODE_OF_PACKAGE : CODE_OF_SYSTEM; /* Python's site-packages */
     if (!database_file_copy(db, file) && !path_visit_sources(rules, path, is_there, NULL))
         return OPEN;
     return is_of_package(path) ? CODE_OF_PACKAGE : CODE_OWN;
@@ -79,18 +81,22 @@ static const char *const system_libraries[] = {
     "libgcc_s", "libstdc++", "libc++",  "libgomp", "libomp.", "libiomp5", "libtbb",     "libasan",  "libubsan",
     "libhpcrun", "linux-vdso", "[vdso]", KERNEL_MODULE, NULL};
 
+bool code_is_of_python(const char *module)
+{
+    static const char *const interpreters[] = {"python3", "libpython3", NULL};
+    return begins_with_one_of(path_base(module), interpreters);
+}
+
 static unsigned find_owner_of_module(const struct database *db, uint32_t module)
 {
     static const char *const of_packages[] = {"/lib", "/bin/", "/sbin/", "/snap/", NULL};
-    static const char *const interpreters[] = {"python3", "libpython3", NULL};
     const char *path = database_module_path(db, module);
     unsigned listed = path ? listed_owner(db->rules, path) : CODE_OF_SYSTEM;
     if (listed != OPEN)
         return listed;
-    if (begins_with_one_of(path_base(path), system_libraries))
+    if (begins_with_one_of(path_base(path), system_libraries) || code_is_of_python(path))
         return CODE_OF_SYSTEM;
-    bool is_packaged = path_is_installed(path) || begins_with_one_of(path, of_packages) ||
-                       begins_with_one_of(path_base(path), interpreters);
+    bool is_packaged = path_is_installed(path) || begins_with_one_of(path, of_packages);
     return is_packaged || is_of_package(path) ? CODE_OF_PACKAGE : CODE_OWN;
 }
 
@@ -102,6 +108,17 @@ static unsigned owner_of(struct database *db, uint32_t number, bool is_module)
     unsigned owner = is_module ? find_owner_of_module(db, number) : find_owner_of_file(db, number);
     idmap_put(&db->owners, number, is_module, owner);
     return owner;
+}
+
+/* Python code without a file is made by exec, mostly for a library: "<string>", "<__array_function__ internals>". But that
+ * of the standard input, and the outermost one of a string, is the user's: python3 -, python3 -c. */
+static unsigned owner_of_text(const struct procedure *procedure, const char *path)
+{
+    if (strcmp(path, "<stdin>") == 0)
+        return CODE_OWN;
+    if (strcmp(path, "<string>") != 0)
+        return CODE_OF_SYSTEM;
+    return procedure->name && strcmp(procedure->name, "<module>") == 0 ? CODE_OWN : CODE_OF_PACKAGE;
 }
 
 /* OCaml's library and runtime are a part of each program: "camlStdlib__Hashtbl__add_12"; caml_alloc, without a file. */
@@ -116,7 +133,8 @@ static bool is_of_ocaml(const struct procedure *procedure)
 enum code_owner code_owner_of_procedure(struct database *db, uint32_t id, uint32_t module)
 {
     struct procedure procedure = database_procedure(db, id);
-    unsigned owner = owner_of(db, procedure.file, false);
+    const char *path = database_file_path(db, procedure.file);
+    unsigned owner = path && *path == '<' ? owner_of_text(&procedure, path) : owner_of(db, procedure.file, false);
     if (is_of_ocaml(&procedure))
         return CODE_OF_SYSTEM;
     if (owner != OPEN)

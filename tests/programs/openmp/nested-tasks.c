@@ -10,7 +10,7 @@ static uintptr_t nest(int depth)
 {
     volatile uintptr_t here = (uintptr_t)&here, lowest = here;
     if (depth > 0) {
-#pragma omp task shared(lowest)
+#pragma omp task shared(lowest) if (depth < 0) /* else libgomp of gcc 14 runs it later */
         lowest = nest(depth - 1);
     }
     return lowest;

@@ -1,13 +1,13 @@
 /* An OpenMP program of known critical path, over tasks: task-path MILLISECONDS, the length of a stage. Two threads; tasks
  * are executed by whichever takes them, but for the first of each line, which the master leaves to the other thread:
  *
- *     master   before | aside(1/2) | after_wait | aside(1/2) |                   | aside(1/2) |      | after
- *     other           | in_task    |            | in_group   | descendant        | in_loop    | last |
- *              the wait ends with:   the task     the task of the group's task    the loop    the barrier
+ *     master   before | aside(1/2) | after_wait | aside(1/2) |            | aside(1/2) | after_loop |      | after
+ *     other           | in_task    |            | in_group   | descendant | in_loop    |            | last |
  */
 #include "tests/programs/pthread/path-stages.h"
 #include "tests/tools/working-yield.h"
 
+#include <omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -19,6 +19,7 @@ STAGE(after_wait, 1, length)
 STAGE(in_group, 1, length)
 STAGE(descendant, 1, length)
 STAGE(in_loop, 1, length)
+STAGE(after_loop, 1, length)
 STAGE(last, 1, length)
 STAGE(after, 1, length)
 STAGE(aside, 0, length / 2)
@@ -67,11 +68,12 @@ static void wait_for_loop(void)
     for (int i = 0; i < 2; i++) {
         begun++;
         wait_until_begun(4);
-        if (i)
+        if (omp_get_thread_num() == 1)
             in_loop();
         else
             aside();
     }
+    after_loop();
 }
 
 static void leave_a_task(void)

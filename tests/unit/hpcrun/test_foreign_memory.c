@@ -1,6 +1,7 @@
 /* The memory of another process: a copy of the top of a stack, which has run on since. */
 #include "tests/unit/cmocka_suite.h"
 
+#include "agents/agent-slots.h"
 #include "hpcrun/outside/foreign-memory.h"
 #include "hpcrun/outside/measured-process.h"
 
@@ -97,8 +98,12 @@ TEST(stack_that_has_changed)
     assert_false(memory_load(&memory, STACK + COPIED, &value));
     assert_false(memory_load(&memory, STACK + COPIED + PAGE, &value));
     assert_true(memory_load(&memory, STACK, &value));
+    assert_int_equal(foreign_memory_rest(), REST_CHANGED);
     sample(NULL); /* the next one has another copy */
+    assert_true(memory_load(&memory, STACK, &value));
+    assert_int_equal(foreign_memory_rest(), REST_UNREAD);
     assert_true(memory_load(&memory, STACK + COPIED, &value));
+    assert_int_equal(foreign_memory_rest(), REST_READ);
 }
 
 /* The last 4 KB are compared, of a shorter copy than 8 KB the outer half: what is inside of these may have returned. */
@@ -124,6 +129,20 @@ TEST(empty_copy)
     sample_with(0);
     assert_false(memory_load(&memory, STACK, &value));
     assert_false(memory_load(&memory, STACK + PAGE, &value));
+}
+
+/* Each thread's note has a place of its own. */
+TEST(notes_of_all_slots)
+{
+    static uint64_t at[AGENT_CHUNKS * AGENT_SLOTS];
+    const struct memory_elsewhere *elsewhere = memory.elsewhere;
+    for (uint32_t slot = 0; slot < AGENT_CHUNKS * AGENT_SLOTS; slot++)
+        at[slot] = foreign_memory_note(slot, (int)slot + 5);
+    for (uint32_t slot = 0; slot < AGENT_CHUNKS * AGENT_SLOTS; slot++) {
+        int number = 0;
+        assert_true(elsewhere->read(at[slot], &number, sizeof number));
+        assert_int_equal(number, slot + 5);
+    }
 }
 
 TEST(process_that_is_gone)

@@ -56,7 +56,7 @@ TEST(it_changes_to_the_thread_that_ended_a_wait)
     static const struct made_wake_up wake_ups[] = {
         {1, 400, 800, 810, 3}, {2, 100, 100, 100, 1}, {2, 150, 300, 305, 1}, {3, 120, 120, 120, 1}, {3, 200, 500, 520, 2}};
     begin(three, 3, wake_ups, 5);
-    chain_pieces pieces = longest_chain(timeline, 0, 0, 1000);
+    chain_pieces pieces = longest_chain(timeline, NULL, 0, 0, 1000);
     assert_int_equal(pieces.n, 4);
     assert_piece(&pieces, 0, 0, 0, 0, 300);
     assert_piece(&pieces, 1, 1, 300, 305, 500);
@@ -74,7 +74,7 @@ TEST(it_does_not_stay_on_idle_workers)
         const struct made_record records[] = {{1, 10, 10, TRACE_WORK, 0, false},
                                               {2, 800, 10, is_idle ? TRACE_IDLE : TRACE_WORK, 1, false}};
         begin(records, 2, wake_ups, 2);
-        chain_pieces pieces = longest_chain(timeline, 0, 0, 1000);
+        chain_pieces pieces = longest_chain(timeline, NULL, 0, 0, 1000);
         assert_int_equal(pieces.n, 3);
         assert_piece(&pieces, 0, 0, 0, 0, is_idle ? 900 : 100);
         assert_piece(&pieces, 1, 1, is_idle ? 900 : 100, is_idle ? 900 : 100, 950);
@@ -84,10 +84,87 @@ TEST(it_does_not_stay_on_idle_workers)
     }
 }
 
+/* ---- processes ---- */
+
+static struct chain_processes chain_processes(const struct chain_process *list, size_t n, uint32_t *of)
+{
+    struct chain_processes processes = {.of = of};
+    for (size_t i = 0; i < n; i++)
+        vec_push(&processes.list, list[i]);
+    return processes;
+}
+
+/* Thread 0, of process 7, waits for process 8. That is images with threads 3 and 2 before it is one with thread 1. Other
+ * processes have its pid: one on another host, and one after it. */
+TEST(it_changes_to_the_child_that_ended)
+{
+    static const struct made_wake_up wake_ups[] = {{1, 200, 810, 810, WAKER_IS_PROCESS | 8},
+                                                   {1, 850, 900, 900, WAKER_IS_PROCESS | 9}};
+    const struct made_record four[] = {three[0], three[1], three[2], {4, 10, 10, TRACE_WORK, 3, false}};
+    uint32_t of[] = {0, 2, 1, 3};
+    for (unsigned has_image = 0; has_image < 2; has_image++) {
+        const struct chain_process list[] = {{7, 0, 0, 0, 1000, NOTHING, 0},
+                                             {has_image ? 8 : 10, 0, 2, 300, 390, NOTHING, 0},
+                                             {8, 0, 1, 400, 800, NOTHING, 0},
+                                             {has_image ? 8 : 10, 0, 3, 100, 150, NOTHING, 0},
+                                             {8, 1, 0, 500, 805, NOTHING, 0},
+                                             {8, 0, 0, 820, 900, NOTHING, 0}};
+        begin(four, 4, wake_ups, 2);
+        struct chain_processes processes = chain_processes(list, 6, of);
+        chain_pieces pieces = longest_chain(timeline, &processes, 0, 0, 1000);
+        assert_int_equal(pieces.n, has_image ? 5 : 3);
+        assert_piece(&pieces, 0, 0, 0, 0, has_image ? 100 : 200);
+        if (has_image) {
+            assert_piece(&pieces, 1, 3, 100, 100, 150);
+            assert_piece(&pieces, 2, 2, 150, 300, 390);
+        }
+        assert_piece(&pieces, 1 + 2 * has_image, 1, has_image ? 390 : 200, 400, 800);
+        assert_piece(&pieces, 2 + 2 * has_image, 0, 800, 810, 1000);
+        vec_free(&pieces);
+        vec_free(&processes.list);
+        end();
+    }
+}
+
+/* A process that has ended long before, and one without threads. */
+TEST(pids_of_other_processes)
+{
+    static const struct made_wake_up wake_ups[] = {{1, 1500000000, 1600000000, 1600000000, WAKER_IS_PROCESS | 8},
+                                                   {1, 1700000000, 1800000000, 1800000000, WAKER_IS_PROCESS}};
+    const struct chain_process list[] = {{7, 0, 0, 0, 2000000000, NOTHING, 0},
+                                         {8, 0, 1, 400, 800, NOTHING, 0},
+                                         {0, 0, NOTHING, 0, 1800000000, NOTHING, 0}};
+    uint32_t of[] = {0, 1, 0};
+    begin(three, 3, wake_ups, 2);
+    struct chain_processes processes = chain_processes(list, 3, of);
+    chain_pieces pieces = longest_chain(timeline, &processes, 0, 0, 2000000000);
+    assert_int_equal(pieces.n, 1);
+    vec_free(&pieces);
+    vec_free(&processes.list);
+    end();
+}
+
+/* It was created before its parent waited. */
+TEST(at_the_begin_of_a_child_it_goes_back_to_what_its_parent_did)
+{
+    static const struct made_wake_up wake_ups[] = {{1, 500, 810, 810, WAKER_IS_PROCESS | 8}};
+    const struct chain_process list[] = {{7, 0, 0, 0, 1000, NOTHING, 0}, {8, 0, 1, 400, 800, NOTHING, 0}};
+    uint32_t of[] = {0, 1, 0};
+    begin(three, 3, wake_ups, 1);
+    struct chain_processes processes = chain_processes(list, 2, of);
+    chain_pieces pieces = longest_chain(timeline, &processes, 0, 0, 1000);
+    assert_int_equal(pieces.n, 3);
+    assert_piece(&pieces, 0, 0, 0, 0, 400);
+    assert_piece(&pieces, 1, 1, 400, 400, 800);
+    vec_free(&pieces);
+    vec_free(&processes.list);
+    end();
+}
+
 TEST(without_wake_ups_it_stays_on_the_thread)
 {
     begin(three, 3, NULL, 0);
-    chain_pieces pieces = longest_chain(timeline, 2, 40, 1000);
+    chain_pieces pieces = longest_chain(timeline, NULL, 2, 40, 1000);
     assert_int_equal(pieces.n, 1);
     assert_piece(&pieces, 0, 2, 40, 40, 1000);
     vec_free(&pieces);
@@ -101,13 +178,13 @@ TEST(a_release_in_a_wait_is_at_its_nearer_end)
     static const struct made_wake_up soon[] = {{1, 400, 802, 810, 2}, {2, 800, 900, 900, 3}},
                                      late[] = {{1, 400, 798, 810, 2}, {2, 300, 700, 800, 3}};
     begin(three, 3, soon, 2);
-    chain_pieces pieces = longest_chain(timeline, 0, 0, 1000);
+    chain_pieces pieces = longest_chain(timeline, NULL, 0, 0, 1000);
     assert_int_equal(pieces.n, 2);
     assert_piece(&pieces, 0, 1, 0, 0, 802);
     vec_free(&pieces);
     end();
     begin(three, 3, late, 2);
-    pieces = longest_chain(timeline, 0, 0, 1000);
+    pieces = longest_chain(timeline, NULL, 0, 0, 1000);
     assert_int_equal(pieces.n, 3);
     assert_piece(&pieces, 0, 2, 0, 0, 700);
     assert_piece(&pieces, 1, 1, 700, 798, 798);
@@ -126,7 +203,7 @@ TEST(between_windows_the_chain_is_not_known)
                                                   {1, false, 800, 800, 805}};
     step = 4;
     begin(three, 3, wake_ups, 4);
-    chain_pieces pieces = longest_chain(timeline, 1, 0, 805);
+    chain_pieces pieces = longest_chain(timeline, NULL, 1, 0, 805);
     assert_int_equal(pieces.n, 7);
     for (size_t i = 0; i < 7; i++) {
         assert_piece(&pieces, i, expected[i].thread, expected[i].from, expected[i].runs, expected[i].to);
@@ -151,7 +228,7 @@ TEST(it_ends_and_has_no_gaps)
             wake_ups[i] = (struct made_wake_up){1 + i / 10, random_below(100), random_below(100), random_below(100),
                                                 random_below(5)};
         begin(three, 3, wake_ups, 30);
-        chain_pieces pieces = longest_chain(timeline, 0, 5, 100);
+        chain_pieces pieces = longest_chain(timeline, NULL, 0, 5, 100);
         uint64_t at = 5;
         for (size_t i = 0; i < pieces.n; i++) {
             assert_int_equal(pieces.at[i].from, at);
@@ -173,7 +250,7 @@ TEST(it_does_not_take_forever)
     const uint64_t ms = 1000000;
     const struct made_wake_up wake_ups[] = {{1, 0, 6 * ms, 6 * ms, 2}, {2, 0, 6 * ms, 6 * ms, 1}};
     begin(three, 3, wake_ups, 2);
-    chain_pieces pieces = longest_chain(timeline, 0, 0, 6 * ms - 1);
+    chain_pieces pieces = longest_chain(timeline, NULL, 0, 0, 6 * ms - 1);
     assert_true(pieces.n < 2000000);
     assert_int_equal(pieces.at[0].from, 0);
     assert_true(pieces.at[0].is_unknown);

@@ -1,0 +1,73 @@
+#include "hpcrun/outside/copy-size.h"
+
+#define FIRST_TO_SHRINK 500u
+#define MOST_TO_SHRINK  1000000u
+#define LEAST_ASKED     2u   /* one sample is no reason to grow */
+#define RARE            1000u /* one of so many may ask for more */
+#define LOST            50u  /* one of so many may be lost */
+
+unsigned copy_size_for(uint64_t bytes)
+{
+    unsigned index = 0;
+    while (index < COPY_SIZES && COPY_SIZE(index) < bytes)
+        index++;
+    return index;
+}
+
+/* The largest size of these bytes, or the least one. */
+static unsigned size_within(uint64_t bytes, unsigned most)
+{
+    while (most > 0 && COPY_SIZE(most) > bytes)
+        most--;
+    return most;
+}
+
+void copy_size_begin(struct copy_size *size, uint64_t first_bytes, uint64_t most_bytes)
+{
+    unsigned most = size_within(most_bytes, COPY_SIZES - 1);
+    *size = (struct copy_size){.index = size_within(first_bytes, most), .most = most, .to_shrink = FIRST_TO_SHRINK};
+}
+
+static void change(struct copy_size *size, unsigned index)
+{
+    size->index = index;
+    size->since = (struct copy_demand){0};
+}
+
+/* The number of samples that asked for more than the size with this index. */
+static uint64_t asked_for_more(const struct copy_size *size, unsigned index)
+{
+    uint64_t more = 0;
+    for (unsigned i = index + 1; i <= COPY_SIZES; i++)
+        more += size->since.asked[i];
+    return more;
+}
+
+static unsigned needed(const struct copy_size *size, uint64_t samples)
+{
+    unsigned index = 0;
+    while (index < size->index && asked_for_more(size, index) > samples / RARE)
+        index++;
+    return index;
+}
+
+bool copy_size_fit(struct copy_size *size, const struct copy_demand *news)
+{
+    struct copy_demand *since = &size->since;
+    uint64_t samples = 0;
+    unsigned before = size->index;
+    for (unsigned i = 0; i <= COPY_SIZES; i++)
+        samples += since->asked[i] += news->asked[i];
+    since->lost += news->lost;
+    uint64_t more = asked_for_more(size, size->index);
+    if (since->lost > (samples + since->lost) / LOST && since->lost >= LEAST_ASKED && size->index > 0) {
+        size->most = size->index - 1;
+        change(size, size->index - 1);
+    } else if (size->index < size->most && more >= LEAST_ASKED && more > samples / RARE) {
+        change(size, size->index + 1);
+        size->to_shrink *= size->to_shrink < MOST_TO_SHRINK ? 2 : 1;
+    } else if (samples >= size->to_shrink) {
+        change(size, needed(size, samples));
+    }
+    return size->index != before;
+}

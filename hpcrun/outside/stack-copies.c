@@ -1,0 +1,114 @@
+#include "hpcrun/outside/stack-copies.h"
+
+#include "hpcrun/base/sys.h"
+#include "hpcrun/outside/perf-events.h"
+#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/traced-processes.h"
+#include "hpcrun/process/process.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#define INTERVAL_NS 250000000u
+
+/* Samples of this time have room. The first ones may come while the machine is busy with the begin of programs. */
+#define FIRST_ROOM_NS 30000000u
+#define LEAST_ROOM_NS 10000000u
+
+#define SETTLING_MS 2 /* more than the time of the records that perf_rings_read leaves in the rings */
+
+static struct {
+    struct copy_size size;
+    struct copy_demand news;
+    struct copy_range range;
+    uint64_t looked; /* CLOCK_MONOTONIC */
+    bool is_fixed;   /* events could not be opened again */
+    int error;
+} copies;
+
+/* The most bytes for which rings and queues have room in the samples of a time. */
+static uint64_t room_for(uint64_t ns)
+{
+    size_t ring = perf_rings_least_bytes();
+    return (ring < QUEUE_BYTES ? ring : QUEUE_BYTES) / (ns / process.config.events[0].period + 1);
+}
+
+void stack_copies_begin(void)
+{
+    copy_size_begin(&copies.size, room_for(FIRST_ROOM_NS), room_for(LEAST_ROOM_NS));
+    perf_events_set_copy(COPY_SIZE(copies.size.index));
+    copies.range.least = copies.range.most = COPY_SIZE(copies.size.index) >> 10;
+}
+
+struct copy_range stack_copies_range(void)
+{
+    return copies.range;
+}
+
+static void note_size(void)
+{
+    unsigned kilobytes = COPY_SIZE(copies.size.index) >> 10;
+    copies.range.least = kilobytes < copies.range.least ? kilobytes : copies.range.least;
+    copies.range.most = kilobytes > copies.range.most ? kilobytes : copies.range.most;
+}
+
+void stack_copies_lose(uint64_t samples)
+{
+    copies.news.lost += samples;
+}
+
+void stack_copies_gather(struct record_queue *queue)
+{
+    record_queue_demand(queue, &copies.news);
+}
+
+static void gather_of(struct traced *process)
+{
+    if (process->queue)
+        stack_copies_gather(process->queue);
+}
+
+static void open_again(struct traced *traced)
+{
+    unsigned missing = 0;
+    process.pid = traced->pid;
+    int error = copies.error == 0 ? perf_events_open(&missing) : -ESRCH;
+    if (error != -ESRCH)
+        copies.error = missing ? -EMFILE : error;
+}
+
+/* Repeats until no process was found without the new events: a process inherits them if its parent had them when it
+ * began, else the record of its begin is in a ring by then. */
+static void open_all_again(void (*visit)(const struct perf_event_header *record))
+{
+    size_t before;
+    do {
+        before = perf_events_count();
+        traced_visit(open_again);
+        poll(NULL, 0, SETTLING_MS);
+        perf_rings_read(false, visit);
+    } while (perf_events_count() > before && copies.error == 0);
+}
+
+void stack_copies_fit(void (*visit)(const struct perf_event_header *record))
+{
+    uint64_t now = sys_clock(CLOCK_MONOTONIC);
+    if (copies.is_fixed || now - copies.looked < INTERVAL_NS)
+        return;
+    copies.looked = now;
+    traced_visit(gather_of);
+    bool changes = copy_size_fit(&copies.size, &copies.news);
+    copies.news = (struct copy_demand){0};
+    if (!changes)
+        return;
+    copies.error = 0;
+    perf_events_begin_again(COPY_SIZE(copies.size.index));
+    if (perf_events_are_of_system())
+        copies.error = perf_events_open_system();
+    else
+        open_all_again(visit);
+    perf_events_end_again(copies.error == 0);
+    copies.is_fixed = copies.error != 0;
+    if (!copies.is_fixed)
+        note_size();
+}

@@ -1,0 +1,27 @@
+/* Fits the size of the copies of stacks (copy-size.h): perf's events are opened again with another size. The rings
+ * stay. Events of both sizes exist for a few milliseconds; each record counts once (perf_events_have). */
+#ifndef HPCRUN_OUTSIDE_STACK_COPIES_H
+#define HPCRUN_OUTSIDE_STACK_COPIES_H
+
+#include "hpcrun/outside/record-queue.h"
+
+/* The size for the first events, after perf_events_prepare. */
+void stack_copies_begin(void);
+
+/* Samples for which a ring had no room. */
+void stack_copies_lose(uint64_t samples);
+
+/* Takes into account what the queue's reader has asked for. */
+void stack_copies_gather(struct record_queue *queue);
+
+/* The same for all queues; then opens the events of all processes again if it is time to. `visit`: for records that it
+ * reads meanwhile. */
+void stack_copies_fit(void (*visit)(const struct perf_event_header *record));
+
+/* The least and the largest size up to now, KB. */
+struct copy_range {
+    unsigned least, most;
+};
+struct copy_range stack_copies_range(void);
+
+#endif
