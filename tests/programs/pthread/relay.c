@@ -94,9 +94,8 @@ int main(int argc, char **argv)
     finish();
     for (int i = 3; i >= 0; i--)
         pthread_join(threads[i], NULL);
-    print_stages();
-    fflush(stdout);
     if (argc > 2) /* "kill" */
         kill(getpid(), SIGKILL);
+    print_stages();
     return 0;
 }
