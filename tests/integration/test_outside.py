@@ -145,7 +145,9 @@ class Shares(OfChance, OutsideTest):
             process = self.start(binary, 2, 100, "go")
             tool, where = self.attach(process)
             printed, _ = process.communicate("go\n")
-            evidence.enough("changes", "copies of stacks had 4 to " in tool.communicate()[1], 1)
+            has_changed = "copies of stacks had 4 to " in tool.communicate()[1]
+            evidence.enough("changes", has_changed, 1)
+            self.assertTrue(has_changed or evidence.n_looks < 5, "the reader has a CPU in one of five runs")
             image, = self.images_of(where)
             burned = sum(map(int, printed.split())) * 1e-9
             self.assertGreater(image.seconds("CPUTIME", [FIRED]), 0.5 * burned)
@@ -286,7 +288,8 @@ class Children(OfChance, OutsideTest):
         """They have no files; their CPU time is known."""
         done, (image,) = self.measure("sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done", options=["--outside"],
                                       events=["CPUTIME@f10"])
-        self.assertRegex(done.stderr, r"measured from outside: 1 program; reading took [\d.]+ s CPU\b.*\n\Z")
+        self.assertRegex(done.stderr, r"measured from outside: 1 program; reading took [\d.]+ s CPU"
+                                           r"(, copies of stacks had \d+ to \d+ KB)?\n\Z")
         self.assertGreaterEqual(image.pid, 1)
 
 

@@ -307,6 +307,8 @@ class BelowEachOther(Extensions):
 
     def test_openmp(self):
         self.check("regions", "region-extension.c", "-fopenmp", "-fno-inline")
+        if self.has_timers:
+            return  # the threads of an inner team end before the kernel's next tick
         for thread in self.view(view="threads")["threads"]:  # each member of a team has the same work
             self.assertGreater(thread["metrics"]["work"], 0)
 
