@@ -36,16 +36,20 @@ uint64_t memory_limit_of_rings(void)
     return limit.bytes / 4;
 }
 
-/* The reader has used the pages of all queues. */
-bool memory_limit_is_due(uint64_t ring_bytes)
+bool memory_limit_is_due(void)
 {
-    uint64_t now = sys_clock(CLOCK_MONOTONIC), queues = 0;
+    uint64_t now = sys_clock(CLOCK_MONOTONIC);
     if (now < limit.due)
         return false;
     limit.due = now + INTERVAL_NS;
-    uint64_t own = own_memory(sys_getpid(), &queues);
-    limit.used = ring_bytes + own + queues;
     return true;
+}
+
+/* The reader has used the pages of all queues. */
+void memory_limit_measure(uint64_t ring_bytes)
+{
+    uint64_t queues = 0, own = own_memory(sys_getpid(), &queues);
+    limit.used = ring_bytes + own + queues;
 }
 
 void memory_limit_add(pid_t worker)

@@ -14,8 +14,9 @@ void memory_limit_set(uint64_t bytes);
 /* Bytes that the rings may take. */
 uint64_t memory_limit_of_rings(void);
 
-/* Whether it is time to measure again. Then the reader's memory is measured here, and the caller adds each worker. */
-bool memory_limit_is_due(uint64_t ring_bytes);
+/* Whether it is time to measure again. Then the reader's memory is measured, and the caller adds each worker. */
+bool memory_limit_is_due(void);
+void memory_limit_measure(uint64_t ring_bytes);
 void memory_limit_add(pid_t worker);
 
 /* A worker that begins needs this, until it is measured. */

@@ -390,7 +390,7 @@ static bool begin_running(struct traced *given)
     process.pid = given->pid;
     traced_maps_clear(given);
     bool is_there = foreign_modules_visit_maps(add_map, given);
-    if (is_there && reader.images < MAX_QUEUES / 2)
+    if (is_there && reader.images < record_queues_count() / 2)
         begin_worker(given);
     return is_there;
 }
@@ -545,7 +545,7 @@ static void add_unmeasured(struct text *line, const char *why, int64_t processes
 /* "measured from outside: 3 programs; reading took 0.012 s CPU, copies of stacks had 4 to 60 KB" */
 static void report_reading(void)
 {
-    char buffer[256];
+    char buffer[512];
     struct text line = TEXT(buffer);
     text_add(&line, "measured from outside: ");
     text_add_number(&line, reader.images - reader.too_late);
@@ -581,8 +581,11 @@ static void add_memory(struct traced *process)
 
 static void keep_to_memory_limit(void)
 {
-    if (memory_limit_is_due(perf_rings_bytes()))
+    if (memory_limit_is_due()) {
+        record_queues_trim();
+        memory_limit_measure(perf_rings_bytes());
         traced_visit(add_memory);
+    }
     record_queues_refuse(memory_limit_is_reached());
 }
 

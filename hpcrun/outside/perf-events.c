@@ -336,7 +336,9 @@ bool perf_events_count_sample(int tid, uint64_t event, int *opener)
     size_t i = find_event(event);
     if (i == events->count)
         return false;
-    if (*opener == 0 || events->at[i].tid == tid)
+    if (events->at[i].tid == tid)
+        *opener = tid;
+    else if (*opener == 0)
         *opener = has_events(tid) ? tid : events->at[i].tid;
     return events->at[i].tid == *opener;
 }

@@ -30,6 +30,11 @@ static void explain(int pid, int error)
                          "--name '*' measures your own");
         return;
     }
+    if (error == -ENOBUFS) {
+        diag_error(NULL, "can't measure from outside: this user may not lock memory for perf's rings, or other programs have "
+                         "taken it; allow more by: ulimit -l, or as root: sysctl kernel.perf_event_mlock_kb");
+        return;
+    }
     perf_explain_refusal(&reason, error);
     bool is_level = strstr(buffer, "perf_event_paranoid");
     if (is_level && readlink("/proc/self/exe", self, sizeof self - 1) > 0)

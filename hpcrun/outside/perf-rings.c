@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Users without privileges get kernel.perf_event_mlock_kb for each CPU, 516 KB, and what they may lock (ulimit -l) of all
- * their rings. */
+/* Users without privileges get kernel.perf_event_mlock_kb for each CPU, 516 KB, and what they may lock (ulimit -l), for all
+ * their rings together: large first ones would leave nothing for the others. */
 #define MOST_BYTES       (64u << 20) /* of all rings */
 #define MOST_RING_BYTES  (4u << 20)
 #define LEAST_RING_BYTES (64u << 10)
@@ -27,7 +27,8 @@
 static struct {
     unsigned cpus, online[MAX_CPUS];
     struct ring at[MAX_CPUS]; /* by index in `online` */
-    size_t bytes;             /* of the next ring */
+    uint64_t times[MAX_CPUS]; /* of the first record that was not visited; UINT64_MAX: none */
+    size_t bytes;             /* of each ring */
     bool is_full;
 } rings;
 
@@ -55,21 +56,6 @@ static void find_cpus(void)
         rings.online[rings.cpus++] = (unsigned)i;
 }
 
-/* As large as the user may have. */
-static int map_ring(struct ring *ring, int fd)
-{
-    for (; rings.bytes >= LEAST_RING_BYTES; rings.bytes /= 2) {
-        void *at = mmap(NULL, RING_PAGE + rings.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (at != MAP_FAILED) {
-            *ring = (struct ring){.fd = fd, .page = at, .bytes = rings.bytes};
-            return 0;
-        }
-        if (errno != EPERM)
-            break;
-    }
-    return -errno;
-}
-
 static int open_ring(unsigned i, bool wakes_late)
 {
     struct perf_event_attr attr = {.size = sizeof attr,
@@ -83,26 +69,51 @@ static int open_ring(unsigned i, bool wakes_late)
                                    .watermark = 1,
                                    .wakeup_watermark = wakes_late ? 0 : WAKING_BYTES}; /* 0: half of the ring */
     int fd = (int)sys6(SYS_perf_event_open, SYS_ARG(&attr), 0, rings.online[i], -1, PERF_FLAG_FD_CLOEXEC, 0);
-    if (fd == -ENODEV) /* the CPU went offline */
-        return 0;
-    int error = fd < 0 ? fd : map_ring(&rings.at[i], fd);
-    if (error < 0 && fd >= 0)
-        close(fd);
+    rings.at[i].fd = fd;
+    return fd < 0 && fd != -ENODEV ? fd : 0; /* -ENODEV: the CPU went offline */
+}
+
+static void unmap(struct ring *ring)
+{
+    if (ring->page)
+        munmap(ring->page, RING_PAGE + ring->bytes);
+    ring->page = NULL;
+    ring->bytes = 0;
+}
+
+static int map_all(size_t bytes)
+{
+    int error = 0;
+    for (struct ring *ring = rings.at; ring < rings.at + rings.cpus && error == 0; ring++) {
+        if (ring->fd < 0)
+            continue;
+        void *at = mmap(NULL, RING_PAGE + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+        error = at == MAP_FAILED ? -errno : 0;
+        if (error == 0)
+            *ring = (struct ring){.fd = ring->fd, .page = at, .bytes = bytes};
+    }
+    for (struct ring *ring = rings.at; ring < rings.at + rings.cpus && error != 0; ring++)
+        unmap(ring);
     return error;
 }
 
 int perf_rings_map(size_t most_bytes, bool wakes_late)
 {
-    size_t most = most_bytes < MOST_BYTES ? most_bytes : MOST_BYTES;
+    size_t most = most_bytes < MOST_BYTES ? most_bytes : MOST_BYTES, bytes = MOST_RING_BYTES;
     int error = 0;
     if (rings.cpus > 0)
         return 0;
     find_cpus();
-    for (rings.bytes = MOST_RING_BYTES; rings.bytes > LEAST_RING_BYTES && rings.bytes * rings.cpus > most;)
-        rings.bytes /= 2;
+    while (bytes > LEAST_RING_BYTES && bytes * rings.cpus > most)
+        bytes /= 2;
     for (unsigned i = 0; i < rings.cpus && error == 0; i++)
         error = open_ring(i, wakes_late);
-    return error;
+    if (error != 0)
+        return error;
+    while ((error = map_all(bytes)) == -EPERM && bytes > LEAST_RING_BYTES)
+        bytes /= 2;
+    rings.bytes = bytes;
+    return error == -EPERM ? -ENOBUFS : error;
 }
 
 size_t perf_rings_bytes(void)
@@ -113,8 +124,7 @@ size_t perf_rings_bytes(void)
     return sum;
 }
 
-/* The last one has the least. */
-size_t perf_rings_least_bytes(void)
+size_t perf_rings_bytes_of_each(void)
 {
     return rings.bytes;
 }
@@ -151,18 +161,21 @@ void perf_rings_wait(int other, int milliseconds)
     poll(fds, n, milliseconds);
 }
 
-/* The ring with the earliest record that was not visited, of those until `limit`; NULL: there is none. */
-static struct ring *earliest(uint64_t limit)
+static void find_first(unsigned i)
 {
-    struct ring *found = NULL;
-    for (struct ring *ring = rings.at; ring < rings.at + rings.cpus; ring++) {
-        const struct perf_event_header *record = ring->page ? ring_first(ring) : NULL;
-        uint64_t time = record ? perf_record_time(record) : UINT64_MAX;
-        if (record && time <= limit) {
-            found = ring;
-            limit = time;
+    const struct perf_event_header *first = rings.at[i].page ? ring_first(&rings.at[i]) : NULL;
+    rings.times[i] = first ? perf_record_time(first) : UINT64_MAX;
+}
+
+/* The index of the ring with the earliest record that was not visited, of those until `limit`; rings.cpus: there is none. */
+static unsigned earliest(uint64_t limit)
+{
+    unsigned found = rings.cpus;
+    for (unsigned i = 0; i < rings.cpus; i++)
+        if (rings.times[i] <= limit && rings.times[i] != UINT64_MAX) {
+            found = i;
+            limit = rings.times[i];
         }
-    }
     return found;
 }
 
@@ -176,15 +189,17 @@ uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_hea
 {
     uint64_t limit = is_last ? UINT64_MAX : sys_clock(CLOCK_MONOTONIC) - SETTLING_NS;
     bool is_full = false;
-    for (struct ring *ring = rings.at; ring < rings.at + rings.cpus; ring++)
-        if (ring->page) {
-            ring_begin(ring);
-            rings.is_full |= is_almost_full(ring);
+    for (unsigned i = 0; i < rings.cpus; i++) {
+        if (rings.at[i].page) {
+            ring_begin(&rings.at[i]);
+            rings.is_full |= is_almost_full(&rings.at[i]);
         }
-    for (struct ring *ring; (ring = earliest(limit));) {
-        const struct perf_event_header *record = ring_first(ring);
+        find_first(i);
+    }
+    for (unsigned i; (i = earliest(limit)) < rings.cpus; find_first(i)) {
+        const struct perf_event_header *record = ring_first(&rings.at[i]);
         visit(record);
-        ring_skip(ring, record);
+        ring_skip(&rings.at[i], record);
     }
     for (struct ring *ring = rings.at; ring < rings.at + rings.cpus; ring++)
         if (ring->page) {

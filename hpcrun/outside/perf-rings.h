@@ -12,13 +12,13 @@
 
 #define MAX_CPUS 1024
 
-/* Maps a ring for each CPU that is online, all of them at most most_bytes, unless there are some. `wakes_late`: wait until
- * one is half full. Returns 0, or a negative errno. */
+/* Maps a ring for each CPU that is online, all of the same size and together at most most_bytes, unless there are some.
+ * `wakes_late`: wait until one is half full. Returns 0, or a negative errno; -ENOBUFS: the user may not lock so much memory. */
 int perf_rings_map(size_t most_bytes, bool wakes_late);
 
-/* Of all rings; and of the smallest one. */
+/* Of all rings; and of each. */
 size_t perf_rings_bytes(void);
-size_t perf_rings_least_bytes(void);
+size_t perf_rings_bytes_of_each(void);
 
 /* Waits until a ring has 16 KB (wakes_late: is half full), until another descriptor is ready, or for a time, ms. */
 void perf_rings_wait(int other, int milliseconds);

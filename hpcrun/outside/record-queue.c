@@ -6,6 +6,8 @@
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #define RESERVED (128u << 10) /* for records that are no samples */
 
@@ -32,19 +34,35 @@ static struct {
 
 /* The writer's: queues that have got records since their readers were last woken. */
 static struct record_queue *fed[MAX_QUEUES];
-static unsigned fed_count;
+static unsigned fed_count, queue_count;
+
+/* Where a limit of addresses (ulimit -v) leaves few, the queues take at most a quarter of it. */
+static unsigned find_count(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return MAX_QUEUES;
+    uint64_t n = limit.rlim_cur / 4 / sizeof *queues->all;
+    return n == 0 ? 1 : n > MAX_QUEUES ? MAX_QUEUES : (unsigned)n;
+}
 
 bool record_queues_map(void)
 {
-    void *at = mmap(NULL, sizeof *queues + MAX_QUEUES * sizeof *queues->all, PROT_READ | PROT_WRITE,
+    queue_count = find_count();
+    void *at = mmap(NULL, sizeof *queues + queue_count * sizeof *queues->all, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     queues = at == MAP_FAILED ? NULL : at;
     return queues;
 }
 
+unsigned record_queues_count(void)
+{
+    return queue_count;
+}
+
 struct record_queue *record_queue_take(void)
 {
-    for (unsigned i = 0; i < MAX_QUEUES; i++)
+    for (unsigned i = 0; i < queue_count; i++)
         if (!queues->all[i].is_taken) {
             queues->all[i].is_taken = true;
             return &queues->all[i];
@@ -64,6 +82,14 @@ void record_queue_give_back(struct record_queue *queue)
         if (fed[i - 1] == queue)
             fed[i - 1] = fed[--fed_count];
     madvise(queue, sizeof *queue, MADV_REMOVE);
+}
+
+/* A queue that is looked at has another writer. */
+void record_queues_trim(void)
+{
+    for (struct record_queue *queue = queues->all; queue < queues->all + queue_count; queue++)
+        if (queue->is_taken && queue->woken != UINT64_MAX && atomic_load(&queue->head) == atomic_load(&queue->tail))
+            madvise(queue->data, sizeof queue->data, MADV_REMOVE);
 }
 
 /* ---- writer ---- */

@@ -26,16 +26,17 @@ static struct {
     int error;
 } copies;
 
-/* The most bytes for which rings and queues have room in the samples of a time. */
-static uint64_t room_for(uint64_t ns)
+/* The most bytes for which a ring, and the queue of a process that runs on so many CPUs, have room in the samples of a
+ * time. */
+static uint64_t room_for(uint64_t ns, unsigned cpus)
 {
-    size_t ring = perf_rings_least_bytes();
-    return (ring < QUEUE_BYTES ? ring : QUEUE_BYTES) / (ns / process.config.events[0].period + 1);
+    size_t ring = perf_rings_bytes_of_each(), queue = QUEUE_BYTES / cpus;
+    return (ring < queue ? ring : queue) / (ns / process.config.events[0].period + 1);
 }
 
 void stack_copies_begin(void)
 {
-    copy_size_begin(&copies.size, room_for(FIRST_ROOM_NS), room_for(LEAST_ROOM_NS));
+    copy_size_begin(&copies.size, room_for(FIRST_ROOM_NS, perf_rings_cpus()), room_for(LEAST_ROOM_NS, 1));
     perf_events_set_copy(COPY_SIZE(copies.size.index));
     copies.range.least = copies.range.most = COPY_SIZE(copies.size.index) >> 10;
 }

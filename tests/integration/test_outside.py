@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -538,6 +539,19 @@ class Rights(OutsideTest):
                 self.check_images(images)
                 self.assertEqual([(image.state, image.detail) for image in images], [(STATE_EXIT, 7)])
                 self.check_paths(profiling.read_measurements(self.measurements, paths=True), binary, "early", "late")
+
+    def test_who_may_lock_little_memory(self):
+        """What the kernel allows for each CPU is enough for its ring; no user locks more if others have taken that."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
+
+        binary = self.compile("locks-nothing", self.source("outside"))
+        self.directory.chmod(0o777)
+        done = self.run_tool(HPCRUN, "-o", self.directory / "locks", "--outside", binary, 2, 20, preexec_fn=limit,
+                             user=200000 + os.getpid() % 100000)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertGreater(sum(image.count("CPUTIME", [FIRED])
+                               for image in profiling.read_measurements(self.directory / "locks")), 0)
 
     def test_others_may_not(self):
         for flags in ((), ("-static",)):

@@ -95,6 +95,14 @@ class Memory(OutsideTest):
                 images = profiling.read_measurements(self.directory / size)
                 self.assertEqual(sum(image.count("CPUTIME", [FIRED]) for image in images) > 0, not lost)
 
+    def test_few_addresses(self):
+        """Queues take a part of what a limit of addresses leaves."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (500 << 20, 500 << 20))
+
+        done = self.run_tool(HPCRUN, "-o", self.directory / "few", "--outside", program("outside"), 2, 20, preexec_fn=limit)
+        self.assertEqual(done.returncode, 7, done.stderr)
+
     def test_sizes(self):
         for words in (["--memory", "5x", "-p", 1], ["--memory", "100K", "-p", 1], ["--memory", "1G", "true"]):
             self.assertEqual(self.run_tool(HPCRUN, *words).returncode, 2)
