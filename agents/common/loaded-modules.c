@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* ---- while the module stays ---- */
@@ -198,6 +199,15 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
+/* The process ends: destructors of libraries run. To open a library that others have brought would run its constructors
+ * again. Of an agent that is preloaded, this runs first (hpcrun/logical/agent-loader.c); others open nothing then. */
+static atomic_bool are_libraries_ending;
+
+__attribute__((destructor)) static void libraries_end(void)
+{
+    atomic_store(&are_libraries_ending, true);
+}
+
 /* Once the module is open, its address says whether it is the one that was found: that one may have
  * been closed in between. */
 bool module_pin(uint64_t address, const char *path, struct pinned_module *module)
@@ -205,6 +215,8 @@ bool module_pin(uint64_t address, const char *path, struct pinned_module *module
     struct place place = {.address = address, .wanted = path};
     struct link_map *map = NULL;
     *module = (struct pinned_module){0};
+    if (atomic_load(&are_libraries_ending))
+        return false;
     dl_iterate_phdr(find_place, &place);
     void *library = place.range.end ? dlopen(place.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     if (!library)

@@ -59,7 +59,7 @@ struct pinned_module {
 };
 
 /* The module that begins at an address and has this path; with path NULL, the one that has the address.
- * False: there is none, or it is not in the main namespace. A module that has been closed and opened
+ * False: there is none, it is not in the main namespace, or the process ends. A module that has been closed and opened
  * again may have the address elsewhere in it. */
 bool module_pin(uint64_t address, const char *path, struct pinned_module *module);
 void module_unpin(const struct pinned_module *module);

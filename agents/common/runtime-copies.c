@@ -7,26 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The lock is not held when the dynamic linker is called: that has a lock of its own, and hpcrun's
- * dlclose announces modules to agents. */
+/* Without locks of its own: if another thread had one during a fork, the child would wait for it forever. */
 
 /* ---- copies ---- */
 
-/* Under the lock. */
-static struct runtime_copy *find_start(const struct runtime_copies *copies, uint64_t start)
+static struct runtime_copy *find_start(struct runtime_copy *copy, uint64_t start)
 {
-    struct runtime_copy *copy = copies->first;
     while (copy && copy->start != start)
         copy = copy->next;
     return copy;
-}
-
-static struct runtime_copy *known_copy(struct runtime_copies *copies, uint64_t start)
-{
-    pthread_mutex_lock(&copies->lock);
-    struct runtime_copy *found = find_start(copies, start);
-    pthread_mutex_unlock(&copies->lock);
-    return found;
 }
 
 /* Zeroed memory for a copy; NULL: none. */
@@ -51,24 +40,23 @@ static void discard(struct runtime_copies *copies, struct runtime_copy *copy)
 /* Adds a copy, unless another thread was faster: all threads must use the same structure. */
 static struct runtime_copy *add_copy(struct runtime_copies *copies, struct runtime_copy *new)
 {
-    pthread_mutex_lock(&copies->lock);
-    struct runtime_copy *copy = find_start(copies, new->start);
-    if (!copy) {
-        copy = new;
-        copy->next = copies->first;
-        copies->first = copy;
-    }
-    pthread_mutex_unlock(&copies->lock);
-    if (copy != new)
-        discard(copies, new);
-    return copy;
+    struct runtime_copy *first = atomic_load(&copies->first);
+    do {
+        struct runtime_copy *copy = find_start(first, new->start);
+        if (copy) {
+            discard(copies, new);
+            return copy;
+        }
+        new->next = first;
+    } while (!atomic_compare_exchange_weak(&copies->first, &first, new));
+    return new;
 }
 
 /* The copy in a module. */
 static struct runtime_copy *copy_in(struct runtime_copies *copies,
                                     const struct pinned_module *module)
 {
-    struct runtime_copy *known = known_copy(copies, module->range.start);
+    struct runtime_copy *known = find_start(atomic_load(&copies->first), module->range.start);
     struct runtime_copy *copy = known ? NULL : allocate(copies);
     if (!copy)
         return known;
@@ -92,21 +80,17 @@ struct runtime_copy *copy_of_module(struct runtime_copies *copies, uint64_t addr
 
 struct runtime_copy *copy_at(struct runtime_copies *copies, uint64_t address)
 {
-    pthread_mutex_lock(&copies->lock);
-    struct runtime_copy *copy = copies->first;
+    struct runtime_copy *copy = atomic_load(&copies->first);
     while (copy && !is_in_range(address, (struct code_range){copy->start, copy->end}))
         copy = copy->next;
-    pthread_mutex_unlock(&copies->lock);
     return copy;
 }
 
 struct runtime_copy *copy_any(struct runtime_copies *copies)
 {
-    pthread_mutex_lock(&copies->lock);
-    struct runtime_copy *copy = copies->first;
+    struct runtime_copy *copy = atomic_load(&copies->first);
     while (copy && copy->end <= 1)
         copy = copy->next;
-    pthread_mutex_unlock(&copies->lock);
     return copy;
 }
 
@@ -154,19 +138,22 @@ static struct runtime_copy *bound_copy(struct runtime_copies *copies, uint64_t a
     bool is_pinned = module_pin(address, NULL, &caller);
     bool is_module = is_pinned && !is_in_range((uint64_t)bound_copy, caller.range);
     uint64_t bound = bound_function(copies->symbol, is_module ? &caller : &none);
-    struct runtime_copy *copy = bound ? copy_of_module(copies, bound) : NULL;
+    struct runtime_copy *copy = bound ? copy_at(copies, bound) : NULL;
+    if (bound && !copy)
+        copy = copy_of_module(copies, bound);
     if (is_pinned)
         module_unpin(&caller);
     return copy || (is_module && !bound) ? copy : copy_any(copies);
 }
 
-/* First without the dynamic linker (loaded-modules.h), which suffices if the process has one copy:
- * the caller may execute a part of a region of a library's constructor. */
+/* First without the dynamic linker (loaded-modules.h), which suffices for the library's own calls, and if the process has
+ * one copy: the caller may execute a part of a region of a library's constructor. */
 static struct runtime_copy *look_up(struct runtime_copies *copies, uint64_t address)
 {
     struct code_range range;
-    bool is_only = only_definition(copies->symbol, (uint64_t)look_up, address, &range);
-    struct runtime_copy *known = is_only ? known_copy(copies, range.start) : NULL;
+    struct runtime_copy *known = copy_at(copies, address);
+    if (!known && only_definition(copies->symbol, (uint64_t)look_up, address, &range))
+        known = copy_at(copies, range.start);
     return known ? known : bound_copy(copies, address);
 }
 
@@ -197,15 +184,15 @@ struct runtime_copy *copy_of_caller(struct runtime_copies *copies, uint64_t addr
 void copies_forget_module(struct runtime_copies *copies, uint64_t start, uint64_t end)
 {
     const struct code_range range = {start, end};
-    pthread_mutex_lock(&copies->lock);
     for (unsigned i = 0; i < CALLER_SLOTS; i++) {
         const struct known_caller *caller = atomic_load(&copies->callers[i]);
         if (caller &&
             (is_in_range(caller->address, range) || is_in_range(caller->copy->start, range)))
             atomic_store(&copies->callers[i], NULL);
     }
-    for (struct runtime_copy *copy = copies->first; copy; copy = copy->next)
-        if (is_in_range(copy->start, range))
-            copy->start = copy->end = 1;
-    pthread_mutex_unlock(&copies->lock);
+    for (struct runtime_copy *copy = atomic_load(&copies->first); copy; copy = copy->next)
+        if (is_in_range(copy->start, range)) {
+            copy->end = 1; /* first: no address is between an old start and this */
+            copy->start = 1;
+        }
 }

@@ -10,12 +10,11 @@
  *     2. the next one in the global scope
  *     3. the one in the tree of libraries that the caller's module needs
  *     4. any copy that is known, if the caller is in no module (code of a JIT compiler) or in the
- *        agent, or if there is no memory for its copy */
+ *        agent, if there is no memory for its copy, or if the process ends */
 #ifndef AGENTS_RUNTIME_COPIES_H
 #define AGENTS_RUNTIME_COPIES_H
 
 #include <link.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +22,7 @@
 /* The agent's structure for a copy begins with it. Never freed: threads may be in the functions of
  * the copy. */
 struct runtime_copy {
-    uint64_t start, end; /* address range; 1: it was unloaded */
+    _Atomic uint64_t start, end; /* address range; 1: it was unloaded */
     struct runtime_copy *next;
 };
 
@@ -39,8 +38,7 @@ struct runtime_copies {
     /* Sets the agent's part of a new copy, whose memory is zero; its module stays loaded meanwhile. */
     void (*fill)(struct runtime_copy *copy, const struct link_map *map, void *library);
 
-    pthread_mutex_t lock;
-    struct runtime_copy *first; /* changed and read under `lock` */
+    struct runtime_copy *_Atomic first;
     _Atomic(const struct known_caller *) callers[CALLER_SLOTS];
 };
 

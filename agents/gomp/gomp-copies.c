@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -113,7 +114,6 @@ static struct runtime_copies copies = {
     .copy_bytes = sizeof reserve,
     .reserve = &reserve,
     .fill = fill,
-    .lock = PTHREAD_MUTEX_INITIALIZER,
 };
 
 const struct gomp_functions *gomp_copy_at(uint64_t address)
@@ -143,21 +143,17 @@ static void fill_no_copy(void)
     find_functions(&no_copy, NULL);
 }
 
-/* Publishes the main program's range last: readers take no lock. */
+/* One thread does. It publishes the main program's range last. */
 static void learn_program(uint64_t caller, const struct gomp_functions *functions)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static atomic_flag is_known = ATOMIC_FLAG_INIT;
     struct code_range range;
-    if (!is_in_program(caller, &range))
+    if (!is_in_program(caller, &range) || atomic_flag_test_and_set(&is_known))
         return;
-    pthread_mutex_lock(&lock);
-    if (!gomp_program.size) {
-        gomp_program.functions = functions;
-        gomp_program.start = range.start;
-        atomic_thread_fence(memory_order_release);
-        gomp_program.size = range.end - range.start;
-    }
-    pthread_mutex_unlock(&lock);
+    gomp_program.functions = functions;
+    gomp_program.start = range.start;
+    atomic_thread_fence(memory_order_release);
+    gomp_program.size = range.end - range.start;
 }
 
 /* A body whose last statement is a call of libgomp may jump there. The wrapper then returns to the

@@ -32,7 +32,6 @@ static struct runtime_copies copies = {
     .copy_bytes = sizeof reserve,
     .reserve = &reserve,
     .fill = fill,
-    .lock = PTHREAD_MUTEX_INITIALIZER,
 };
 
 void blas_add_module(uint64_t address)
@@ -62,6 +61,8 @@ static _Noreturn void end_process(void)
 static const struct blas_functions *functions_for(uint64_t caller)
 {
     const struct runtime_copy *copy = copy_of_caller(&copies, caller);
+    if (!copy)
+        copy = copy_any(&copies);
     if (!copy)
         end_process();
     return (const struct blas_functions *)copy;
@@ -103,8 +104,9 @@ static struct creation_context *begin(uint64_t pc, uint64_t sp, uint64_t bp, uin
 
 static void end(const struct creation_context *context)
 {
-    if (context)
-        __atomic_store_n(&slot_own()->openblas.own, NULL, __ATOMIC_RELEASE);
+    struct agent_slot *slot = slot_own();
+    if (context && slot)
+        __atomic_store_n(&slot->openblas.own, NULL, __ATOMIC_RELEASE);
 }
 
 #define PARAMETERS long a, long b, long c, long d, long e, long f

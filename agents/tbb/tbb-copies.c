@@ -25,7 +25,6 @@ static struct runtime_copies copies = {
     .copy_bytes = sizeof reserve,
     .reserve = &reserve,
     .fill = fill,
-    .lock = PTHREAD_MUTEX_INITIALIZER,
 };
 
 /* Without a libtbb, a call can neither be passed on nor be left out. */

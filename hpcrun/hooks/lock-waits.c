@@ -8,7 +8,8 @@
  * robust, with priority inheritance, shared between processes, ...) behaves as without hpcrun. A
  * lock that another thread takes between the look and the call counts as work.
  *
- * Spin locks, and rwlocks taken for reading, do not know who has them: the hook notes it in the thread's slot.
+ * Spin locks, and rwlocks taken for reading, do not know who has them: the hook notes it in the thread's slot once the
+ * real function has returned.
  *
  * The layouts of pthread_mutex_t and pthread_rwlock_t are part of glibc's ABI: static initializers
  * in programs depend on them. */

@@ -574,6 +574,14 @@ class JumpsOnLlvm(Jumps):
 class Aside(OpenMp):
     """Where the agent can't serve a program it says so, and the program runs as without it."""
 
+    def test_a_region_in_a_library_s_destructor(self):
+        """To find the copy of libgomp that the library means, an agent must not open the library, which has ended."""
+        library, program = self.directory / "ending.so", self.directory / "ends"
+        part = self.build("in-destructor.c", "-DLIBRARY", "-c", "-fPIC")
+        subprocess.run(["gcc", "-shared", "-o", library, part], check=True)
+        subprocess.run(["gcc", "-o", program, SOURCES / "in-destructor.c", "-Wl,--no-as-needed", library, "-lgomp"], check=True)
+        self.assertEqual(self.run_with(2, program), "begins: 1, sum: 2\n")
+
     def test_static_libgomp(self):
         library = subprocess.run(["gcc", "-print-file-name=libgomp.a"], capture_output=True, text=True,
                                  check=True).stdout.strip()
