@@ -223,6 +223,16 @@ class Threads(Advice):
         run = run_json([thread(1, 0), thread(2, 6, "start", wall=6), thread(3, 1, "start")], 6)
         self.assertEqual(self.of_kind(self.advice(p, run), "imbalance"), [])
 
+    def test_unequal_parts_of_a_pool_in_the_program(self):
+        """Its code is in the program's binary, but Cargo has fetched it."""
+        p = Program(n_threads=3)
+        at = p.db.file("/home/u/.cargo/registry/src/index.crates.io-6f17d22b/rayon-core-1.12.1/src/registry.rs")
+        pool = p.db.entry(2, "<thread root>").call(p.db.function("main_loop", p.program, 64, at, 3))
+        pool.call(p.function("body", 40)).statement(p.file, 41).charge(6, 0, 2).charge(1, 0, 3)
+        run = run_json([thread(1, 0), thread(2, 6, "main_loop", wall=6), thread(3, 1, "main_loop")], 6)
+        found, = self.of_kind(self.advice(p, run), "imbalance")
+        self.assertIn("in body, p.c:40: smaller pieces could win", found["text"])
+
     def test_parts_of_recursive_calls(self):
         """count once: 7, 2, 2 and 1 s again."""
         p, threads = self.program(0.01, [4, 1, 1, 0.5])
