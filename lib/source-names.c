@@ -103,10 +103,22 @@ static bool is_in_library_of_go(const char *path)
     return false;
 }
 
+/* Whether a folder in `parent` ends with a hash, as Cargo's do: "/git/checkouts/tokio-377c595163f99a10/". */
+static bool has_folder_of_cargo(const char *path, const char *parent)
+{
+    const char *found = strstr(path, parent), *folder = found ? found + strlen(parent) : "";
+    const char *hash = folder + strcspn(folder, "/");
+    bool is_folder = *hash == '/';
+    while (hash > folder && strchr("0123456789abcdef", hash[-1]))
+        hash--;
+    return is_folder && hash > folder && hash[-1] == '-' && strcspn(hash, "/") >= 8;
+}
+
 bool path_is_of_dependency(const char *path)
 {
     bool is_of_go = contains(path, "/pkg/mod/") || *path != '/';
-    return contains(path, "/registry/src/") || contains(path, "/git/checkouts/") || (is_of_go && contains(path, "@v"));
+    return has_folder_of_cargo(path, "/registry/src/") || has_folder_of_cargo(path, "/git/checkouts/") ||
+           (is_of_go && contains(path, "@v"));
 }
 
 bool path_is_installed(const char *path)

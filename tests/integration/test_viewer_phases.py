@@ -130,6 +130,16 @@ class Disturbed(OneThread):
             of.update(cpu=0.5, ready=0.5)
 
 
+class TooFine(Run):
+    """All that workers do is overhead; others have the CPUs for half of the time."""
+    METRICS = metrics("overhead", "wall", "idleness", "work")
+
+    def adapt(self, process):
+        process["cpu"] = process["ready"] = WORKERS * process["wall"] / 2
+        for thread in process["threads"]:
+            thread["cpu"] = thread["ready"] = process["wall"] / 2
+
+
 class TwoThreads(Run):
     """Plain threads: both work at the same times, half of 3 s; then the first one works alone for 1 s."""
     AGENTS = []
@@ -302,6 +312,9 @@ class Phases(unittest.TestCase):
         self.expect_advice(TwoThreads, "Only the main thread",
                            " 100 % of that time is in phase 2 of 2 (3.0 to 4.0 s): alone, 1.0 threads at work; 100 % of the "
                            "time there, 0 % elsewhere.")
+
+    def test_idleness_that_others_may_have_made_has_no_phase(self):
+        self.expect_advice(TooFine, "Too fine a grain: overhead is 100 % of the CPU time", "; larger tasks may help.")
 
     def test_threads_that_wait_for_a_lock_have_time(self):
         self.expect_advice(Locks, "Lock",

@@ -26,7 +26,8 @@ static const char *const adjectives[] = {
     [LOCK_BLAME] = "of the threads' time", [ONE_THREAD] = "of the time",
 };
 
-static enum matter matter_of(const struct finding *finding, const char *event)
+/* Where others had the CPUs, they also made workers idle: the advice on parallelization does not speak of that. */
+static enum matter matter_of(const struct finding *finding, const char *event, bool is_disturbed)
 {
     struct text of_event = {0};
     const struct parallelization *of = finding->source;
@@ -41,7 +42,7 @@ static enum matter matter_of(const struct finding *finding, const char *event)
     bool is_of_it = !of_event.n || strcmp(text_string(&of_event), event) == 0;
     vec_free(&of_event);
     if (is_of_it && of->judgement.idleness_side == SIDE_HIGH)
-        return IDLE_WORKERS;
+        return is_disturbed ? NO_MATTER : IDLE_WORKERS;
     return is_of_it && of->judgement.overhead_side == SIDE_HIGH ? OVERHEAD_TIME : NO_MATTER;
 }
 
@@ -152,7 +153,7 @@ void findings_name_phases(struct advice *advice, const struct phases *phases, co
     struct phase_choice choice = {&advice->facts, phases, timeline, NO_MATTER};
     for (size_t i = 0; i < advice->findings.list.n && phases->n > 1; i++) {
         struct finding *finding = &advice->findings.list.at[i];
-        choice.matter = matter_of(finding, timeline->event);
+        choice.matter = matter_of(finding, timeline->event, advice->facts.supply.is_disturbed);
         if (choice.matter != NO_MATTER)
             name_phase(&choice, finding);
     }

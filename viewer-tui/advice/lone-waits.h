@@ -1,13 +1,15 @@
-/* By how much waits make a run longer, at most, by its time line.
+/* By how much waits make a run longer, by its time line.
  *
- * A thread that waits while others work delays nothing but its own work after that. So without the waits at a place a run
- * is shorter by no more than
+ * A thread that waits while others work delays its own work after that. So the waits at a place cost
  *
  *   - the time in which threads wait there and no thread works or is ready, and
  *   - the work of these threads, each thread's no more than it waits there: others could work meanwhile.
  *
  * Example: a thread without work looks for messages every 10 ms, for as long as the program runs. To sleep less gains
- * nothing, but for its last sleep, if the main thread has ended its work and waits for the thread. */
+ * nothing, but for its last sleep, if the main thread has ended its work and waits for the thread.
+ *
+ * It may delay others' work, too: a second thread waits for the first one, while a third one works, and works after that.
+ * Who waits for whom is not looked at, so that this cost is missing. */
 #ifndef VIEWER_LONE_WAITS_H
 #define VIEWER_LONE_WAITS_H
 
@@ -17,8 +19,8 @@
 /* Less waiting, as a share of the wall clock, is not reported. */
 #define LEAST_WAIT_OF_WALL 0.05
 
-/* Sets `saved` of the places where threads wait for `least` seconds or more, and a wait may be a cause (WAIT_LOCK ...). `db`: that of
- * the places, the logical projection. */
+/* Sets `saved` of the places where threads wait for `least` seconds or more, and a wait may be a cause (WAIT_LOCK ...).
+ * `db`: that of the places, the logical projection. */
 void lone_waits_find(struct time_places *places, double least, struct database *db, const struct timeline *timeline);
 
 #endif

@@ -61,6 +61,9 @@ TEST(test_files_of_dependencies)
 {
     assert_true(path_is_of_dependency("/home/u/.cargo/registry/src/index.crates.io-6f17d22b/rayon-core-1.12.1/src/registry.rs"));
     assert_true(path_is_of_dependency("/home/u/.cargo/git/checkouts/tokio-377c595163f99a10/c7f8fdd/tokio/src/lib.rs"));
+    assert_false(path_is_of_dependency("/home/u/registry/src/main.c"));
+    assert_false(path_is_of_dependency("/home/u/registry/src/auth-ab/main.c"));
+    assert_false(path_is_of_dependency("/home/u/git/checkouts/tool/src/main.c"));
     assert_true(path_is_of_dependency("/home/u/go/pkg/mod/github.com/yuin/goldmark@v1.5.4/ast/ast.go"));
     assert_true(path_is_of_dependency("github.com/yuin/goldmark@v1.5.4/ast/ast.go"));
     assert_true(path_is_installed("github.com/yuin/goldmark@v1.5.4/ast/ast.go"));
