@@ -168,8 +168,8 @@ static bool is_written_again(const struct chunk_list *r, const struct file_bytes
 }
 
 /* Whether it is the beginning of a chunk at the end of the file, since the disk was full when the process
- * ended, of a thread whose data is in the arena file; or of a time line, the last and largest part of what a
- * thread writes: then only that is lost, and the list of processes says that a part could not be written. */
+ * ended, of a thread whose data is in the arena file; or of a time line with its wake-ups, the last and largest part of
+ * what a thread writes: then only that is lost, and the list of processes says that a part could not be written. */
 static bool is_known_loss(const struct chunk_list *r, const struct file_bytes *file, size_t start,
                           size_t end)
 {
@@ -180,8 +180,9 @@ static bool is_known_loss(const struct chunk_list *r, const struct file_bytes *f
     if (end != file->size || size < 6 || memcmp(at, magic, 4) != 0 ||
         (size >= 12 && CHUNK_HEADER_SIZE + (uint64_t)get_u32(at + 8) <= size))
         return false;
-    return get_u16(at + 4) == CHUNK_TRACE ||
-           (size >= 16 && arena_file_replaces(r->arenas, get_u16(at + 4), get_u32(at + 12)));
+    uint16_t kind = get_u16(at + 4);
+    return kind == CHUNK_TRACE || kind == CHUNK_WAKE_UPS ||
+           (size >= 16 && arena_file_replaces(r->arenas, kind, get_u32(at + 12)));
 }
 
 static void read_gap(struct builder *b, struct chunk_list *r, const struct file_bytes *file,
