@@ -70,7 +70,7 @@ class Races(profiling.ProfilingTest):
 
     # The dynamic linker's locks are not seen, so that what it allocates and we read looks shared. That it was the
     # linker who wrote it is only known as long as the history of its thread goes back.
-    SUPPRESSIONS = "race:ld-linux-x86-64\nrace:burn_unit\n"
+    SUPPRESSIONS = "race:ld-linux-x86-64\n"
 
     def test_libraries(self):
         """Those that agents know come and go, while threads are created. Without samples: they may come anywhere."""

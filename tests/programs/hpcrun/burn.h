@@ -26,10 +26,10 @@ static volatile uint64_t burn_sink;
 /* A few microseconds of arithmetic. */
 __attribute__((noinline, unused)) static void burn_unit(void)
 {
-    uint64_t x = burn_sink + 1;
+    uint64_t x = __atomic_load_n(&burn_sink, __ATOMIC_RELAXED) + 1;
     for (int i = 0; i < 4000; i++)
         x = x * 6364136223846793005u + 1442695040888963407u;
-    burn_sink = x;
+    __atomic_store_n(&burn_sink, x, __ATOMIC_RELAXED);
 }
 
 /* The time for which `burn` runs without reading the CPU clock. */
