@@ -52,7 +52,8 @@ struct agent_lock {
 
 #define AGENT_HOLDER_OF_LOCK ((uint64_t)1 << 63)
 
-/* Locks that do not know their holders (read locks, spin locks), of which a thread notes that it has them. */
+/* An rwlock does not say which threads have it for reading, and a spin lock not which one has it. So each thread notes the
+ * first such locks that it has at the same time. */
 #define AGENT_MAX_HELD 4
 
 /* A thread as a member of a team of OpenMP. Only the thread writes this. */
@@ -116,8 +117,8 @@ struct agent_slot {
     _Atomic uint64_t holder; /* waiting: address of the word (4 bytes) with the tid of the lock's
                                 holder; 0: the lock has none. With AGENT_HOLDER_OF_LOCK: address of
                                 a struct agent_lock */
-    uint64_t held[AGENT_MAX_HELD]; /* addresses of locks without a holder's tid that the thread has; 0: no lock. Only the
-                                      thread and its own samples use them */
+    _Atomic uint64_t held[AGENT_MAX_HELD]; /* addresses of these locks; 0: none. Read by the thread's own samples only; who
+                                              destroys a lock removes it */
     uint32_t held_turn;            /* number of samples of the thread while others waited for one that it shares */
     _Atomic uint32_t is_charged;              /* delay[] has amounts */
     _Atomic uint64_t delay[AGENT_MAX_EVENTS]; /* time that holders have charged to this wait, by

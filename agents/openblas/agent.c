@@ -15,6 +15,7 @@
 
 #include "agents/common/creator-paths.h"
 #include "agents/openblas/blas-calls.h"
+#include "agents/openblas/blas-functions.h"
 
 static const struct agent_host *host;
 

@@ -1,74 +1,9 @@
 #include "agents/openblas/blas-calls.h"
 
 #include "agents/common/body-links.h"
+#include "agents/openblas/blas-functions.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-/* ---- copies of the library ---- */
-
-/* Six parameters, in case that it is a function of the program with the same name. */
-typedef long blas_function(long, long, long, long, long, long);
-
-struct blas_functions {
-    struct runtime_copy copy;
-    blas_function *exec_blas, *exec_blas_async, *exec_blas_async_wait;
-};
-
-static void fill(struct runtime_copy *copy, const struct link_map *map, void *library)
-{
-    struct blas_functions *to = (struct blas_functions *)copy;
-    (void)map;
-    to->exec_blas = (blas_function *)(uintptr_t)dlsym(library, "exec_blas");
-    to->exec_blas_async = (blas_function *)(uintptr_t)dlsym(library, "exec_blas_async");
-    to->exec_blas_async_wait = (blas_function *)(uintptr_t)dlsym(library, "exec_blas_async_wait");
-}
-
-static struct blas_functions reserve;
-static struct runtime_copies copies = {
-    .symbol = "exec_blas",
-    .copy_bytes = sizeof reserve,
-    .reserve = &reserve,
-    .fill = fill,
-};
-
-void blas_add_module(uint64_t address)
-{
-    copy_of_module(&copies, address);
-}
-
-const struct runtime_copy *blas_copy_at(uint64_t address)
-{
-    return copy_at(&copies, address);
-}
-
-void blas_forget_module(uint64_t start, uint64_t end)
-{
-    copies_forget_module(&copies, start, end);
-}
-
-/* Without OpenBLAS, a call can neither be passed on nor be left out. */
-static _Noreturn void end_process(void)
-{
-    static const char why[] = "hpcrun: a function of OpenBLAS was called, but there is no OpenBLAS\n";
-    if (write(STDERR_FILENO, why, sizeof why - 1) < 0)
-        _exit(1);
-    abort();
-}
-
-static const struct blas_functions *functions_for(uint64_t caller)
-{
-    const struct runtime_copy *copy = copy_of_caller(&copies, caller);
-    if (!copy)
-        copy = copy_any(&copies);
-    if (!copy)
-        end_process();
-    return (const struct blas_functions *)copy;
-}
-
-/* ---- calls ---- */
 
 uint64_t blas_only_call(const struct agent_slots *slots)
 {
@@ -109,32 +44,25 @@ static void end(const struct creation_context *context)
         __atomic_store_n(&slot->openblas.own, NULL, __ATOMIC_RELEASE);
 }
 
-#define PARAMETERS long a, long b, long c, long d, long e, long f
-#define EXPORTED   __attribute__((visibility("default")))
-
-EXPORTED long exec_blas(PARAMETERS);
-EXPORTED long exec_blas_async(PARAMETERS);
-EXPORTED long exec_blas_async_wait(PARAMETERS);
-
-long exec_blas(PARAMETERS)
+long call_exec_blas(long count, void *queue)
 {
-    const struct blas_functions *real = functions_for(CALLER_PC);
-    const struct creation_context *context = begin(CALLER_PC, CALLER_SP, CALLER_BP, (uint64_t)real->exec_blas);
-    long result = real->exec_blas(a, b, c, d, e, f);
+    blas_code *real = blas_function_for(EXEC_BLAS, CALLER_PC);
+    const struct creation_context *context = begin(CALLER_PC, CALLER_SP, CALLER_BP, (uint64_t)real);
+    long result = real(count, queue);
     end(context);
     return result;
 }
 
-long exec_blas_async(PARAMETERS)
+long call_exec_blas_async(long count, void *queue)
 {
     begin(CALLER_PC, CALLER_SP, CALLER_BP, 0);
-    return functions_for(CALLER_PC)->exec_blas_async(a, b, c, d, e, f);
+    return blas_function_for(EXEC_BLAS_ASYNC, CALLER_PC)(count, queue);
 }
 
 /* exec_blas calls it, too: then the call goes on. */
-long exec_blas_async_wait(PARAMETERS)
+long call_exec_blas_async_wait(long count, void *queue)
 {
-    long result = functions_for(CALLER_PC)->exec_blas_async_wait(a, b, c, d, e, f);
+    long result = blas_function_for(EXEC_BLAS_ASYNC_WAIT, CALLER_PC)(count, queue);
     const struct agent_slot *slot = slot_own();
     const struct creation_context *context = slot ? slot->openblas.own : NULL;
     if (context && context->sp == CALLER_SP)

@@ -11,7 +11,8 @@
 
 #include "agents/common/thread-slots.h"
 
-/* Two threads may write it at the same time. The key says whether `thread` is the one of the lock. */
+/* Two threads may write it at the same time. The key says whether `thread` is the one of the lock, as in
+ * hpcrun/logical/last-wakers.c. */
 struct lock_owner {
     _Atomic uint64_t key;    /* exclusive or of the lock and `thread`; 0: it is free */
     _Atomic uint64_t thread; /* agent_slot.thread */

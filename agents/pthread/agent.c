@@ -88,7 +88,7 @@ static bool has_noted(const struct agent_slot *slot)
     uint64_t lock = atomic_load_explicit(&slot->lock, memory_order_relaxed);
     const struct agent_slot *own = hpctoolkit_own_slot();
     for (unsigned i = 0; own && lock && i < AGENT_MAX_HELD; i++)
-        if (own->held[i] == lock)
+        if (atomic_load_explicit(&own->held[i], memory_order_relaxed) == lock)
             return true;
     return false;
 }
@@ -103,7 +103,8 @@ static bool waits_for(const struct agent_cursor *cursor, const struct agent_slot
         holder = agent_u32(host, cursor, lock->locked)
                      ? agent_u64(host, cursor, lock->holder) + lock->tid
                      : 0;
-    return (holder && (int)agent_u32(host, cursor, holder) == cursor->tid) || has_noted(slot);
+    int tid = holder ? (int)agent_u32(host, cursor, holder) : 0;
+    return tid ? tid == cursor->tid : has_noted(slot);
 }
 
 /* For agent_worker_counts.turn, of the lock that a thread waits for. */
@@ -148,7 +149,8 @@ static struct agent_slot *find_waiter(const struct agent_cursor *cursor, uint32_
 static bool is_others_turn(const struct agent_cursor *cursor, const struct agent_slot *waiter)
 {
     struct agent_slot *own = hpctoolkit_own_slot();
-    if (!has_noted(waiter) || !atomic_load_explicit(&waiter->holder, memory_order_relaxed))
+    uint64_t writer = atomic_load_explicit(&waiter->holder, memory_order_relaxed);
+    if (!has_noted(waiter) || !writer || agent_u32(host, cursor, writer))
         return false;
     uint64_t lock = atomic_load_explicit(&waiter->lock, memory_order_relaxed);
     uint32_t readers = agent_u32(host, cursor, lock + READERS_OF_RWLOCK) >> READER_SHIFT;

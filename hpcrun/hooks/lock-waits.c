@@ -34,9 +34,11 @@ REAL_FUNCTION(pthread_rwlock_clockrdlock)
 REAL_FUNCTION(pthread_rwlock_wrlock)
 REAL_FUNCTION(pthread_rwlock_timedwrlock)
 REAL_FUNCTION(pthread_rwlock_clockwrlock)
+REAL_FUNCTION(pthread_rwlock_destroy)
 REAL_FUNCTION(pthread_spin_lock)
 REAL_FUNCTION(pthread_spin_trylock)
 REAL_FUNCTION(pthread_spin_unlock)
+REAL_FUNCTION(pthread_spin_destroy)
 REAL_FUNCTION(pthread_mutex_unlock)
 REAL_FUNCTION(mtx_unlock)
 REAL_FUNCTION(pthread_rwlock_unlock)
@@ -45,26 +47,41 @@ REAL_FUNCTION(pthread_rwlock_unlock)
 
 /* ---- locks that do not know their holders ---- */
 
+/* Replaces the first note `from` by `to`; 0 is none. */
+static inline void replace_held(struct agent_slot *slot, uint64_t from, uint64_t to)
+{
+    for (unsigned i = 0; slot && i < AGENT_MAX_HELD; i++)
+        if (atomic_load_explicit(&slot->held[i], memory_order_relaxed) == from) {
+            atomic_store_explicit(&slot->held[i], to, memory_order_relaxed);
+            break;
+        }
+}
+
 /* The thread has got the lock if `result` is 0. With more than AGENT_MAX_HELD of them, it is not known to have it. */
 static inline int note_held(const volatile void *lock, int result)
 {
-    struct agent_slot *slot = own_slot;
-    for (unsigned i = 0; slot && result == 0 && i < AGENT_MAX_HELD; i++)
-        if (!slot->held[i]) {
-            slot->held[i] = (uint64_t)(uintptr_t)lock;
-            break;
-        }
+    if (result == 0)
+        replace_held(own_slot, 0, (uint64_t)(uintptr_t)lock);
     return result;
 }
 
 /* The thread is about to release the lock, which it may have got otherwise. */
 static inline void forget_held(const volatile void *lock)
 {
-    struct agent_slot *slot = own_slot;
-    for (unsigned i = 0; slot && i < AGENT_MAX_HELD; i++)
-        if (slot->held[i] == (uint64_t)(uintptr_t)lock) {
-            slot->held[i] = 0;
-            break;
+    replace_held(own_slot, (uint64_t)(uintptr_t)lock, 0);
+}
+
+/* A lock ends that threads may not have released. Another one may begin at its address. The lock is not read: libc does
+ * not, either, so it may be unmapped already. */
+static void forget_in_all_threads(const volatile void *lock)
+{
+    uint32_t end = atomic_load_explicit(&slots.end, memory_order_acquire);
+    for (uint32_t i = 0; i < end; i++)
+        for (unsigned k = 0; k < AGENT_MAX_HELD; k++) {
+            _Atomic uint64_t *note = &agent_slot_at(&slots, i)->held[k];
+            uint64_t its = (uint64_t)(uintptr_t)lock;
+            if (atomic_load_explicit(note, memory_order_relaxed) == its)
+                atomic_compare_exchange_strong(note, &its, 0);
         }
 }
 
@@ -251,6 +268,12 @@ HOOK int pthread_rwlock_unlock(pthread_rwlock_t *lock)
     return REAL(pthread_rwlock_unlock)(lock);
 }
 
+HOOK int pthread_rwlock_destroy(pthread_rwlock_t *lock)
+{
+    forget_in_all_threads(lock);
+    return REAL(pthread_rwlock_destroy)(lock);
+}
+
 /* ---- spin locks ---- */
 
 static pthread_spinlock_t free_spin_lock; /* what an unlocked spin lock contains */
@@ -280,4 +303,10 @@ HOOK int pthread_spin_unlock(pthread_spinlock_t *lock)
 {
     forget_held(lock);
     return REAL(pthread_spin_unlock)(lock);
+}
+
+HOOK int pthread_spin_destroy(pthread_spinlock_t *lock)
+{
+    forget_in_all_threads(lock);
+    return REAL(pthread_spin_destroy)(lock);
 }

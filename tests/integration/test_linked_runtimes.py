@@ -2,6 +2,7 @@
 What they have of a runtime here is its names only, so that the agents decline: in one line, or
 silently where nothing tells that it is the runtime."""
 import json
+import pathlib
 import re
 import shutil
 import subprocess
@@ -84,3 +85,18 @@ class LinkedRuntimes(profiling.ProfilingTest):
 
     def test_other_programs(self):
         self.assertEqual(self.log_lines(["-DFUNCTION=my_Cilk_scheduler_2", "-DTHREAD_LOCAL="]), [])
+
+
+class NamedAsOpenBlas(profiling.ProfilingTest):
+    """hpcrun's agents are in each process. One exports functions whose names a library of the program may have, too."""
+
+    def test_functions_with_other_parameters(self):
+        source = pathlib.Path(__file__).parents[1] / "programs/waiting/named-as-openblas.c"
+        libraries = [self.directory / name for name in ("two.so", "wait.so")]
+        for library, *options in ((libraries[0], "-DLIBRARY"), (libraries[1], "-DWAIT_ONLY")):
+            subprocess.run(["gcc", "-O1", "-shared", "-fPIC", *options, "-o", library, source], check=True)
+        program = self.directory / "program"
+        subprocess.run(["gcc", "-O1", "-o", program, source, *libraries], check=True)
+        expected = "1 2 3 4 5 6 7.25 8.5 9.75 281 285 13\n" * 2
+        done, _ = self.measure(program)
+        self.assertEqual(done.stdout, expected)

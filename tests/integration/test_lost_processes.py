@@ -227,13 +227,9 @@ int main(int count, char **arguments)
 """
 
 
-class Rights(LostTest):
-    """Programs that root starts and that become another user, who may not write to the directory."""
-
+class ChangedRights(LostTest):
     def setUp(self):
         super().setUp()
-        if os.geteuid() != 0:
-            self.skipTest("needs root, to change the user")
         (self.directory / "rights.c").write_text(RIGHTS)
         subprocess.run(["gcc", "-O1", "-I", profiling.ROOT / "tests/programs/hpcrun", "-o", self.directory / "rights",
                         self.directory / "rights.c"], check=True)
@@ -254,6 +250,45 @@ class Rights(LostTest):
                 self.assertGreater(seen, 0.98 * 0.05 * bursts - 0.015)
             self.assertEqual(process["state"], "exit")
 
+    def check_executed(self, *cases):
+        why = "run by a user who may not write to the measurement directory"
+        for steps, name, processes in cases:
+            with self.subTest(steps=steps):
+                run = self.run_rights(steps, processes=processes)
+                self.assertEqual(self.missing, f"not measured: 1 {why} ({name})")
+                self.assertEqual([(u["reason"], u["count"]) for u in run["unmeasured"]], [(why, 1)])
+                self.assertEqual(len(self.lines), 1, self.lines)  # no line of a program that could not write
+
+
+class Landlock(ChangedRights):
+    """Programs that restrict which files they may open, as xz of Debian 13 does."""
+
+    def setUp(self):
+        super().setUp()
+        if subprocess.run([self.directory / "rights", "l"]).returncode == 3:
+            self.skipTest("the kernel has no Landlock")
+
+    def test_files_that_it_may_not_open(self):
+        """The program and its children."""
+        for event in EVENTS:
+            for steps, burned in (("lb", (1,)), ("blfb", (1, 1))):
+                with self.subTest(event=event, steps=steps):
+                    run = self.run_rights(steps, event, len(burned))
+                    self.assertEqual((self.missing, run["unmeasured"], run["problems"]), ("", [], []))
+                    self.check_bursts(run, event, burned)
+
+    def test_programs_that_may_not_open_files_are_counted(self):
+        self.check_executed(("lx", "true", 1), ("lfx", "true", 2))
+
+
+class Rights(ChangedRights):
+    """Programs that root starts and that become another user, who may not write to the directory."""
+
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to change the user")
+
     def test_forks_are_measured(self):
         """Before and after the change, and forks of forks: through descriptors that were opened before the change."""
         for event in EVENTS:
@@ -264,35 +299,8 @@ class Rights(LostTest):
                     self.assertEqual((self.missing, run["unmeasured"], run["problems"]), ("", [], []))
                     self.check_bursts(run, event, burned)
 
-    def need_landlock(self):
-        if subprocess.run([self.directory / "rights", "l"]).returncode == 3:
-            self.skipTest("the kernel has no Landlock")
-
-    def test_files_that_it_may_not_open(self):
-        """A program that restricts itself by Landlock, as xz of Debian 13 does, and its children."""
-        self.need_landlock()
-        for event in EVENTS:
-            for steps, burned in (("lb", (1,)), ("blfb", (1, 1))):
-                with self.subTest(event=event, steps=steps):
-                    run = self.run_rights(steps, event, len(burned))
-                    self.assertEqual((self.missing, run["unmeasured"], run["problems"]), ("", [], []))
-                    self.check_bursts(run, event, burned)
-
     def test_programs_that_it_executes_are_counted(self):
         self.check_executed(("sfx", "true", 2), ("bsx", "true", 1), ("fsx", "true", 2), ("sh", "sh", 1))
-
-    def test_programs_that_may_not_open_files_are_counted(self):
-        self.need_landlock()
-        self.check_executed(("lx", "true", 1), ("lfx", "true", 2))
-
-    def check_executed(self, *cases):
-        why = "run by a user who may not write to the measurement directory"
-        for steps, name, processes in cases:
-            with self.subTest(steps=steps):
-                run = self.run_rights(steps, processes=processes)
-                self.assertEqual(self.missing, f"not measured: 1 {why} ({name})")
-                self.assertEqual([(u["reason"], u["count"]) for u in run["unmeasured"]], [(why, 1)])
-                self.assertEqual(len(self.lines), 1, self.lines)  # no line of a program that could not write
 
     def test_capabilities_that_an_exec_takes_away(self):
         """setpriv keeps root's capabilities until it executes the program."""

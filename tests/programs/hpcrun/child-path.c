@@ -7,18 +7,15 @@
  * Each process prints its own stages. */
 #include "tests/programs/pthread/path-stages.h"
 
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static uint64_t length;
-
-STAGE(before, 1, length)
-STAGE(in_child, 1, length)
-STAGE(after_child, 1, length)
-STAGE(in_program, 1, length)
-STAGE(after, 1, length)
-STAGE(aside, 0, length / 2)
+ON_PATH(before)
+ON_PATH(in_child)
+ON_PATH(after_child)
+ON_PATH(in_program)
+ON_PATH(after)
+ASIDE(aside, 2)
 
 static void print_own(void)
 {
@@ -29,7 +26,7 @@ static void print_own(void)
 
 int main(int argc, char **argv)
 {
-    length = (argc > 1 ? strtoull(argv[1], NULL, 10) : 200) * 1000000;
+    read_length(argc, argv);
     if (argc > 2) {
         in_program();
         print_own();

@@ -10,18 +10,15 @@
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
-static uint64_t length;
-
-STAGE(before, 1, length)
-STAGE(first, 1, length)
-STAGE(second, 1, length)
-STAGE(third, 1, length)
-STAGE(fourth, 1, length)
-STAGE(fifth, 1, length)
-STAGE(after, 1, length)
-STAGE(aside, 0, length / 2)
+ON_PATH(before)
+ON_PATH(first)
+ON_PATH(second)
+ON_PATH(third)
+ON_PATH(fourth)
+ON_PATH(fifth)
+ON_PATH(after)
+ASIDE(aside, 2)
 
 static omp_lock_t lock;
 static omp_nest_lock_t nest_lock;
@@ -74,7 +71,7 @@ static void thread_1(void)
 
 int main(int argc, char **argv)
 {
-    length = (argc > 1 ? strtoull(argv[1], NULL, 10) : 200) * 1000000;
+    read_length(argc, argv);
     omp_init_lock(&lock);
     omp_init_nest_lock(&nest_lock);
     before();

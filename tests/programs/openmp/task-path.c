@@ -9,20 +9,17 @@
 
 #include <omp.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
-static uint64_t length;
-
-STAGE(before, 1, length)
-STAGE(in_task, 1, length)
-STAGE(after_wait, 1, length)
-STAGE(in_group, 1, length)
-STAGE(descendant, 1, length)
-STAGE(in_loop, 1, length)
-STAGE(after_loop, 1, length)
-STAGE(last, 1, length)
-STAGE(after, 1, length)
-STAGE(aside, 0, length / 2)
+ON_PATH(before)
+ON_PATH(in_task)
+ON_PATH(after_wait)
+ON_PATH(in_group)
+ON_PATH(descendant)
+ON_PATH(in_loop)
+ON_PATH(after_loop)
+ON_PATH(last)
+ON_PATH(after)
+ASIDE(aside, 2)
 
 static atomic_int begun;
 
@@ -88,7 +85,7 @@ static void leave_a_task(void)
 
 int main(int argc, char **argv)
 {
-    length = (argc > 1 ? strtoull(argv[1], NULL, 10) : 200) * 1000000;
+    read_length(argc, argv);
 #pragma omp parallel num_threads(2)
 #pragma omp master
     {

@@ -8,19 +8,16 @@
 #include "tests/programs/pthread/path-stages.h"
 
 #include <omp.h>
-#include <stdlib.h>
 
-static uint64_t length;
-
-STAGE(before, 1, length)
-STAGE(first, 1, length)
-STAGE(second, 1, length)
-STAGE(after, 1, length)
-STAGE(aside, 0, length / 4) /* two of them may share a CPU */
+ON_PATH(before)
+ON_PATH(first)
+ON_PATH(second)
+ON_PATH(after)
+ASIDE(aside, 4) /* two of them may share a CPU */
 
 int main(int argc, char **argv)
 {
-    length = (argc > 1 ? strtoull(argv[1], NULL, 10) : 200) * 1000000;
+    read_length(argc, argv);
 #pragma omp parallel
     {
         __asm__ volatile("" ::: "memory"); /* no region without code: it creates the threads */

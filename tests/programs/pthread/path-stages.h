@@ -5,7 +5,10 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
+
+static uint64_t length; /* of a stage, in ns: the program's first argument, in ms */
 
 static struct {
     const char *name;
@@ -28,6 +31,14 @@ static unsigned n_stages;
         stages[at].name = #stage;                                                                                      \
         stages[at].ns = passed;                                                                                        \
     }
+
+#define ON_PATH(stage)      STAGE(stage, 1, length)
+#define ASIDE(stage, share) STAGE(stage, 0, length / (share))
+
+static void read_length(int argc, char **argv)
+{
+    length = (argc > 1 ? strtoull(argv[1], NULL, 10) : 200) * 1000000;
+}
 
 static void print_stages(void)
 {

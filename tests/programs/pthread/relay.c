@@ -14,19 +14,18 @@
 
 #include <stdatomic.h>
 
-static uint64_t length;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, ready_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ready_condition = PTHREAD_COND_INITIALIZER;
 static pthread_barrier_t barrier;
 static _Atomic int is_locked, is_ready;
 
-STAGE(prepare, 1, length)
-STAGE(locked, 1, length)
-STAGE(after_lock, 1, length)
-STAGE(signaled, 1, length)
-STAGE(tail, 1, length)
-STAGE(aside, 0, length / 2)
-STAGE(finish, 0, length / 2)
+ON_PATH(prepare)
+ON_PATH(locked)
+ON_PATH(after_lock)
+ON_PATH(signaled)
+ON_PATH(tail)
+ASIDE(aside, 2)
+ASIDE(finish, 2)
 
 static void *locker(void *unused)
 {
@@ -80,7 +79,7 @@ static pthread_t start(void *(*routine)(void *))
 
 int main(int argc, char **argv)
 {
-    length = (argc > 1 ? strtoull(argv[1], NULL, 10) : 200) * 1000000;
+    read_length(argc, argv);
     pthread_barrier_init(&barrier, NULL, 3);
     prepare();
     pthread_t threads[4] = {start(locker)};

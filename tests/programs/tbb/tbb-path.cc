@@ -10,7 +10,6 @@
 #include "tests/tools/working-yield.h"
 
 #include <atomic>
-#include <cstdlib>
 #include <tbb/flow_graph.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
@@ -19,16 +18,14 @@
 
 enum { ROUNDS = 20 };
 
-static uint64_t length;
-
-STAGE(before, 1, length)
-STAGE(longest, 1, length)
-STAGE(inner, 1, length)
-STAGE(outer, 1, length)
-STAGE(source, 1, length)
-STAGE(target, 1, length)
-STAGE(after, 1, length)
-STAGE(aside, 0, length / 2)
+ON_PATH(before)
+ON_PATH(longest)
+ON_PATH(inner)
+ON_PATH(outer)
+ON_PATH(source)
+ON_PATH(target)
+ON_PATH(after)
+ASIDE(aside, 2)
 
 /* Of the two threads of a round. */
 static bool ends_last()
@@ -114,7 +111,7 @@ static void graph()
 
 int main(int argc, char **argv)
 {
-    length = (argc > 1 ? strtoull(argv[1], NULL, 10) : 200) * 1000000;
+    read_length(argc, argv);
     tbb::global_control limit(tbb::global_control::max_allowed_parallelism, 2);
     tbb::task_arena(2).execute([] {
         both([] {}, [] {}); /* creates the other thread */

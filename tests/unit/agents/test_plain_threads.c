@@ -157,6 +157,20 @@ TEST(readers_share_what_a_writer_waits)
     assert_int_equal(agent_for_threads.charge_waiters(&cursor, 1, 0, 100), 1);
 }
 
+/* A thread has freed a lock that it had for reading, without a word. Now another lock is at that address. */
+TEST(a_writer_has_a_lock_alone)
+{
+    pthread_rwlock_t lock = {.__data = {.__readers = 3 << 3 | 3, .__cur_writer = cursor.tid + 1}};
+    struct agent_slot *reader = add_waiter((int *)&lock.__data.__cur_writer);
+    reader->lock = (uint64_t)&lock;
+    own_slot->held[0] = (uint64_t)&lock;
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).waiting_for_this, 0);
+    lock.__data.__cur_writer = cursor.tid;
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).waiting_for_this, 1);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(agent_for_threads.charge_waiters(&cursor, 1, 0, 100), 1);
+}
+
 TEST(a_spin_lock_has_one_holder)
 {
     int lock[] = {0xffff};

@@ -19,6 +19,7 @@ static void *volatile any_function = (void *)made_up;
 
 struct process process;
 struct sampling sampling;
+struct agent_slots slots;
 __thread struct agent_slot *own_slot;
 
 static const volatile void *noted;
@@ -170,6 +171,29 @@ TEST(a_thread_has_the_spin_locks_that_it_took)
     pthread_spin_lock(&lock);
     pthread_spin_unlock(&lock);
     assert_int_equal(slot.held[0], 0);
+}
+
+/* Its memory may have another lock next. */
+TEST(who_destroys_a_lock_makes_all_threads_forget_it)
+{
+    static struct agent_slot all[2];
+    pthread_rwlock_t lock = {.__data = {.__readers = 2 << READER_SHIFT}}, other = lock;
+    pthread_spinlock_t spin_lock = !free_spin_lock;
+    slots.chunk[0] = all;
+    slots.end = 2;
+    own_slot = &all[0];
+    result = 0;
+    pthread_rwlock_rdlock(&lock);
+    pthread_spin_trylock(&spin_lock);
+    own_slot = &all[1];
+    pthread_rwlock_rdlock(&other);
+    pthread_rwlock_rdlock(&lock);
+    pthread_rwlock_destroy(&lock);
+    pthread_spin_destroy(&spin_lock);
+    assert_int_equal(held(&lock), 0);
+    assert_int_equal(held(&other), 1);
+    own_slot = &all[0];
+    assert_int_equal(held(&lock) + held(&spin_lock), 0);
 }
 
 EACH_TEST(NULL, NULL);
