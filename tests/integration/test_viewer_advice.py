@@ -561,12 +561,30 @@ class Ranks(Advice):
         self.assertEqual([f["kind"] for f in self.found(0.1)], ["hot place"])
 
     def test_some_threads(self):
-        """The wall clock says nothing about what these could win."""
+        """Ranks without a chosen thread are not compared. The wall clock says nothing about what the others could win."""
         self.found(4, rank_2=1)
         with Terminal([viewer.VIEWER, "--closed", "--threads", "rank [01]", self.db]) as terminal:
             terminal.until_seen("?:help")
             lines = terminal.press_until("a", "hpcviewer: advice", "of the time is in")
-        self.assertNotIn("could win", " ".join(lines))
+        self.assertIn("Rank 1 computes 3 times as long as rank 0; rank 0 waits 62 % of its time in PMPI_Allreduce, p.c:14. ",
+                      " ".join(" ".join(lines).split()))
+
+    def test_ranks_of_several_threads(self):
+        """Two threads share a rank's work: 1 s each of rank 0, 3 s of rank 1. 2 s each would be 1 s less of 4."""
+        p = Program(self.METRICS, 4)
+        body, call = p.main.statement(p.file, 16), p.main.statement(p.file, 14).call(p.of_libc("poll"))
+        for profile, seconds in enumerate((1, 1, 3, 3), 1):
+            body.charge(seconds, 0, profile)
+            call.charge(4 - seconds if profile < 3 else 0, 1, profile)
+        run = run_json([thread(1, 1, wall=4), thread(2, 1, wall=4)], 4, metrics=self.METRICS)
+        process, = run["processes"]
+        run["processes"].append(dict(process, pid=71, threads=[thread(3, 3, kind="initial", wall=4), thread(4, 3, wall=4)]))
+        for rank, described in enumerate(run["processes"]):
+            described["rank"] = rank
+        found, = self.of_kind(self.advice(p, run), "ranks")
+        self.assertEqual(found["text"], "Rank 1 computes 3 times as long as rank 0; rank 0 waits 75 % of its time in poll, "
+                                        "p.c:14; equal parts could win 1.3x.")
+        self.assertAlmostEqual(found["gain"], 4 / 3)
 
 
 class Locks(Advice):
