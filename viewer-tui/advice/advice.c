@@ -36,8 +36,11 @@ static const struct rule all_rules[] = {
 
 void add_gain(const struct subject *subject, const char *before, const char *after, struct text *text)
 {
-    if (subject->gain.factor > 1)
-        text_printf(text, "%s%s%s", before, as_factor(subject->gain.factor).text, after);
+    if (!(subject->gain.factor > 1))
+        return;
+    text_add(text, before);
+    gain_describe(&subject->gain, text);
+    text_add(text, after);
 }
 
 void add_call(const struct facts *facts, const struct subject *subject, struct text *text)
