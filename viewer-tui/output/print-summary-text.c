@@ -167,7 +167,7 @@ static void print_processes(struct summary *summary)
                 "CPU, s", "start-up", "samples", "dropped", "partial", "command [end]");
     VEC(struct listed_process) list = {0};
     json_each (process, processes)
-        vec_push(&list, ((struct listed_process){process, run_number(process, "cpu"), list.n}));
+        vec_push(&list, ((struct listed_process){process, run_number(process, "cpu"), process_at}));
     if (list.n > MOST_LINES)
         vec_sort(&list, by_cpu);
     for (size_t i = 0; i < list.n && i < MOST_LINES; i++)
