@@ -145,7 +145,7 @@ static const char *why_not(const struct stat *status, bool for_everybody, bool i
         return "a symbolic link leads out of the directory in which it was looked for, to a file that not all "
                "users may read";
     if (!is_permitted(status, for_everybody, tree, owners))
-        return "only its owner may read it, so it must be below the directory in which a program of that owner was "
+        return "not all users may read it, so it must be below the directory in which a program of its owner was "
                "compiled";
     return NULL;
 }

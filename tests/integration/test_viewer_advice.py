@@ -283,6 +283,13 @@ class Blocked(Advice):
                                         "win 2.5x without it.")
         self.assertAlmostEqual(found["gain"], 10 / 4)
 
+    def test_few_samples(self):
+        """6 of 16 s in 29 samples can be 3.6 to 8.8 s; 4 s of the 10 remain."""
+        run = self.run_of((4, 1, 1))
+        run["events"][0]["period"] = 0.5
+        found, = self.of_kind(self.advice(self.program({"pthread_mutex_lock": 6}), run), "blocked")
+        self.assertIn("; could win 1.6x to 2.5x without it.", found["text"])
+
     def test_what_limits_the_gain(self):
         """The rest of the wall clock; CPU time of all, on two CPUs; that of one thread."""
         for cpu, wait, rest in (((2, 2, 2), 5, 5), ((3, 3, 3), 9, 4.5), ((5, 1, 1), 9, 5)):
@@ -561,12 +568,30 @@ class Ranks(Advice):
         self.assertEqual([f["kind"] for f in self.found(0.1)], ["hot place"])
 
     def test_some_threads(self):
-        """The wall clock says nothing about what these could win."""
+        """Ranks without a chosen thread are not compared. The wall clock says nothing about what the others could win."""
         self.found(4, rank_2=1)
         with Terminal([viewer.VIEWER, "--closed", "--threads", "rank [01]", self.db]) as terminal:
             terminal.until_seen("?:help")
             lines = terminal.press_until("a", "hpcviewer: advice", "of the time is in")
-        self.assertNotIn("could win", " ".join(lines))
+        self.assertIn("Rank 1 computes 3 times as long as rank 0; rank 0 waits 62 % of its time in PMPI_Allreduce, p.c:14. ",
+                      " ".join(" ".join(lines).split()))
+
+    def test_ranks_of_several_threads(self):
+        """Two threads share a rank's work: 1 s each of rank 0, 3 s of rank 1. 2 s each would be 1 s less of 4."""
+        p = Program(self.METRICS, 4)
+        body, call = p.main.statement(p.file, 16), p.main.statement(p.file, 14).call(p.of_libc("poll"))
+        for profile, seconds in enumerate((1, 1, 3, 3), 1):
+            body.charge(seconds, 0, profile)
+            call.charge(4 - seconds if profile < 3 else 0, 1, profile)
+        run = run_json([thread(1, 1, wall=4), thread(2, 1, wall=4)], 4, metrics=self.METRICS)
+        process, = run["processes"]
+        run["processes"].append(dict(process, pid=71, threads=[thread(3, 3, kind="initial", wall=4), thread(4, 3, wall=4)]))
+        for rank, described in enumerate(run["processes"]):
+            described["rank"] = rank
+        found, = self.of_kind(self.advice(p, run), "ranks")
+        self.assertEqual(found["text"], "Rank 1 computes 3 times as long as rank 0; rank 0 waits 75 % of its time in poll, "
+                                        "p.c:14; equal parts could win 1.3x.")
+        self.assertAlmostEqual(found["gain"], 4 / 3)
 
 
 class Locks(Advice):
@@ -937,14 +962,18 @@ class HotPlaces(Advice):
             self.assertEqual(found["scope"], scope, file)
 
     def test_code_of_ocaml(self):
-        """Its library and runtime are in the program: a path that the compiler has left as it was, or no file."""
-        for name, file, scope in (("camlStdlib__Hashtbl__add_12", "stdlib/hashtbl.ml", "main"), ("caml_hash", None, "main"),
-                                  ("camlMl__work_81", "/src/ml.ml", "camlMl__work_81")):
+        """Its library and runtime are in the program: a path that the compiler has left as it was, or no file. --own says
+        otherwise, of the file, else of the binary."""
+        add, own = "camlStdlib__Hashtbl__add_12", ("--own", "stdlib")
+        for name, file, options, scope in (
+                (add, "stdlib/hashtbl.ml", (), "main"), ("caml_hash", None, (), "main"),
+                ("camlMl__work_81", "/src/ml.ml", (), "camlMl__work_81"), (add, "stdlib/hashtbl.ml", own, add),
+                ("caml_hash", None, own, "main"), ("caml_hash", None, ("--own", "/home/u"), "caml_hash")):
             p = Program()
             called = p.db.function(name, p.program, 640, p.db.file(file) if file else None, 40 if file else 0)
             p.main.statement(p.file, 18).call(called).charge(6)
-            found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6)), "hot place")
-            self.assertEqual(found["scope"], scope, file)
+            found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6), *options), "hot place")
+            self.assertEqual(found["scope"], scope, (name, options))
 
     def test_a_program_that_sleeps(self):
         """For less than half of 20 s it has the CPU."""

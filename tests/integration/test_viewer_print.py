@@ -229,19 +229,21 @@ class Formats(Story):
 
 
     def test_many_processes(self):
-        """Of 25, the 20 with the most CPU time are listed, and of 21 problems 20; of 20 all, in the order of the run."""
+        """Of 25, the 20 with the most CPU time are listed, equal ones in the order of the run, and of 21 problems 20; of 20
+        all, in that order."""
         with tempfile.TemporaryDirectory() as folder:
             for n, listed in (25, range(1, 21)), (20, range(20)):
                 run = copy.deepcopy(story.RUN)
                 first = run["processes"][0]
-                run["processes"] = [{**first, "command": f"app {i}", "cpu": (25 - i) / 100 if i else 0.0} for i in range(n)]
+                run["processes"] = [{**first, "command": f"app {i}", "cpu": (25 - i - i % 2) / 100 if i else 0.0}
+                                    for i in range(n)]
                 run["problems"] = [f"problem {i}" for i in range(n - 4)]
                 shutil.rmtree(folder)
                 story.write(folder, with_run=False)
                 viewer.describe_run(folder, **run)
                 text = viewer.printed("summary", folder)
                 self.assertEqual([int(i) for i in re.findall(r"  app (\d+)  \[", text)], list(listed))
-                self.assertEqual("  5 more have 40.00 ms of CPU time or less each: --format json has them\n" in text, n == 25)
+                self.assertEqual("  5 more have 30.00 ms of CPU time or less each: --format json has them\n" in text, n == 25)
                 self.assertEqual(text.count("  problem "), min(n - 4, 20))
                 self.assertEqual("  1 more: --format json has them\n" in text, n == 25)
                 self.assertEqual(len(viewer.printed_json("summary", folder)["processes"]), n)

@@ -29,8 +29,7 @@ enum rule_flags {
     OF_RUN = 1,      /* it says nothing about a part of the program */
     NEEDS_QUIET = 2, /* it follows from wall time or idleness: not given if others had the CPUs */
     OF_ONE = 4,      /* it follows from the wall clock of the main process: not given if other processes matter */
-    NEEDS_GAIN = 8,  /* it is not worth saying without a gain */
-    CLAIMS_GAIN = 16 /* the words name the gain; else it only orders findings */
+    CLAIMS_GAIN = 8 /* the words name the gain; else it only orders findings */
 };
 
 /* What a rule is applied to: the facts once, or each entry of a list. */

@@ -16,9 +16,9 @@ static const struct rule all_rules[] = {
     {FINDING_LOCK, "lock", ORDER_GAIN, CLAIMS_GAIN, ONCE, wait_for_locks, say_locks, gain_without_lock, NULL},
     {FINDING_BLOCKED, "blocked", ORDER_GAIN, NEEDS_QUIET | CLAIMS_GAIN, EACH_WAIT,
      is_blocked, say_blocked, gain_without_wait, NULL},
-    {FINDING_IMBALANCE, "imbalance", ORDER_GAIN, OF_ONE | NEEDS_GAIN | CLAIMS_GAIN, EACH_SHARED_WORK,
+    {FINDING_IMBALANCE, "imbalance", ORDER_GAIN, OF_ONE | CLAIMS_GAIN, EACH_SHARED_WORK,
      has_unequal_parts, say_unequal_parts, gain_of_equal_parts, NULL},
-    {FINDING_RANKS, "ranks", ORDER_GAIN, OF_RUN | NEEDS_GAIN | CLAIMS_GAIN, ONCE,
+    {FINDING_RANKS, "ranks", ORDER_GAIN, OF_RUN | CLAIMS_GAIN, ONCE,
      have_unequal_ranks, say_unequal_ranks, gain_of_equal_ranks, NULL},
     {FINDING_ONE_THREAD, "one thread", ORDER_GAIN, OF_RUN | CLAIMS_GAIN, ONCE,
      runs_alone, say_alone, gain_of_all_cpus, NULL},
@@ -36,8 +36,11 @@ static const struct rule all_rules[] = {
 
 void add_gain(const struct subject *subject, const char *before, const char *after, struct text *text)
 {
-    if (subject->gain.factor > 1)
-        text_printf(text, "%s%s%s", before, as_factor(subject->gain.factor).text, after);
+    if (!(subject->gain.factor > 1))
+        return;
+    text_add(text, before);
+    gain_describe(&subject->gain, text);
+    text_add(text, after);
 }
 
 void add_call(const struct facts *facts, const struct subject *subject, struct text *text)
@@ -102,8 +105,7 @@ static void apply(const struct rule *rule, const struct facts *facts, struct fin
         struct gain gain = rule->gain ? rule->gain(facts, &subject) : none;
         /* If others had the CPUs, the wall clock bounds no gain. */
         subject.gain = rule->flags & CLAIMS_GAIN && facts->supply.is_disturbed ? none : gain;
-        if (!(rule->flags & NEEDS_GAIN) || gain.factor >= LEAST_GAIN)
-            add(rule, facts, &subject, findings);
+        add(rule, facts, &subject, findings);
     }
 }
 

@@ -168,6 +168,7 @@ static struct parts compare_parts(const part_list *list)
         if (i == 0 || part->seconds > parts.most) {
             parts.most = part->seconds;
             parts.most_of = part->number;
+            parts.most_at = i;
         }
         if (i == 0 || part->seconds < parts.least) {
             parts.least = part->seconds;
@@ -274,37 +275,47 @@ static struct balance balance_of_threads(const struct balanced *of)
 /* Waits at later places are short. */
 #define MOST_PLACES 32
 
-/* Values by profile of the work, and the number of profiles. */
+/* The work of each thread, by number of its profile. */
 struct rank_work {
+    const struct database *db;
     const double *by_profile;
-    uint32_t n_profiles;
 };
 
-static double of_thread(const struct rank_work *work, const json_t *thread, const double *by_profile)
+/* The thread's profile; 0: it has none, or it was not chosen. */
+static uint32_t profile_of(const struct rank_work *work, const json_t *thread)
 {
-    double profile = run_number(thread, "profile");
-    return profile > 0 && profile < work->n_profiles ? by_profile[(uint32_t)profile] : 0;
+    double number = run_number(thread, "profile");
+    uint32_t profile = number > 0 && number < database_n_profiles(work->db) ? (uint32_t)number : 0;
+    return work->db->has_profile && !work->db->has_profile[profile] ? 0 : profile;
 }
 
-/* The sum of values of the threads of a process in run.json that have `least` seconds of work. */
-static double sum_of_process(const struct rank_work *work, const json_t *process, double least, const double *by_profile)
+/* Sums up values of the threads of a process in run.json that have `least` seconds of work. Returns their number. */
+static size_t sum_up(const struct rank_work *work, const json_t *process, double least, const double *by_profile,
+                     double *sum)
 {
-    double sum = 0;
-    json_each (thread, json_object_get(process, "threads"))
-        if (of_thread(work, thread, work->by_profile) >= least)
-            sum += of_thread(work, thread, by_profile);
-    return sum;
+    size_t n = 0;
+    *sum = 0;
+    json_each (thread, json_object_get(process, "threads")) {
+        uint32_t profile = profile_of(work, thread);
+        if (profile == 0 || work->by_profile[profile] < least)
+            continue;
+        *sum += by_profile[profile];
+        n++;
+    }
+    return n;
 }
 
-/* Finds where a rank waits longest, and for how long, in its threads that work: those of the MPI library always wait. */
-static double longest_wait(const struct balanced *of, const struct rank_work *work, const json_t *rank,
+/* Finds where a rank waits longest, and for how long, on average over its threads that work: those of the MPI library
+ * always wait. */
+static double longest_wait(const struct balanced *of, const struct rank_work *work, const struct part *rank,
                            struct hotspot *place)
 {
-    double most = 0, least = LEAST_SHARE * sum_of_process(work, rank, 0, work->by_profile);
+    double most = 0, least = LEAST_SHARE * rank->seconds;
     for (size_t i = 0; i < of->waiting_places->list.n && i < MOST_PLACES; i++) {
         struct time_place *at = &of->waiting_places->list.at[i];
-        double *waits = time_by_profile(of->view, &at->refs, (struct time_metric){of->waiting, NO_METRIC});
-        double seconds = waits ? sum_of_process(work, rank, least, waits) : 0;
+        double *waits = time_by_profile(of->view, &at->refs, (struct time_metric){of->waiting, NO_METRIC}), sum = 0;
+        size_t n = waits ? sum_up(work, rank->process, least, waits, &sum) : 0;
+        double seconds = n ? sum / (double)n : 0;
         free(waits);
         if (seconds > most)
             *place = hotspot_of_place(of->view->db, at);
@@ -313,6 +324,7 @@ static double longest_wait(const struct balanced *of, const struct rank_work *wo
     return most;
 }
 
+/* Of the ranks with threads that were chosen. */
 static struct rank_balance balance_of_ranks(const struct balanced *of)
 {
     part_list list = {0};
@@ -320,19 +332,21 @@ static struct rank_balance balance_of_ranks(const struct balanced *of)
     struct value_refs refs = {0};
     view_value_refs(of->view, 0, INCLUSIVE, &refs);
     double *values = time_by_profile(of->view, &refs, of->time);
-    struct rank_work work = {values, database_n_profiles(of->view->db)};
+    struct rank_work work = {of->view->db, values};
     json_each (process, json_object_get(of->run, "processes")) {
-        long rank = (long)run_rank(process);
-        if (values && rank >= 0)
-            vec_push(&list, ((struct part){rank, sum_of_process(&work, process, 0, values), process}));
+        struct part part = {.number = (long)run_rank(process), .process = process};
+        if (values && part.number >= 0 && sum_up(&work, process, -INFINITY, values, &part.seconds) > 0)
+            vec_push(&list, part);
     }
     ranks.parts = compare_parts(&list);
     if (list.n >= 2) {
-        const json_t *least = list.at[ranks.parts.least_at].process;
-        const json_t *initial = json_array_get(json_object_get(least, "threads"), 0);
-        double wall_with_cpu = run_number(least, "wall") - run_number(initial, "ready");
-        double waits = longest_wait(of, &work, least, &ranks.place);
+        const struct part *least = &list.at[ranks.parts.least_at], *most = &list.at[ranks.parts.most_at];
+        const json_t *initial = json_array_get(json_object_get(least->process, "threads"), 0);
+        double wall_with_cpu = run_number(least->process, "wall") - run_number(initial, "ready");
+        double waits = longest_wait(of, &work, least, &ranks.place), seconds;
+        size_t n = sum_up(&work, most->process, LEAST_SHARE * most->seconds, values, &seconds);
         ranks.waits = wall_with_cpu > 0 ? waits / wall_with_cpu : 0;
+        ranks.excess = n ? (ranks.parts.most - ranks.parts.mean) / (double)n : 0;
     }
     vec_free(&list);
     free(values);

@@ -15,7 +15,7 @@
 /* The parts that threads or ranks have of some work. */
 struct parts {
     size_t n;
-    size_t least_at;          /* index of the least */
+    size_t most_at, least_at; /* indices of the most and the least */
     long most_of, least_of;   /* numbers of a thread in its process, or of a rank */
     double most, least, mean; /* CPU seconds; of ranks without waiting */
 };
@@ -33,8 +33,10 @@ struct shared_work {
 /* The ranks of a parallel job. */
 struct rank_balance {
     struct parts parts; /* none: no parallel job */
-    double waits;       /* share of its time for which the rank with the least work waits at the place; of that time in
-                           which it did not want for a CPU */
+    double excess;      /* seconds for which the longest computes longer than the mean: of CPU time, divided by the threads
+                           that share its work */
+    double waits;       /* share of its time for which the rank with the least work waits at the place, on average over its
+                           threads that work; of that time in which it did not want for a CPU */
     struct hotspot place;
 };
 

@@ -13,7 +13,7 @@
 /* From this share on the finding comes first: the others are about the rest of the program. */
 #define MOST_OF_IT 0.50
 
-/* What hpcprof calls code made at run time of which nothing is known. */
+/* hpcprof's name for code made at run time that no map or agent describes. */
 #define UNKNOWN_CODE "<unknown code>"
 
 /* ---- The row with most of the CPU time ---- */

@@ -49,6 +49,7 @@ static void choose_metrics(struct facts *facts)
         }
         if (off_cpu != NO_METRIC) {
             facts->off_cpu.metric = off_cpu;
+            facts->wall = event.at[WORK];
             facts->off_cpu_increment = run_increment(facts->run, work->name);
         }
     }
@@ -74,6 +75,7 @@ static void find_places(struct facts *facts)
     facts->hotspots = hotspots_of(facts->view->db, &facts->cpu_places, true);
     facts->waiting_places = places_of(facts, (struct time_metric){facts->waiting, NO_METRIC});
     facts->off_cpu_places = places_of(facts, facts->off_cpu);
+    facts->wall_total = facts_cost(facts, facts->wall) + facts_cost(facts, facts->thread_waits.metric);
     if (facts->off_cpu.metric != NO_METRIC) { /* plain threads wait there, too, by the wall clock */
         struct time_places waits = places_of(facts, facts->thread_waits);
         time_places_join(&facts->off_cpu_places, &waits);
@@ -362,7 +364,8 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
     struct time_metric none = {NO_METRIC, NO_METRIC};
     struct facts facts = {.view = view, .row = row, .run = run, .process = main_process_of(run)};
     facts.cpu = facts.off_cpu = facts.thread_waits = none;
-    facts.overhead = facts.idleness = facts.waiting = facts.lock_blame = facts.lock_wait = facts.incomplete = NO_METRIC;
+    facts.wall = facts.overhead = facts.idleness = facts.waiting = NO_METRIC;
+    facts.lock_blame = facts.lock_wait = facts.incomplete = NO_METRIC;
     facts.has_work_span = work_span_of(view, &facts.work_span);
     bool is_top_down = view->class == &topdown_class;
     if (is_top_down) {

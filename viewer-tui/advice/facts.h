@@ -51,11 +51,13 @@ struct facts {
     /* Metrics; NO_METRIC: not measured. Those that say nothing else are of the event of `cpu`. */
     struct time_metric cpu;          /* by CPUTIME, else by REALTIME */
     struct time_metric off_cpu;      /* by REALTIME */
+    size_t wall;                     /* work by REALTIME, on and off the CPU */
     struct time_metric thread_waits; /* waiting of plain threads by REALTIME */
     size_t overhead, idleness, waiting, lock_blame, lock_wait, incomplete;
     double cpu_increment; /* mean of a sample */
     double cpu_total;     /* seconds of CPU time that were sampled: `cpu`, overhead and spinning */
     double off_cpu_increment;
+    double wall_total; /* seconds of all threads that were sampled by REALTIME */
     /* Of a top-down view; else empty. */
     struct time_places cpu_places, off_cpu_places, waiting_places;
     hotspot_list hotspots; /* of the CPU time */

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Equal columns of time in which work and waits are compared: at most so many, and each as long as four samples of a
- * thread. Waits after the first places are short. */
+/* Work and waits are compared in columns of equal time. A column is at least as long as LEAST_SAMPLES samples of a thread,
+ * so that it has some of each. Waits at places after the first MOST_PLACES are short. */
 #define MOST_COLUMNS 500
 #define LEAST_SAMPLES 4
 #define MOST_PLACES 32

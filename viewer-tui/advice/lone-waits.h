@@ -1,6 +1,6 @@
-/* By how much waits make a run longer, by its time line.
+/* An estimate of how much longer waits make a run, by its time line.
  *
- * A thread that waits while others work delays its own work after that. So the waits at a place cost
+ * A thread that waits while others work delays its own work after that. So the waits at a place are taken to cost
  *
  *   - the time in which threads wait there and no thread works or is ready, and
  *   - the work of these threads, each thread's no more than it waits there: others could work meanwhile.
@@ -8,8 +8,11 @@
  * Example: a thread without work looks for messages every 10 ms, for as long as the program runs. To sleep less gains
  * nothing, but for its last sleep, if the main thread has ended its work and waits for the thread.
  *
- * It may delay others' work, too: a second thread waits for the first one, while a third one works, and works after that.
- * Who waits for whom is not looked at, so that this cost is missing. */
+ * This is no bound, since the time line does not say who waits for whom:
+ *
+ *   - Too little: thread A sleeps and C waits for A, while B works. C's work after that is delayed, too.
+ *   - Too little: a thread that spins counts as one that works.
+ *   - Too much: A sleeps until B has computed what A then works on. Without the sleep, A has to wait for B. */
 #ifndef VIEWER_LONE_WAITS_H
 #define VIEWER_LONE_WAITS_H
 

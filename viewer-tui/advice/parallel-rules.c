@@ -161,7 +161,7 @@ static void add_busy(const struct facts *facts, const struct subject *subject, c
     if (subject->gain.factor < LEAST_GAIN)
         text_add(text, ": nothing to gain from more parallelism");
     else
-        text_printf(text, ": better parallelization gains at most %s", as_factor(subject->gain.factor).text);
+        add_gain(subject, ": better parallelization gains at most ", "", text);
     if (tagging)
         text_printf(text, "; overhead is unknown until tagged: %s", tagging);
 }

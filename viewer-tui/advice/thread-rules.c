@@ -63,20 +63,21 @@ void say_unequal_parts(const struct facts *facts, const struct subject *subject,
 /* Less waiting is not reported, as a share of the rank's time. */
 #define LEAST_RANK_WAITING 0.05
 
+/* Without a wall clock, which is that of all threads, nothing is known of the gain. */
+struct gain gain_of_equal_ranks(const struct facts *facts, const struct subject *subject)
+{
+    (void)subject;
+    double wall = facts->supply.wall, excess = facts->balance.ranks.excess;
+    double factor = !(wall > 0) ? 1 : excess < wall ? wall / (wall - excess) : INFINITY;
+    return (struct gain){factor, factor, factor};
+}
+
 bool have_unequal_ranks(const struct facts *facts, struct subject *subject)
 {
     const struct rank_balance *ranks = &facts->balance.ranks;
     subject->place = ranks->place;
-    return ranks->parts.n >= 2 && ranks->waits >= LEAST_RANK_WAITING;
-}
-
-struct gain gain_of_equal_ranks(const struct facts *facts, const struct subject *subject)
-{
-    (void)subject;
-    const struct parts *parts = &facts->balance.ranks.parts;
-    double wall = facts->supply.wall, excess = parts->most - parts->mean;
-    double factor = !(wall > 0) ? 1 : excess < wall ? wall / (wall - excess) : INFINITY; /* of some threads: unknown */
-    return (struct gain){factor, factor, factor};
+    bool gains = !(facts->supply.wall > 0) || gain_of_equal_ranks(facts, subject).factor >= LEAST_GAIN;
+    return ranks->parts.n >= 2 && ranks->waits >= LEAST_RANK_WAITING && gains;
 }
 
 void say_unequal_ranks(const struct facts *facts, const struct subject *subject, struct text *text)

@@ -36,7 +36,7 @@ struct time_place {
     double seconds;
     struct value_refs refs; /* the values of which this is the sum */
     struct value_refs joined_refs; /* those of another metric (time_places_join) */
-    double saved; /* seconds by which a run without this waiting is shorter (lone-waits.h); INFINITY: unknown */
+    double saved; /* seconds by which a run without this waiting is shorter, estimated (lone-waits.h); INFINITY: unknown */
 };
 
 struct time_places {

@@ -96,7 +96,7 @@ struct gain gain_without_wait(const struct facts *facts, const struct subject *s
 bool is_blocked(const struct facts *facts, struct subject *subject)
 {
     const struct time_place *place = &facts->off_cpu_places.list.at[subject->entry];
-    double total = facts->off_cpu_places.total;
+    double total = facts->wall_total;
     struct share share = share_of_samples(place->seconds, total, facts->off_cpu_increment);
     bool is_cause = place->wait >= WAIT_LOCK && place->wait <= WAIT_CONDITION;
     bool is_known = place->wait != WAIT_CONDITION && facts->process.is_only_one;

@@ -57,6 +57,17 @@ struct number_text as_factor(double factor)
     return words;
 }
 
+/* From this ratio of its ends on, an interval is wide. */
+#define WIDE_INTERVAL 1.5
+
+void gain_describe(const struct gain *gain, struct text *out)
+{
+    bool is_wide = gain->low < MOST_FACTOR && gain->high >= WIDE_INTERVAL * gain->low;
+    text_add(out, as_factor(is_wide ? gain->low : gain->factor).text);
+    if (is_wide)
+        text_printf(out, " to %s", as_factor(gain->high).text);
+}
+
 void share_describe(const struct share *share, const char *more, struct text *out)
 {
     text_printf(out, "%s (%s to %s%s%s)", as_percent(share->value).text, percentage(share->low, "").text,

@@ -130,12 +130,17 @@ static void print_process(struct writer *writer, const json_t *process, bool hos
 /* More lines of a kind would hide what follows. */
 #define MOST_LINES 20
 
+struct listed_process {
+    const json_t *process;
+    double cpu;
+    size_t at; /* in the run */
+};
+
 /* By CPU time, the longest first; then in the order of the run. */
 static int by_cpu(const void *left, const void *right)
 {
-    const json_t *const *a = left, *const *b = right;
-    double x = run_number(*a, "cpu"), y = run_number(*b, "cpu");
-    return x != y ? (x < y) - (x > y) : 0;
+    const struct listed_process *a = left, *b = right;
+    return a->cpu != b->cpu ? (a->cpu < b->cpu) - (a->cpu > b->cpu) : (a->at > b->at) - (a->at < b->at);
 }
 
 /* The CPU time of threads that hpcrun does not know: they have no samples. */
@@ -160,18 +165,18 @@ static void print_processes(struct summary *summary)
     writer_heading(writer, "Processes");
     writer_line(writer, "%9s%9s%11s%11s%9s%11s%9s%9s  %s", "process", "threads", "wall, s",
                 "CPU, s", "start-up", "samples", "dropped", "partial", "command [end]");
-    VEC(const json_t *) list = {0};
+    VEC(struct listed_process) list = {0};
     json_each (process, processes)
-        vec_push(&list, process);
+        vec_push(&list, ((struct listed_process){process, run_number(process, "cpu"), process_at}));
     if (list.n > MOST_LINES)
         vec_sort(&list, by_cpu);
     for (size_t i = 0; i < list.n && i < MOST_LINES; i++)
-        print_process(writer, list.at[i], hosts_differ);
+        print_process(writer, list.at[i].process, hosts_differ);
     if (list.n > MOST_LINES)
         writer_line(writer, "  %zu more have %s of CPU time or less each: --format json has them", list.n - MOST_LINES,
-                    number_with_unit(run_number(list.at[MOST_LINES], "cpu"), "s").text);
+                    number_with_unit(list.at[MOST_LINES].cpu, "s").text);
     for (size_t i = 0; i < list.n && i < MOST_LINES; i++)
-        print_unsampled(writer, list.at[i]);
+        print_unsampled(writer, list.at[i].process);
     vec_free(&list);
     writer_line(writer, "  start-up: CPU seconds before sampling began; partial: call paths "
                         "whose beginning is lost");

@@ -7,29 +7,50 @@
 struct chain {
     const struct timeline *timeline;
     struct chain_processes *processes;
+    VEC(struct chain_process *) images; /* of `processes`, those with threads, by host, pid and begin */
 };
+
+static bool is_before(const struct chain_process *image, uint32_t host, uint32_t pid, uint64_t begin)
+{
+    return image->host != host ? image->host < host : image->pid != pid ? image->pid < pid : image->begin < begin;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct chain_process *const *a = left, *const *b = right;
+    return (int)is_before(*b, (*a)->host, (*a)->pid, (*a)->begin) - (int)is_before(*a, (*b)->host, (*b)->pid, (*b)->begin);
+}
+
+static void find_images(struct chain *chain)
+{
+    for (size_t i = 0; chain->processes && i < chain->processes->list.n; i++)
+        if (chain->processes->list.at[i].first != NOTHING)
+            vec_push(&chain->images, &chain->processes->list.at[i]);
+    vec_sort(&chain->images, compare);
+}
 
 /* A process writes its measurement before it ends, and what it executes then begins. Sooner, no pid is used again. */
 #define LONGEST_PAUSE 1000000000
 
-/* The process whose end ended a wait of the thread; NULL: it is not known. Of several with its pid, the last one. */
+/* The last process with a pid that began before `time`, if it lived at `since` or until just before; else NULL. */
+static struct chain_process *find_image(const struct chain *chain, uint32_t host, uint32_t pid, uint64_t since,
+                                        uint64_t time)
+{
+    size_t after = partition_point(i, chain->images.n, is_before(chain->images.at[i], host, pid, time));
+    struct chain_process *image = after ? chain->images.at[after - 1] : NULL;
+    bool is_it = image && image->host == host && image->pid == pid && image->end + LONGEST_PAUSE > since;
+    return is_it ? image : NULL;
+}
+
+/* The process whose end ended a wait of the thread; NULL: it is not known. */
 static struct chain_process *ended_process(const struct chain *chain, uint32_t thread,
                                            const struct timeline_wake_up *wake_up)
 {
-    struct chain_process *found = NULL;
     if (!chain->processes || !(wake_up->profile & WAKER_IS_PROCESS))
         return NULL;
-    uint32_t pid = wake_up->profile & ~WAKER_IS_PROCESS;
     uint32_t host = chain->processes->list.at[chain->processes->of[thread]].host;
-    uint64_t unit = chain->timeline->header.unit, time = wake_up->time * unit, since = wake_up->began * unit;
-    for (size_t i = 0; i < chain->processes->list.n; i++) {
-        struct chain_process *process = &chain->processes->list.at[i];
-        bool is_it = process->first != NOTHING && process->pid == pid && process->host == host;
-        bool ends_then = process->begin < time && process->end + LONGEST_PAUSE > since;
-        if (is_it && ends_then && (!found || process->begin > found->begin))
-            found = process;
-    }
-    return found;
+    uint64_t unit = chain->timeline->header.unit;
+    return find_image(chain, host, wake_up->profile & ~WAKER_IS_PROCESS, wake_up->began * unit, wake_up->time * unit);
 }
 
 /* The process whose first thread it is; NULL: it is another one. */
@@ -37,19 +58,6 @@ static struct chain_process *begun_process(const struct chain *chain, uint32_t t
 {
     struct chain_process *process = chain->processes ? &chain->processes->list.at[chain->processes->of[thread]] : NULL;
     return process && process->first == thread ? process : NULL;
-}
-
-/* The process before it executed another program; NULL: it did not. */
-static struct chain_process *image_before(const struct chain *chain, const struct chain_process *process)
-{
-    struct chain_process *found = NULL;
-    for (size_t i = 0; i < chain->processes->list.n; i++) {
-        struct chain_process *other = &chain->processes->list.at[i];
-        if (other->pid == process->pid && other->host == process->host && other->begin < process->begin &&
-            other->end + LONGEST_PAUSE > process->begin && (!found || other->begin > found->begin))
-            found = other;
-    }
-    return found;
 }
 
 /* The wake-up after which a thread did what it did at `time`; NULL: there is none. Clocks of threads differ by
@@ -142,11 +150,11 @@ static struct turn turn_at(const struct chain *chain, uint32_t thread, const str
     return (struct turn){.thread = process->first};
 }
 
-/* The same at a process's begin. */
+/* The same at a process's begin. Before that, it may have been another program. */
 static struct turn turn_at_begin(const struct chain *chain, const struct chain_process *process, uint64_t begin,
                                  struct chain_piece *piece)
 {
-    struct chain_process *before = image_before(chain, process);
+    struct chain_process *before = find_image(chain, process->host, process->pid, process->begin, process->begin);
     uint64_t from = before ? before->end : process->since;
     piece->from = from < piece->runs ? from : piece->runs;
     piece->from = piece->from > begin ? piece->from : begin;
@@ -164,10 +172,11 @@ static struct turn turn_at_begin(const struct chain *chain, const struct chain_p
 chain_pieces longest_chain(const struct timeline *timeline, struct chain_processes *processes, uint32_t thread,
                            uint64_t begin, uint64_t end)
 {
-    const struct chain chain = {timeline, processes};
+    struct chain chain = {.timeline = timeline, .processes = processes};
     chain_pieces pieces = {0};
     uint64_t unit = timeline->header.unit, most = MOST_PIECES + timeline->map.size;
     struct turn turn = {thread, 0, 0};
+    find_images(&chain);
     while (end > begin && pieces.n < most) {
         const uint32_t at = turn.thread;
         uint64_t since = turn.since;
@@ -199,6 +208,7 @@ chain_pieces longest_chain(const struct timeline *timeline, struct chain_process
     }
     if (end > begin)
         vec_push(&pieces, ((struct chain_piece){turn.thread, true, begin, begin, end}));
+    vec_free(&chain.images);
     reverse(&pieces);
     return pieces;
 }

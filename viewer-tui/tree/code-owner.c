@@ -135,8 +135,11 @@ enum code_owner code_owner_of_procedure(struct database *db, uint32_t id, uint32
     struct procedure procedure = database_procedure(db, id);
     const char *path = database_file_path(db, procedure.file);
     unsigned owner = path && *path == '<' ? owner_of_text(&procedure, path) : owner_of(db, procedure.file, false);
-    if (is_of_ocaml(&procedure))
-        return CODE_OF_SYSTEM;
+    if (is_of_ocaml(&procedure)) {
+        const char *place = path || module == NOTHING ? path : database_module_path(db, module);
+        unsigned listed = place ? listed_owner(db->rules, place) : OPEN;
+        return listed != OPEN ? (enum code_owner)listed : CODE_OF_SYSTEM;
+    }
     if (owner != OPEN)
         return (enum code_owner)owner;
     if (module == NOTHING) { /* hpcprof's placeholders look like "<unknown code>" */

@@ -126,17 +126,19 @@ TEST(it_changes_to_the_child_that_ended)
     }
 }
 
-/* A process that has ended long before, and one without threads. */
+/* One that has ended long before, one without threads, and one on another host. */
 TEST(pids_of_other_processes)
 {
     static const struct made_wake_up wake_ups[] = {{1, 1500000000, 1600000000, 1600000000, WAKER_IS_PROCESS | 8},
-                                                   {1, 1700000000, 1800000000, 1800000000, WAKER_IS_PROCESS}};
-    const struct chain_process list[] = {{7, 0, 0, 0, 2000000000, NOTHING, 0},
-                                         {8, 0, 1, 400, 800, NOTHING, 0},
-                                         {0, 0, NOTHING, 0, 1800000000, NOTHING, 0}};
-    uint32_t of[] = {0, 1, 0};
-    begin(three, 3, wake_ups, 2);
-    struct chain_processes processes = chain_processes(list, 3, of);
+                                                   {1, 1700000000, 1800000000, 1800000000, WAKER_IS_PROCESS},
+                                                   {1, 1850000000, 1900000000, 1900000000, WAKER_IS_PROCESS | 6}};
+    const struct chain_process list[] = {{7, 1, 0, 0, 2000000000, NOTHING, 0},
+                                         {8, 1, 1, 400, 800, NOTHING, 0},
+                                         {0, 1, NOTHING, 0, 1800000000, NOTHING, 0},
+                                         {6, 0, 2, 1840000000, 1890000000, NOTHING, 0}};
+    uint32_t of[] = {0, 1, 3};
+    begin(three, 3, wake_ups, 3);
+    struct chain_processes processes = chain_processes(list, 4, of);
     chain_pieces pieces = longest_chain(timeline, &processes, 0, 0, 2000000000);
     assert_int_equal(pieces.n, 1);
     vec_free(&pieces);
