@@ -11,7 +11,8 @@
 
 #define INTERVAL_NS 250000000u
 
-/* Samples of this time have room. The first ones may come while the machine is busy with the begin of programs. */
+/* The rings and queues have room for the samples of 10 ms; for those of 30 ms at first, when the machine may be busy with
+ * the begin of programs. */
 #define FIRST_ROOM_NS 30000000u
 #define LEAST_ROOM_NS 10000000u
 
@@ -26,8 +27,8 @@ static struct {
     int error;
 } copies;
 
-/* The most bytes for which a ring, and the queue of a process that runs on so many CPUs, have room in the samples of a
- * time. */
+/* The most bytes that each sample may have, so that the samples of `ns` ns fit into the ring of a CPU, and those of `cpus`
+ * CPUs into the queue of a process. */
 static uint64_t room_for(uint64_t ns, unsigned cpus)
 {
     size_t ring = perf_rings_bytes_of_each(), queue = QUEUE_BYTES / cpus;
