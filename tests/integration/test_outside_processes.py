@@ -113,7 +113,7 @@ class Rings(OutsideTest):
     def test_records_that_are_no_samples(self):
         """While hpcrun stands still, the begins and ends of 20,000 threads fill the rings. The records that are lost count as
         samples only as far as the process's CPU time lacks some."""
-        process = self.start(program("one_by_one"), 20000)
+        process = self.start(program("thread_series"), 20000)
         tool, where = self.attach(process, "--memory", "4M")
         reader = int(pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()[0])
 

@@ -1,4 +1,4 @@
-/* one_by_one N: prints "ready" and waits for a line; then creates N threads on one CPU, each when the one before has ended;
+/* thread_series N: prints "ready" and waits for a line; then creates N threads on one CPU, each when the one before has ended;
  * prints "done" and waits for a line again. */
 #include <pthread.h>
 #include <sched.h>
