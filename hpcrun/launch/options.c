@@ -68,7 +68,7 @@ static const struct option_row rows[OPTIONS] = {
          "Start with sampling off. The program switches it on with `hpctoolkit_sampling_start()` of "
          "`<hpctoolkit.h>`."},
     [PID] =
-        {"p", "pid", "PID[,PID...]", NULL, "measure processes that run already (-a: all)",
+        {"p", "pid", "PID[,PID...]", NULL, "measure running processes (--name: by name; -a: all)",
          "Measure these processes, which run already, and those that they start, from outside: see FROM OUTSIDE. It ends with the processes, "
          "with `--for`, or with Ctrl-C, which does not end them."},
     [NAME] =

@@ -68,7 +68,8 @@ def main():
             print(f"{name}: not installed, left out", file=sys.stderr)
             del chosen[name]
         for section in arguments.sections:
-            SECTIONS[section](chosen, directory, arguments.rounds)
+            usual = {name: command for name, command in chosen.items() if name not in programs.ONLY_OUTSIDE}
+            SECTIONS[section](chosen if section == "outside" else usual, directory, arguments.rounds)
             print(flush=True)
 
 

@@ -143,6 +143,10 @@ class Programs:
         return str(path)
 
 
+# Programs of Go and Rust, for the section `outside`. Nothing else can be loaded into Go's.
+ONLY_OUTSIDE = ("hugo", "ripgrep")
+
+
 def missing(commands):
     """The programs that are not installed here."""
     return [name for name, command in commands.items()
