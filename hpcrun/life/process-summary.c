@@ -81,7 +81,9 @@ static void add_event(struct text *line, unsigned which, const struct image_coun
 {
     const struct event *event = &process.config.events[which];
     uint64_t fired = counts->fired[which];
-    uint64_t clock = event->kind == EVENT_REALTIME ? counts->thread_wall : counts->thread_cpu;
+    /* From outside, only threads with samples are known. */
+    uint64_t cpu = process.config.is_outside && counts->cpu > counts->thread_cpu ? counts->cpu : counts->thread_cpu;
+    uint64_t clock = event->kind == EVENT_REALTIME ? counts->thread_wall : cpu;
     text_add_number(line, fired);
     text_add(line, fired == 1 ? " sample of " : " samples of ");
     text_add(line, event->name);

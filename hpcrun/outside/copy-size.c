@@ -2,9 +2,9 @@
 
 #define FIRST_TO_SHRINK 500u
 #define MOST_TO_SHRINK  1000000u
-#define LEAST_ASKED     2u   /* one sample is no reason to grow */
-#define RARE            1000u /* one of so many may ask for more */
-#define LOST            50u  /* one of so many may be lost */
+#define LEAST_ASKED     2u  /* one sample is no reason to grow */
+#define MORE_PER_1000   1u  /* samples that may need more than the copy */
+#define LOST_PER_1000   20u /* samples that may be lost */
 
 unsigned copy_size_for(uint64_t bytes)
 {
@@ -14,7 +14,7 @@ unsigned copy_size_for(uint64_t bytes)
     return index;
 }
 
-/* The largest size of these bytes, or the least one. */
+/* The index, at most `most`, of the largest size within `bytes`; 0 if all are larger. */
 static unsigned size_within(uint64_t bytes, unsigned most)
 {
     while (most > 0 && COPY_SIZE(most) > bytes)
@@ -34,7 +34,7 @@ static void change(struct copy_size *size, unsigned index)
     size->since = (struct copy_demand){0};
 }
 
-/* The number of samples that asked for more than the size with this index. */
+/* The number of samples that needed more than the size with this index. */
 static uint64_t asked_for_more(const struct copy_size *size, unsigned index)
 {
     uint64_t more = 0;
@@ -46,7 +46,7 @@ static uint64_t asked_for_more(const struct copy_size *size, unsigned index)
 static unsigned needed(const struct copy_size *size, uint64_t samples)
 {
     unsigned index = 0;
-    while (index < size->index && asked_for_more(size, index) > samples / RARE)
+    while (index < size->index && asked_for_more(size, index) > samples * MORE_PER_1000 / 1000)
         index++;
     return index;
 }
@@ -60,10 +60,10 @@ bool copy_size_fit(struct copy_size *size, const struct copy_demand *news)
         samples += since->asked[i] += news->asked[i];
     since->lost += news->lost;
     uint64_t more = asked_for_more(size, size->index);
-    if (since->lost > (samples + since->lost) / LOST && since->lost >= LEAST_ASKED && size->index > 0) {
+    if (since->lost > (samples + since->lost) * LOST_PER_1000 / 1000 && since->lost >= LEAST_ASKED && size->index > 0) {
         size->most = size->index - 1;
         change(size, size->index - 1);
-    } else if (size->index < size->most && more >= LEAST_ASKED && more > samples / RARE) {
+    } else if (size->index < size->most && more >= LEAST_ASKED && more > samples * MORE_PER_1000 / 1000) {
         change(size, size->index + 1);
         size->to_shrink *= size->to_shrink < MOST_TO_SHRINK ? 2 : 1;
     } else if (samples >= size->to_shrink) {

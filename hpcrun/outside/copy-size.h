@@ -2,12 +2,12 @@
  * its end has not changed meanwhile (foreign-memory.h); a larger copy takes more time and more of the rings. All
  * measured processes have the same size, as their events are opened together.
  *
- *   begin    the largest size for which there is much room
- *   shrinks  to the least one that had all that unwinding asked for but in 1 of 1000 samples, after 500 samples;
- *            after each growth, it takes twice as many
- *   grows    by one size when 2 samples, and more than 1 of 1000, asked for more that was no longer there, to the largest
- *            one for which there is room
- *   overload it shrinks by one size when 1 of 50 samples is lost, and does not grow again beyond that one */
+ *   begin     the largest size of at most first_bytes
+ *   shrink    after 500 samples: to the smallest size that is too small for at most 1 per 1000 samples. Each growth doubles
+ *             the 500, up to 1 million
+ *   grow      by one size, up to most_bytes: when the copy was too small for 2 samples, and for more than 1 per 1000, and
+ *             the rest of the stack had changed before it could be read
+ *   overload  when more than 20 per 1000 samples are lost: shrinks by one size, which is then the largest one */
 #ifndef HPCRUN_OUTSIDE_COPY_SIZE_H
 #define HPCRUN_OUTSIDE_COPY_SIZE_H
 
@@ -18,24 +18,25 @@
 #define COPY_SIZES       5
 #define COPY_SIZE(index) ((unsigned)(index) < 4 ? 4096u << (index) : 60u << 10)
 
-/* The index of the least size with so many bytes; COPY_SIZES: none has. */
+/* The index of the smallest size of at least `bytes` bytes; COPY_SIZES: all sizes are smaller. */
 unsigned copy_size_for(uint64_t bytes);
 
-/* Numbers of samples: by the index of the size that they asked for; and those that were lost. */
+/* Numbers of samples. */
 struct copy_demand {
-    uint64_t asked[COPY_SIZES + 1], lost;
+    uint64_t asked[COPY_SIZES + 1]; /* by the index of the size that unwinding needed (copy_size_for) */
+    uint64_t lost;
 };
 
 struct copy_size {
-    unsigned index, most;
-    uint64_t to_shrink;       /* number of samples */
-    struct copy_demand since; /* the last change */
+    unsigned index, most;     /* of the present size, of the largest one that is allowed */
+    uint64_t to_shrink;       /* number of samples after which it may shrink */
+    struct copy_demand since; /* the last change of the size */
 };
 
-/* `first_bytes`, `most_bytes`: what there is room for. */
+/* Bytes of a copy that the rings have room for: of the first copies, and of all later ones. */
 void copy_size_begin(struct copy_size *size, uint64_t first_bytes, uint64_t most_bytes);
 
-/* Takes the demand since the last call into account. Returns whether the size changes. */
+/* `news`: the demand since the last call. Returns whether the size changes. */
 bool copy_size_fit(struct copy_size *size, const struct copy_demand *news);
 
 #endif

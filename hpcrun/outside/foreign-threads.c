@@ -24,9 +24,10 @@
 struct foreign_thread {
     struct foreign_thread *next; /* with a tid of the same slot */
     int tid;
+    bool has_stack;         /* of its first sample */
     uint64_t began_wall;    /* CLOCK_MONOTONIC; 0: not known before its first sample */
     struct scheduled began; /* what the scheduler had counted then */
-    struct thread *thread;  /* NULL before its first sample */
+    struct thread *thread;  /* NULL before its first sample, or a loss */
     int opener;       /* for perf_events_count_sample */
     uint32_t lock;    /* node of the lock that it waited for at its last sample; 0: none */
     uint64_t sampled; /* CPU time that its samples stand for, ns */
@@ -35,7 +36,7 @@ struct foreign_thread {
 };
 
 static struct foreign_thread *by_tid[SLOTS]; /* by tid */
-static struct foreign_time ended;           /* of threads that have ended */
+static struct foreign_time ended;           /* of threads that have ended, and of lost samples */
 
 static struct foreign_thread **find(int tid)
 {
@@ -102,14 +103,13 @@ static void set_stack(struct unwinder *unwinder, uint64_t sp)
     unwinder->stack_high = is_stack ? high : 0;
 }
 
-static struct thread *new_thread(const struct foreign_thread *its, const struct perf_sample *sample)
+static struct thread *new_thread(const struct foreign_thread *its)
 {
     struct thread *thread = thread_new(its->tid == process.pid ? THREAD_INITIAL : THREAD_PTHREAD);
     if (!thread)
         return NULL;
     thread_start_over(thread);
     set_begin(thread, its);
-    set_stack(&thread->unwinder, sample->registers[SAMPLED_SP]);
     thread->events[0].opened_as = perf_events_see_kernel() ? SOURCE_OUTSIDE : SOURCE_OUTSIDE_USER;
     threads_enlist(thread);
     const struct agent_start_routine unknown = {0};
@@ -120,11 +120,15 @@ static struct thread *new_thread(const struct foreign_thread *its, const struct 
 static struct foreign_thread *thread_of(const struct perf_sample *sample)
 {
     struct foreign_thread *its = add(sample->tid);
-    if (!its || its->thread)
-        return its;
+    if (!its)
+        return NULL;
     if (!its->began_wall)
         guess_begin(its, sample);
-    its->thread = new_thread(its, sample);
+    if (!its->thread)
+        its->thread = new_thread(its);
+    if (its->thread && !its->has_stack)
+        set_stack(&its->thread->unwinder, sample->registers[SAMPLED_SP]);
+    its->has_stack = true;
     return its->thread ? its : NULL;
 }
 
@@ -230,7 +234,7 @@ static void drop(struct thread *thread, const struct increment *increment)
 uint64_t foreign_threads_sample(const struct perf_sample *sample)
 {
     struct foreign_thread *its = thread_of(sample);
-    if (!its || (!sample->is_waiting && !perf_events_count_sample(sample->tid, sample->event, &its->opener)))
+    if (!its || sample->time < its->began_wall || (!sample->is_waiting && !perf_events_count_sample(sample->tid, sample->event, &its->opener)))
         return 0;
     if (sample->time >= its->read_at + READ_INTERVAL)
         read_clocks(its, sample->time);
@@ -256,10 +260,13 @@ uint64_t foreign_threads_sample(const struct perf_sample *sample)
     return sample->is_64_bit ? asked_bytes(&its->thread->unwinder, sample) : 0;
 }
 
-void foreign_threads_lose(uint64_t samples, uint64_t period)
+void foreign_threads_lose(uint64_t samples, uint64_t time, uint64_t cpu)
 {
-    struct foreign_thread *initial = *find(process.pid);
-    uint64_t amount = samples * period << TIME_SHIFT;
+    struct foreign_thread *initial = add(process.pid);
+    uint64_t amount = time << TIME_SHIFT;
+    ended.sampled += cpu;
+    if (initial && !initial->thread)
+        initial->thread = new_thread(initial);
     if (!initial || !initial->thread)
         return;
     thread_image_count(initial->thread, &initial->thread->events[0], FATE_FIRED, samples, amount);

@@ -8,14 +8,16 @@
 
 #include <ucontext.h>
 
-/* A thread begins at this time, CLOCK_MONOTONIC, or the measurement does; and its clocks then. */
+/* A thread begins at this time, CLOCK_MONOTONIC, or its measurement does, to which no earlier sample belongs; and its clocks
+ * then. */
 void foreign_threads_begin(int tid, uint64_t time, const struct scheduled *clocks);
 
 /* Records a sample in its thread's tree. Returns the bytes of its stack that the copy should have had (copy-size.h). */
 uint64_t foreign_threads_sample(const struct perf_sample *sample);
 
-/* Counts samples for which a ring had no room. Their threads are unknown: they count for the initial one. */
-void foreign_threads_lose(uint64_t samples, uint64_t period);
+/* Counts lost samples: the time that they stand for, and the CPU time in it, ns. Their threads are unknown: they count for
+ * the initial one. */
+void foreign_threads_lose(uint64_t samples, uint64_t time, uint64_t cpu);
 
 /* Writes what a thread has collected that ended at this time, and forgets it. */
 void foreign_threads_end(int tid, uint64_t time);
@@ -23,7 +25,7 @@ void foreign_threads_end(int tid, uint64_t time);
 /* Writes what all threads have collected; `ended`: for the last time. False if a part of it is lost. */
 bool foreign_threads_write(bool ended);
 
-/* CPU time of all threads that had samples, since then, and the part that the samples stand for, ns. */
+/* CPU time of all threads that had samples, since then, and the part that samples stand for, lost ones included, ns. */
 struct foreign_time {
     uint64_t used, sampled;
 };

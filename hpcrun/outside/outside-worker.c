@@ -37,6 +37,8 @@ static struct {
     bool has_news; /* records that are not in the file */
     uint64_t period;
     uint64_t lost, refused; /* samples: they came too fast; there was no memory for them */
+    uint64_t lost_records;  /* of any kind, for which a ring had no room */
+    uint64_t most_in_them;  /* samples that may be among these */
     bool has_told;       /* the reader knows what an agent needs to be read */
     uint64_t to_catch, missed; /* samples since then; those whose memory was not read at their instant */
     uint64_t throttled;  /* times that the kernel held samples back */
@@ -74,16 +76,23 @@ static void handle_signals(void)
 
 /* ---- records ---- */
 
-static void on_lost(uint64_t samples)
+static void on_lost(uint64_t records)
 {
-    worker.lost += samples;
-    foreign_threads_lose(samples, worker.period);
+    worker.lost_records += records;
 }
 
-static void on_refused(uint64_t samples)
+/* Samples on a CPU. */
+static void lose(uint64_t *count, uint64_t samples)
 {
-    worker.refused += samples;
-    foreign_threads_lose(samples, worker.period);
+    *count += samples;
+    if (samples)
+        foreign_threads_lose(samples, samples * worker.period, samples * worker.period);
+}
+
+static void refuse_look(void)
+{
+    worker.refused++;
+    foreign_threads_lose(1, worker.period, 0);
 }
 
 static void on_sample(const struct perf_sample *sample)
@@ -153,7 +162,7 @@ static void visit_records(uint64_t until)
         if (look) {
             caught_use(look->caught);
             if (record_queues_refuse_now())
-                on_refused(1);
+                refuse_look();
             else
                 foreign_threads_sample(look);
             waits_remove_first();
@@ -162,10 +171,8 @@ static void visit_records(uint64_t until)
             record_queue_remove_first(worker.queue);
         }
     }
-    if (lost)
-        on_lost(lost);
-    if (refused)
-        on_refused(refused);
+    lose(&worker.lost, lost);
+    lose(&worker.refused, refused);
 }
 
 /* ---- the end ---- */
@@ -174,6 +181,14 @@ static void add_seconds(struct text *line, uint64_t ns)
 {
     text_add_decimal(line, ns / 1000000, 3);
     text_add(line, " s");
+}
+
+/* A ring does not say of which kinds they are: as many as the process's CPU time lacks may be samples. */
+static void count_lost_records(void)
+{
+    uint64_t used = process_cpu_time() - process.began_cpu, sampled = foreign_threads_time().sampled;
+    uint64_t most = used > sampled ? (used - sampled) / worker.period : 0;
+    lose(&worker.most_in_them, most < worker.lost_records ? most : worker.lost_records);
 }
 
 /* The part of its CPU time that a thread can have after its last sample is no loss. */
@@ -192,6 +207,24 @@ static bool begin_part(struct text *line, const char **separator, bool is_report
     return true;
 }
 
+/* "3 to 12 samples are lost (70 records of all kinds): reading them was too slow". */
+static void add_slow(struct text *line)
+{
+    if (worker.lost)
+        text_add_number(line, worker.lost);
+    if (worker.lost_records) {
+        text_add(line, worker.lost ? " to " : "up to ");
+        text_add_number(line, worker.lost + worker.most_in_them);
+    }
+    text_add(line, " samples are lost");
+    if (worker.lost_records) {
+        text_add(line, " (");
+        text_add_number(line, worker.lost_records);
+        text_add(line, " records of all kinds)");
+    }
+    text_add(line, ": reading them was too slow");
+}
+
 /* "sh[77]: 3 samples are lost: reading them was too slow; ...". What all processes have in common, the reader of
  * the rings says. */
 static void report_losses(void)
@@ -205,10 +238,8 @@ static void report_losses(void)
     text_add(&line, "[");
     text_add_number(&line, (uint64_t)process.pid);
     text_add(&line, "]: ");
-    if (begin_part(&line, &separator, worker.lost)) {
-        text_add_number(&line, worker.lost);
-        text_add(&line, " samples are lost: reading them was too slow");
-    }
+    if (begin_part(&line, &separator, worker.lost + worker.lost_records))
+        add_slow(&line);
     if (begin_part(&line, &separator, worker.refused)) {
         text_add_number(&line, worker.refused);
         text_add(&line, " samples are lost: memory was used up (--memory)");
@@ -269,6 +300,7 @@ static bool end_image(enum queue_end end)
     enum process_state state = end_state(end, &detail);
     measured_read_cpu();
     measured_read_children_cpu();
+    count_lost_records();
     bool is_lost = !foreign_threads_write(true);
     if (measurement_create() && chunk_memory(&chunk)) {
         is_lost |= !process_chunks_write_modules(&chunk);
@@ -286,16 +318,17 @@ static bool end_image(enum queue_end end)
 
 /* ---- the work ---- */
 
-/* Those of a process that was forked meanwhile began with it, or later. */
+/* Threads of a process that was forked meanwhile began with it, or later. Samples from before the clocks of a thread that
+ * runs already are read are none of its measured time. */
 static void begin_thread(int tid, void *data)
 {
+    const struct measured_image *image = data;
     struct scheduled now = {0};
-    (void)data;
     if (process.origin == ORIGIN_FORK || measured_schedule(tid, &now))
-        foreign_threads_begin(tid, process.began_wall, &now);
+        foreign_threads_begin(tid, image->has_begun ? process.began_wall : sys_clock(CLOCK_MONOTONIC), &now);
 }
 
-static bool begin_image(const struct measured_image *image)
+static bool begin_image(struct measured_image *image)
 {
     process.config.launched_pid = worker.is_main ? image->pid : 0;
     if (!measured_identify(image))
@@ -309,7 +342,7 @@ static bool begin_image(const struct measured_image *image)
     sampling.collapse_recursion = process.config.collapse_recursion;
     atomic_store(&sampling.on, true);
     process.active = true;
-    measured_visit_threads(begin_thread, NULL);
+    measured_visit_threads(begin_thread, image);
     waits_begin();
     note_begin();
     worker.written_at = process.began_wall;
@@ -330,7 +363,7 @@ static void write_now_and_then(void)
     foreign_threads_write(false);
 }
 
-int outside_work(const struct measured_image *image, struct record_queue *queue, bool is_main)
+int outside_work(struct measured_image *image, struct record_queue *queue, bool is_main)
 {
     worker.queue = queue;
     worker.is_main = is_main;

@@ -10,6 +10,6 @@
  * about it are printed; those about others are in the log. Returns an exit status: OUTSIDE_TOO_LATE if the process has
  * ended before it was looked at, and too little is known of it. */
 #define OUTSIDE_TOO_LATE 2
-int outside_work(const struct measured_image *image, struct record_queue *queue, bool is_main);
+int outside_work(struct measured_image *image, struct record_queue *queue, bool is_main);
 
 #endif

@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -24,13 +25,16 @@ struct opened {
     uint64_t id;
     int fd, tid; /* fd -1: it is closed */
     unsigned ring;
+    unsigned older; /* number of events up to the one before with a tid of the same slot; 0: none */
 };
 
 /* All events in the order in which they were opened, which is that of their ids. In memory that workers share: they know
  * events that are opened later. */
 #define MOST_EVENTS (1u << 20)
+#define TID_SLOTS   (1u << 14)
 struct events {
     _Atomic size_t count, first; /* `first`: index of the first one with the present size of copies */
+    unsigned of_tid[TID_SLOTS];  /* like `older`, of the youngest one */
     struct opened at[MOST_EVENTS];
 };
 
@@ -47,6 +51,7 @@ static struct {
     unsigned missing;    /* threads without events */
     int most_fds;        /* the rest is for processes and their measurements */
     bool any_new, is_system;
+    void (*meanwhile)(void); /* NULL: nothing */
 } perf = {.again = SIZE_MAX, .again_time = UINT64_MAX};
 
 /* ---- opening ---- */
@@ -87,24 +92,27 @@ static void set_alarm(const struct opened *its)
 static int add_event(int fd, int tid, unsigned i, const struct perf_ring *ring)
 {
     uint64_t id;
-    size_t n = perf.events->count;
+    struct events *events = perf.events;
+    size_t n = events->count;
+    unsigned *of_tid = &events->of_tid[(unsigned)tid % TID_SLOTS];
     if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0 || ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
         return -errno;
     if (n == MOST_EVENTS)
         return -EMFILE;
-    perf.events->at[n] = (struct opened){id, fd, tid, i};
-    perf.events->count = n + 1;
-    set_alarm(&perf.events->at[n]);
+    events->at[n] = (struct opened){id, fd, tid, i, *of_tid};
+    *of_tid = (unsigned)n + 1;
+    events->count = n + 1;
+    set_alarm(&events->at[n]);
     return 0;
 }
 
 static bool has_events(int tid)
 {
     const struct events *events = perf.events;
-    for (size_t i = events->count; i > events->first; i--)
-        if (events->at[i - 1].tid == tid)
-            return true;
-    return false;
+    size_t i = events->of_tid[(unsigned)tid % TID_SLOTS];
+    while (i > events->first && events->at[i - 1].tid != tid)
+        i = events->at[i - 1].older;
+    return i > events->first;
 }
 
 static int open_on_cpu(int tid, unsigned i)
@@ -133,6 +141,8 @@ static void open_thread(int tid, void *data)
         perf.missing++;
     else if (error != -ESRCH)
         perf.error = error;
+    if (perf.meanwhile)
+        perf.meanwhile();
 }
 
 static void raise_descriptor_limit(void)
@@ -271,13 +281,14 @@ static void close_events(size_t from, size_t to)
     }
 }
 
-void perf_events_begin_again(unsigned bytes)
+void perf_events_begin_again(unsigned bytes, void (*meanwhile)(void))
 {
     struct events *events = perf.events;
     perf.first_before = events->first;
     perf.again = events->count;
     perf.again_time = UINT64_MAX;
     perf.attr.disabled = perf.attr.enable_on_exec = 0;
+    perf.meanwhile = meanwhile;
     perf_events_set_copy(bytes);
     events->first = events->count;
 }
@@ -285,6 +296,7 @@ void perf_events_begin_again(unsigned bytes)
 void perf_events_end_again(bool is_good)
 {
     struct events *events = perf.events;
+    perf.meanwhile = NULL;
     if (is_good) {
         perf.again_time = sys_clock(CLOCK_MONOTONIC);
         close_events(perf.first_before, perf.again);
@@ -307,6 +319,7 @@ void perf_events_await_end(void)
         continue;
     close_events(0, perf.events->count);
     perf.events->count = 0;
+    memset(perf.events->of_tid, 0, sizeof perf.events->of_tid);
 }
 
 /* ---- records ---- */

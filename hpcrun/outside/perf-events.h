@@ -38,8 +38,8 @@ const struct perf_event_attr *perf_events_attributes(void);
 size_t perf_events_count(void);
 
 /* Opens events again with another copy of the stack: what is opened between these calls takes the place of all others
- * from perf_events_end_again on, or is closed if that is not good. */
-void perf_events_begin_again(unsigned bytes);
+ * from perf_events_end_again on, or is closed if that is not good. `meanwhile` is called after each thread. */
+void perf_events_begin_again(unsigned bytes, void (*meanwhile)(void));
 void perf_events_end_again(bool is_good);
 
 /* Whether a record comes from an event that counts at its time: while events are opened again, two have the same records. */

@@ -1,8 +1,8 @@
 /* perf's records of measured processes: what they say. perf-rings.h has where they come from.
  *
  *   sample    the kernel's frames, the user's registers, and a copy of the bytes from the stack pointer on
- *   others    mappings of code, execs, begins and ends of processes and threads; the number of samples for
- *             which a ring had no room */
+ *   others    mappings of code, execs, begins and ends of processes and threads; the number of records, of
+ *             any kind, for which a ring had no room */
 #ifndef HPCRUN_OUTSIDE_PERF_RECORDS_H
 #define HPCRUN_OUTSIDE_PERF_RECORDS_H
 
@@ -46,7 +46,7 @@ struct perf_sample {
 struct perf_visitor {
     void (*map)(const struct mapping *mapping);
     void (*sample)(const struct perf_sample *sample);
-    void (*lost)(uint64_t samples);
+    void (*lost)(uint64_t records);
     void (*throttled)(void); /* the kernel stops an event until its next tick, since it had too many samples */
     void (*begin)(int tid, uint64_t time);
     void (*end)(int tid, uint64_t time);
@@ -66,7 +66,7 @@ bool perf_record_is_switch(const struct perf_event_header *record);
 /* Whether two samples have the same registers, of 64-bit code. */
 bool perf_records_have_equal_registers(const struct perf_event_header *a, const struct perf_event_header *b);
 
-/* The number of samples that PERF_RECORD_LOST reports; 0: it is another record. */
+/* The number of records, of any kind, that PERF_RECORD_LOST reports; 0: it is another record. */
 uint64_t perf_record_lost(const struct perf_event_header *record);
 
 /* PERF_RECORD_FORK and PERF_RECORD_EXIT: begin and end of a thread. The first one of a process has another

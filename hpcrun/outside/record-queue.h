@@ -51,7 +51,7 @@ void record_queues_wake(uint64_t until);
 enum queue_end { QUEUE_OPEN, QUEUE_PROCESS_ENDED, QUEUE_EXEC, QUEUE_MEASUREMENT_ENDED };
 void record_queue_end(struct record_queue *queue, enum queue_end why);
 
-/* Adds what the reader has asked for, and the samples that were lost, since the last call. */
+/* Adds what was counted since the last call: record_queue_ask, and samples for which there was no room. */
 void record_queue_demand(struct record_queue *queue, struct copy_demand *demand);
 
 /* ---- for the reader ---- */
@@ -71,7 +71,7 @@ uint64_t record_queue_refused(struct record_queue *queue);
 /* The time of the youngest lost record that was no sample; 0: none was lost. */
 uint64_t record_queue_dropped_at(const struct record_queue *queue);
 
-/* A sample asked for a copy of its stack with so many bytes. */
+/* Counts a sample whose unwinding needed `bytes` bytes of the copy of its stack. */
 void record_queue_ask(struct record_queue *queue, uint64_t bytes);
 
 /* A note for the writer, of up to QUEUE_NOTE_BYTES, once. */

@@ -11,7 +11,8 @@
 
 #define INTERVAL_NS 250000000u
 
-/* Samples of this time have room. The first ones may come while the machine is busy with the begin of programs. */
+/* The rings and queues have room for the samples of 10 ms; for those of 30 ms at first, when the machine may be busy with
+ * the begin of programs. */
 #define FIRST_ROOM_NS 30000000u
 #define LEAST_ROOM_NS 10000000u
 
@@ -24,10 +25,11 @@ static struct {
     uint64_t looked; /* CLOCK_MONOTONIC */
     bool is_fixed;   /* events could not be opened again */
     int error;
+    void (*visit)(const struct perf_event_header *record); /* for records that are read meanwhile */
 } copies;
 
-/* The most bytes for which a ring, and the queue of a process that runs on so many CPUs, have room in the samples of a
- * time. */
+/* The most bytes that each sample may have, so that the samples of `ns` ns fit into the ring of a CPU, and those of `cpus`
+ * CPUs into the queue of a process. */
 static uint64_t room_for(uint64_t ns, unsigned cpus)
 {
     size_t ring = perf_rings_bytes_of_each(), queue = QUEUE_BYTES / cpus;
@@ -69,25 +71,44 @@ static void gather_of(struct traced *process)
         stack_copies_gather(process->queue);
 }
 
-static void open_again(struct traced *traced)
+static struct {
+    int pids[MAX_TRACED];
+    unsigned count;
+} known;
+
+static void know(struct traced *traced)
+{
+    known.pids[known.count++] = traced->pid;
+}
+
+static void read_meanwhile(void)
+{
+    record_queues_wake(perf_rings_read(false, copies.visit));
+}
+
+/* The rings would be full before the events of thousands of threads are open: they are read meanwhile. */
+static void open_again(int pid)
 {
     unsigned missing = 0;
-    process.pid = traced->pid;
-    int error = copies.error == 0 ? perf_events_open(&missing) : -ESRCH;
+    process.pid = pid;
+    int error = copies.error == 0 && traced_find(pid) ? perf_events_open(&missing) : -ESRCH;
     if (error != -ESRCH)
         copies.error = missing ? -EMFILE : error;
 }
 
 /* Repeats until no process was found without the new events: a process inherits them if its parent had them when it
  * began, else the record of its begin is in a ring by then. */
-static void open_all_again(void (*visit)(const struct perf_event_header *record))
+static void open_all_again(void)
 {
     size_t before;
     do {
         before = perf_events_count();
-        traced_visit(open_again);
+        known.count = 0;
+        traced_visit(know); /* what is read meanwhile may remove processes */
+        for (unsigned i = 0; i < known.count; i++)
+            open_again(known.pids[i]);
         poll(NULL, 0, SETTLING_MS);
-        perf_rings_read(false, visit);
+        read_meanwhile();
     } while (perf_events_count() > before && copies.error == 0);
 }
 
@@ -103,12 +124,14 @@ void stack_copies_fit(void (*visit)(const struct perf_event_header *record))
     if (!changes)
         return;
     copies.error = 0;
-    perf_events_begin_again(COPY_SIZE(copies.size.index));
+    copies.visit = visit;
+    perf_events_begin_again(COPY_SIZE(copies.size.index), read_meanwhile);
     if (perf_events_are_of_system())
         copies.error = perf_events_open_system();
     else
-        open_all_again(visit);
+        open_all_again();
     perf_events_end_again(copies.error == 0);
+    copies.news = (struct copy_demand){0}; /* what was lost meanwhile says nothing about the new size */
     copies.is_fixed = copies.error != 0;
     if (!copies.is_fixed)
         note_size();

@@ -8,7 +8,7 @@
 /* The size for the first events, after perf_events_prepare. */
 void stack_copies_begin(void);
 
-/* Samples for which a ring had no room. */
+/* Records for which a ring had no room. */
 void stack_copies_lose(uint64_t samples);
 
 /* Takes into account what the queue's reader has asked for. */

@@ -1,5 +1,6 @@
 #include "hpcrun/outside/traced-processes.h"
 
+#include "hpcrun/base/sys.h"
 #include "hpcrun/outside/watched-ends.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #define MAX_ALL_MAPS 262144
 
 static struct traced *slots[SLOTS];
-static unsigned count, map_count;
+static unsigned count, map_count, running, ending;
 
 static struct traced **place_of(int pid)
 {
@@ -41,11 +42,38 @@ struct traced *traced_add(int pid, uint64_t began)
 
 void traced_remove(struct traced *process)
 {
+    running -= process->is_given;
+    ending -= process->ended != 0;
     *place_of(process->pid) = process->next;
     traced_maps_clear(process);
     process_end_forget(process->watched);
     free(process);
     count--;
+}
+
+void traced_give(struct traced *process)
+{
+    process->is_given = true;
+    running++;
+}
+
+void traced_note_end(int pid)
+{
+    struct traced *process = traced_find(pid);
+    if (!process || process->ended)
+        return;
+    process->ended = sys_clock(CLOCK_MONOTONIC);
+    ending++;
+}
+
+unsigned traced_running(void)
+{
+    return running;
+}
+
+unsigned traced_ending(void)
+{
+    return ending;
 }
 
 static void free_map(struct traced_map *map)

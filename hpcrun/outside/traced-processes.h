@@ -51,6 +51,16 @@ struct traced *traced_add(int pid, uint64_t began);
 /* Forgets it, and its mappings. */
 void traced_remove(struct traced *process);
 
+/* It is one of those that the user has given. */
+void traced_give(struct traced *process);
+
+/* The process has ended just now. Its last records may still come. */
+void traced_note_end(int pid);
+
+/* The numbers of given processes, and of those that have ended, until they are removed. */
+unsigned traced_running(void);
+unsigned traced_ending(void);
+
 /* Copies the record. Removes the mappings that lay there, unless they have several owners. */
 void traced_map_add(struct traced *process, const struct mapping *mapping, const struct perf_event_header *record);
 

@@ -1,5 +1,6 @@
 """Many processes that are measured from outside at once, some of which can't be measured, or end."""
 import os
+import pathlib
 import re
 import resource
 import signal
@@ -106,6 +107,37 @@ class Memory(OutsideTest):
     def test_sizes(self):
         for words in (["--memory", "5x", "-p", 1], ["--memory", "100K", "-p", 1], ["--memory", "1G", "true"]):
             self.assertEqual(self.run_tool(HPCRUN, *words).returncode, 2)
+
+
+class Rings(OutsideTest):
+    def test_records_that_are_no_samples(self):
+        """While hpcrun stands still, the begins and ends of 20,000 threads fill the rings. The records that are lost count as
+        samples only as far as the process's CPU time lacks some."""
+        process = self.start(program("thread_series"), 20000)
+        tool, where = self.attach(process, "--memory", "4M")
+        reader = int(pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()[0])
+
+        def rounds():
+            status = pathlib.Path(f"/proc/{reader}/status").read_text()
+            return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status, re.MULTILINE)[1])
+
+        os.kill(reader, signal.SIGSTOP)
+        try:
+            process.stdin.write("go\n")
+            process.stdin.flush()
+            self.assertEqual(process.stdout.readline(), "done\n")
+        finally:
+            before = rounds()
+            os.kill(reader, signal.SIGCONT)
+        profiling.wait_until(lambda: rounds() > before + 3, "reading of the rings")
+        process.communicate("end\n")
+        said = tool.stderr.read()
+        self.assertEqual(tool.wait(), 0, said)
+        lost = re.search(r"(\d+) samples are lost \((\d+) records of all kinds\)", said)
+        self.assertTrue(lost, said)
+        image, = profiling.read_measurements(where)
+        self.assertGreater(int(lost[2]) * 0.001, 3 * image.cpu)
+        self.assertLessEqual(image.seconds("CPUTIME", [FIRED]), image.cpu)
 
 
 class Ends(OutsideTest):

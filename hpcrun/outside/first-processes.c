@@ -1,0 +1,142 @@
+#include "hpcrun/outside/first-processes.h"
+
+#include "hpcrun/base/sys.h"
+#include "hpcrun/outside/foreign-modules.h"
+#include "hpcrun/outside/image-workers.h"
+#include "hpcrun/outside/kernel-code.h"
+#include "hpcrun/outside/measured-process.h"
+#include "hpcrun/outside/memory-limit.h"
+#include "hpcrun/outside/perf-events.h"
+#include "hpcrun/outside/perf-rights.h"
+#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/stack-copies.h"
+#include "hpcrun/outside/watched-ends.h"
+#include "hpcrun/process/process.h"
+#include "lib/diag.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    const struct outside_work *work;
+    struct given_processes given; /* those that can be measured */
+    unsigned missing;             /* threads without events */
+} first;
+
+static int open_process(int pid)
+{
+    process.pid = pid;
+    return perf_events_open(&first.missing);
+}
+
+static bool open_events(bool at_exec)
+{
+    const struct outside_work *work = first.work;
+    kernel_code_init();
+    int pid = work->is_all ? -1 : first.given.pids[0];
+    int error = perf_rings_map(memory_limit_of_rings(), work->is_all);
+    if (error == 0)
+        error = perf_events_prepare(&process.config.events[0], at_exec);
+    if (!perf_rights_suffice(pid, error))
+        return false;
+    stack_copies_begin();
+    bool is_open = work->is_all    ? perf_rights_suffice(pid, perf_events_open_system())
+                   : work->command ? perf_rights_suffice(pid, open_process(pid))
+                                   : given_open(&first.given, open_process);
+    if (is_open && first.missing)
+        diag_note(NULL, "%u threads are not sampled: too few file descriptors (ulimit -n)",
+                  first.missing);
+    return is_open;
+}
+
+static void add_map(const struct mapping *mapping, void *data)
+{
+    struct traced *process = data;
+    struct perf_event_header *record = perf_record_of_mapping(process->pid, mapping);
+    if (record)
+        traced_map_add(process, mapping, record);
+    free(record);
+}
+
+/* A process that runs already gets its worker at once, so that it is in the list of processes. Of many, the others
+ * get theirs at their first sample. */
+static bool begin_running(struct traced *given)
+{
+    process.pid = given->pid;
+    traced_maps_clear(given);
+    bool is_there = foreign_modules_visit_maps(add_map, given);
+    if (is_there && image_workers_counts()->images < record_queues_count() / 2)
+        image_worker_begin(given);
+    return is_there;
+}
+
+/* Returns 0, or a negative errno. */
+static int begin_given(int pid)
+{
+    struct traced *given = traced_add(pid, sys_clock(CLOCK_MONOTONIC));
+    if (!given)
+        return -ENOMEM;
+    traced_give(given);
+    given->watched = process_end_watch(pid);
+    bool is_there = given->watched >= 0 && (first.work->command || begin_running(given));
+    int error = is_there ? 0 : given->watched < 0 ? given->watched : -ESRCH;
+    if (!is_there)
+        traced_remove(given);
+    return error;
+}
+
+/* Since they were opened, processes may have ended. Of those of --name, one that has not is enough. */
+static bool begin_all_given(void)
+{
+    for (size_t i = 0; i < first.given.count; i++) {
+        int error = begin_given(first.given.pids[i]);
+        bool is_last = i + 1 == first.given.count;
+        if (error == 0 || (first.given.is_named && (!is_last || traced_running() > 0)))
+            continue;
+        diag_error(NULL, "process %d: %s", first.given.pids[i], error == -ESRCH ? "it has ended" : strerror(-error));
+        return false;
+    }
+    return true;
+}
+
+/* A process of the system: its worker begins at its first sample. Threads of the kernel have no mappings. */
+static void add_running(int pid)
+{
+    char name[64] = "";
+    process.pid = pid;
+    measured_name(pid, name, sizeof name);
+    struct traced *added = strcmp(name, OUTSIDE_PROGRAM) == 0 ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
+    if (!added)
+        return;
+    foreign_modules_visit_maps(add_map, added);
+    if (!added->maps)
+        traced_remove(added);
+}
+
+static bool begin_system(void)
+{
+    DIR *processes = opendir("/proc");
+    if (!processes)
+        diag_fatal("/proc", "%s", strerror(errno));
+    for (struct dirent *entry; (entry = readdir(processes));)
+        if (atoi(entry->d_name) > 0)
+            add_running(atoi(entry->d_name));
+    closedir(processes);
+    return true;
+}
+
+bool first_processes_begin_again(void)
+{
+    perf_events_await_end();
+    struct traced *given = traced_find(first.given.pids[0]);
+    return open_events(false) && given && begin_running(given);
+}
+
+bool first_processes_begin(const struct outside_work *work)
+{
+    first.work = work;
+    first.given = work->given;
+    return open_events(work->command != NULL) && (work->is_all ? begin_system() : begin_all_given());
+}

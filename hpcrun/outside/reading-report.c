@@ -1,0 +1,62 @@
+#include "hpcrun/outside/reading-report.h"
+
+#include "hpcrun/outside/image-workers.h"
+#include "hpcrun/outside/stack-copies.h"
+#include "hpcrun/process/process.h"
+#include "hpcrun/process/report.h"
+
+#include <sys/resource.h>
+
+static uint64_t cpu_of(int who)
+{
+    struct rusage usage = {0};
+    getrusage(who, &usage);
+    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
+           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
+}
+
+static void add_copies(struct text *line)
+{
+    struct copy_range range = stack_copies_range();
+    if (range.least == range.most)
+        return;
+    text_add(line, ", copies of stacks had ");
+    text_add_number(line, range.least);
+    text_add(line, " to ");
+    text_add_number(line, range.most);
+    text_add(line, " KB");
+}
+
+static void add_unmeasured(struct text *line, const char *why, int64_t processes)
+{
+    if (processes == 0)
+        return;
+    text_add(line, why);
+    text_add_number(line, (uint64_t)processes);
+    text_add(line, " processes were not measured");
+}
+
+void report_reading(void)
+{
+    const struct worker_counts *counts = image_workers_counts();
+    char buffer[512];
+    struct text line = TEXT(buffer);
+    text_add(&line, "measured from outside: ");
+    text_add_number(&line, counts->images - counts->too_late);
+    text_add(&line, counts->images - counts->too_late == 1 ? " program" : " programs");
+    text_add(&line, "; reading took ");
+    text_add_decimal(&line, (cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN)) / 1000000, 3);
+    text_add(&line, " s CPU");
+    add_copies(&line);
+    if (counts->too_late) {
+        text_add(&line, "; not measured, since they ended before hpcrun had looked at them: ");
+        text_add_number(&line, counts->too_late);
+    }
+    add_unmeasured(&line, "; too many at once: ", counts->unmeasured[LACKS_ROOM]);
+    add_unmeasured(&line, "; memory was used up (--memory): ", counts->unmeasured[LACKS_MEMORY]);
+    report_init();
+    if (process.config.quiet)
+        report_log(&line);
+    else
+        report_error(&line);
+}

@@ -1,0 +1,18 @@
+/* Gives each record of perf's rings to the worker of its process. What begins and ends processes and images also begins and
+ * ends workers (image-workers.h). */
+#ifndef HPCRUN_OUTSIDE_RECORD_ROUTER_H
+#define HPCRUN_OUTSIDE_RECORD_ROUTER_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+
+/* `gains_rights`: the worker of the given process does not begin with its exec, as the kernel ends its events.
+ * `has_waits`: workers need to know when threads wait. */
+void record_router_init(bool gains_rights, bool has_waits);
+
+void record_route(const struct perf_event_header *record);
+
+/* Whether the command that is measured has begun. */
+bool record_router_saw_exec(void);
+
+#endif
