@@ -52,41 +52,70 @@ bool fds_are_few(void)
     return !table.above && table.table_end < FEW;
 }
 
-/* A limit that is raised. */
-struct raised {
+/* Most time to wait until another thread has its number: it may not get a CPU for a while. */
+#define RAISE_WAIT_NS 100000000u
+
+enum { NOBODY = 0 };
+
+/* The limit, while it is raised. */
+static struct {
+    _Atomic int by; /* the thread's tid, or NOBODY; the rest is that thread's */
     bool is_raised;
     struct rlimit before, now;
-};
+} raised;
 
-static _Atomic bool is_raising;
-
-/* Not if another thread is doing so, or if the program has too high a limit for that. */
-static struct raised limit_raise(void)
+/* Whether the caller may raise it: not if it is a handler that interrupts its own thread there. A waiting
+ * thread sleeps, as lock.h says. */
+static bool become_raiser(void)
 {
-    struct raised limit = {.is_raised = false};
-    if (!table.above || atomic_exchange(&is_raising, true))
-        return limit;
-    if (sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit.before) == 0) {
-        int room = room_above(&limit.before);
-        limit.now = limit.before;
-        limit.now.rlim_cur += (rlim_t)room;
-        limit.is_raised = room && sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit.now, NULL) == 0;
+    const struct timespec nap = {.tv_nsec = 20000};
+    int self = sys_gettid(), by = NOBODY;
+    uint64_t deadline = 0;
+    while (!atomic_compare_exchange_strong(&raised.by, &by, self)) {
+        uint64_t now = sys_clock(CLOCK_MONOTONIC);
+        if (!deadline)
+            deadline = now + RAISE_WAIT_NS;
+        if (by == self || now > deadline)
+            return false;
+        sys2(SYS_nanosleep, &nap, NULL);
+        by = NOBODY;
     }
-    if (!limit.is_raised)
-        atomic_store(&is_raising, false);
-    return limit;
+    return true;
 }
 
 /* If the program has set another limit meanwhile, that remains. */
-static void limit_restore(const struct raised *limit)
+static void limit_restore(void)
 {
-    struct rlimit found = limit->now;
-    if (!limit->is_raised)
-        return;
-    sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit->before, &found);
-    if (found.rlim_cur != limit->now.rlim_cur || found.rlim_max != limit->now.rlim_max)
-        sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, &found, NULL);
-    atomic_store(&is_raising, false);
+    struct rlimit found = raised.now;
+    if (raised.is_raised) {
+        sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, &raised.before, &found);
+        if (found.rlim_cur != raised.now.rlim_cur || found.rlim_max != raised.now.rlim_max)
+            sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, &found, NULL);
+    }
+    raised.is_raised = false;
+    atomic_store(&raised.by, NOBODY);
+}
+
+/* False, and nothing to restore, if the program has too high a limit for that. */
+static bool limit_raise(void)
+{
+    if (!table.above || !become_raiser())
+        return false;
+    int room = sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &raised.before) == 0 ? room_above(&raised.before) : 0;
+    raised.now = raised.before;
+    raised.now.rlim_cur += (rlim_t)room;
+    raised.is_raised = room > 0; /* first, for the child of a fork */
+    if (room && sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, &raised.now, NULL) == 0)
+        return true;
+    raised.is_raised = false;
+    atomic_store(&raised.by, NOBODY);
+    return false;
+}
+
+void fds_after_fork(void)
+{
+    if (atomic_load(&raised.by) != NOBODY)
+        limit_restore();
 }
 
 /* ---- descriptors ---- */
@@ -110,9 +139,10 @@ static int first_in_table(void)
 /* A copy of `fd` up high, or a negative errno. */
 static int copy_up(int fd)
 {
-    struct raised limit = limit_raise();
-    int high = copy_from(fd, limit.is_raised ? (int)limit.before.rlim_cur : first_in_table());
-    limit_restore(&limit);
+    bool is_above = limit_raise();
+    int high = copy_from(fd, is_above ? (int)raised.before.rlim_cur : first_in_table());
+    if (is_above)
+        limit_restore();
     if (high == -EINVAL) { /* the limit was lowered */
         fds_init();
         high = copy_from(fd, first_in_table());
@@ -158,11 +188,12 @@ static int open_file(int directory, const char *name, int flags, int mode)
  * number the file then gets. */
 static int open_in_full_table(int directory, const char *name, int flags, int mode)
 {
-    struct raised limit = limit_raise();
-    int fd = limit.is_raised ? open_file(directory, name, flags, mode) : -EMFILE;
-    limit_restore(&limit);
-    if (fd >= 0)
-        return fd;
+    if (limit_raise()) {
+        int fd = open_file(directory, name, flags, mode);
+        limit_restore();
+        if (fd >= 0)
+            return fd;
+    }
     fds_release_reserve();
     return open_file(directory, name, flags, mode);
 }

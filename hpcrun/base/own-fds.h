@@ -13,6 +13,9 @@
 /* Computes the first high number from RLIMIT_NOFILE. Once per process image, before the rest. */
 void fds_init(void);
 
+/* In the child of a fork, before the rest: another thread of the parent may have raised the limit for a moment. */
+void fds_after_fork(void);
+
 /* Whether RLIMIT_NOFILE is so low that descriptors are used for the measurement only. */
 bool fds_are_scarce(void);
 

@@ -302,6 +302,7 @@ void process_after_fork_in_parent(void)
 void process_after_fork_in_child(enum fork_way way)
 {
     threads_unlock_after_fork();
+    fds_after_fork();
     report_after_fork();
     measurement_leave_to_parent();
     arena_file_after_fork();
