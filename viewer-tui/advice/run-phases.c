@@ -1,5 +1,6 @@
 #include "viewer-tui/advice/run-phases.h"
 
+#include "viewer-tui/base/text.h"
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/tree/code-owner.h"
 
@@ -331,4 +332,13 @@ struct phases phases_find(struct database *db, const struct timeline *timeline)
     free(search.procedures);
     free(search.kinds);
     return phases;
+}
+
+const char *phase_place(const struct database *db, const struct phase *phase, char buffer[NAME_SIZE])
+{
+    if (phase->procedure == NOTHING)
+        return NULL;
+    const char *module = database_module_path(db, database_procedure(db, phase->procedure).module);
+    bool has_name = !module || database_procedure_has_name(db, phase->procedure);
+    return has_name ? database_procedure_name(db, phase->procedure, buffer) : path_name(module);
 }

@@ -84,10 +84,9 @@ static struct phase_line line_of(const struct database *db, const struct phases 
 {
     char buffer[NAME_SIZE];
     const struct phase *phase = &phases->at[i];
-    bool has_name = phase->procedure != NOTHING, is_text = writer->format == FORMAT_TEXT;
-    const char *name = has_name ? database_procedure_name(db, phase->procedure, buffer) : NULL;
-    struct procedure procedure = has_name ? database_procedure(db, phase->procedure)
-                                          : (struct procedure){.file = NOTHING};
+    bool is_text = writer->format == FORMAT_TEXT;
+    const char *name = phase_place(db, phase, buffer);
+    struct procedure procedure = name ? database_procedure(db, phase->procedure) : (struct procedure){.file = NOTHING};
     return (struct phase_line){
         .number = (unsigned)i + 1,
         .begin = (double)phase->range.from * 1e-9,

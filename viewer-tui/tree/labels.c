@@ -37,10 +37,15 @@ static const char *stem(const struct view *view, const struct row *row, char buf
 /* Screen columns of a name that a sentence has whole. */
 #define SENTENCE_NAME 40
 
+void label_name_in_sentence(const char *name, struct text *out)
+{
+    shorten_name(name, SENTENCE_NAME, true, out);
+}
+
 void label_in_sentence(const struct database *db, uint32_t procedure, struct text *out)
 {
     char buffer[NAME_SIZE];
-    shorten_name(database_procedure_name(db, procedure, buffer), SENTENCE_NAME, true, out);
+    label_name_in_sentence(database_procedure_name(db, procedure, buffer), out);
 }
 
 void label_file_line(const struct database *db, uint32_t file, uint32_t line, struct text *out)
