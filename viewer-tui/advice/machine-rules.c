@@ -1,7 +1,7 @@
 /* Rules about CPUs: others had them, a quota, more threads than CPUs. */
 #include "viewer-tui/advice/advice-rules.h"
 
-#include "viewer-tui/db/run-times.h"
+#include "viewer-tui/db/run.h"
 
 #include <math.h>
 #include <string.h>

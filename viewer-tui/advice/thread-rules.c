@@ -68,7 +68,7 @@ bool have_unequal_ranks(const struct facts *facts, struct subject *subject)
     subject->place = ranks->place;
     if (wall > 0)
         subject->gain = (struct gain){factor, factor, factor};
-    return ranks->parts.n >= 2 && ranks->waits >= LEAST_RANK_WAITING && (!(wall > 0) || factor >= LEAST_GAIN);
+    return ranks->parts.n >= 2 && ranks->waits >= LEAST_RANK_WAITING && factor >= LEAST_GAIN;
 }
 
 void say_unequal_ranks(const struct facts *facts, const struct subject *subject, struct text *text)

@@ -3,7 +3,7 @@
 #include "lib/number.h"
 #include "viewer-tui/compare/changes.h"
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/compare/session-views.h"
+#include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/db/metric-selection.h"
 #include "viewer-tui/tree/labels.h"
 

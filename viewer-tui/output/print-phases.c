@@ -6,7 +6,6 @@
 #include "viewer-tui/compare/session-advice.h"
 #include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/compare/session-restriction.h"
-#include "viewer-tui/compare/session-views.h"
 #include "viewer-tui/table/table.h"
 #include "viewer-tui/tree/labels.h"
 
