@@ -88,7 +88,7 @@ static int check_limits(struct session *session, const struct options *options)
 {
     int status = 0;
     for (size_t i = 0; i < options->limits.n; i++) {
-        struct text line = {0};
+        local_text line = {0};
         enum limit_verdict verdict = limit_check(session, options->print.projection, &options->limits.at[i],
                                                  describe_in_ascii(), &line);
         if (verdict == LIMIT_UNKNOWN) {
@@ -98,7 +98,6 @@ static int check_limits(struct session *session, const struct options *options)
             fprintf(stderr, "hpcviewer: %s\n", text_string(&line));
             status = verdict == LIMIT_EXCEEDED ? 3 : status;
         }
-        vec_free(&line);
     }
     return status;
 }

@@ -230,7 +230,7 @@ static bool is_database_of_another(const char *path, struct dirent *const *entri
 char *only_path_here(void)
 {
     struct dirent **entries = NULL;
-    struct text names = {0};
+    local_text names = {0};
     char *only = NULL;
     struct timespec when;
     if (modified(".", V4_META_FILE, &when) || latest_measurement(".", &when))
@@ -257,6 +257,5 @@ char *only_path_here(void)
     for (int i = 0; i < n; i++)
         free(entries[i]);
     free(entries);
-    vec_free(&names);
     return only;
 }

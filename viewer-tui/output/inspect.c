@@ -117,7 +117,7 @@ static void add_substituted(const struct inspection *inspection, size_t metric, 
     const struct derivation *derivation = metric_derivation(&view->metrics->at[metric]);
     const char *rest = derived_formula(&view->metrics->at[metric]);
     text_add(inspection->out, " = ");
-    struct text formula = {0};
+    local_text formula = {0};
     for (size_t i = 0; i < derivation->formula.steps.n; i++) {
         const struct formula_step *step = &derivation->formula.steps.at[i];
         size_t named;
@@ -131,7 +131,6 @@ static void add_substituted(const struct inspection *inspection, size_t metric, 
     }
     text_add(&formula, rest);
     SAY(inspection, "%s", text_string(&formula));
-    vec_free(&formula);
 }
 
 /* Adds a line for one part of a metric. */

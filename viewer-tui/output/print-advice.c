@@ -61,10 +61,9 @@ static void write_parallelization(struct json_writer *json, const struct paralle
                                   const struct database *db)
 {
     const struct judgement *judgement = &of->judgement;
-    struct text event = {0};
+    local_text event = {0};
     advice_event(of->event, &event);
     json_write_text(json, "event", event.n ? text_string(&event) : NULL);
-    vec_free(&event);
     json_write_text(json, "verdict", verdict_name(judgement->verdict));
     json_put_number(json, "effort", judgement->effort);
     write_share(json, "idleness", &judgement->idleness, judgement->idleness_known);

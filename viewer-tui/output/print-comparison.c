@@ -163,7 +163,7 @@ static void print_changed(struct comparison_printer *printer, enum direction dir
 {
     bool ascii = printer->writer.ascii;
     char *metric = comparison_metric_name(&printer->view->metrics->at[printer->metric]);
-    struct text heading = {0};
+    local_text heading = {0};
     text_say(&heading, ascii, "Procedures whose own %s %s most", metric, change_names[direction]);
     if (printer->n_changed[direction])
         writer_heading(&printer->writer, text_string(&heading));
@@ -178,7 +178,6 @@ static void print_changed(struct comparison_printer *printer, enum direction dir
     }
     if (printer->n_changed[direction])
         write_lines(printer, false);
-    vec_free(&heading);
     free(metric);
 }
 
@@ -310,7 +309,7 @@ static void write_part_changes(struct comparison_printer *printer, const struct 
 static void write_changes(struct comparison_printer *printer)
 {
     struct json_writer *json = &printer->writer.json;
-    struct text event = {0};
+    local_text event = {0};
     json_put_array(json, "advice");
     for (size_t i = 0; i < printer->changes.n; i++) {
         const struct changes *of_event = &printer->changes.at[i];
@@ -323,7 +322,6 @@ static void write_changes(struct comparison_printer *printer)
         json_write_object_end(json);
     }
     json_write_array_end(json);
-    vec_free(&event);
 }
 
 static void print_json(struct comparison_printer *printer)

@@ -24,7 +24,7 @@
 
 static void write_legend(const struct timeline_lines *lines, struct writer *writer)
 {
-    struct text name = {0};
+    local_text name = {0};
     char symbol;
     enum time_color color;
     for (size_t at = 0; timeline_legend(lines, &at, &symbol, &color, &name);) {
@@ -35,7 +35,6 @@ static void write_legend(const struct timeline_lines *lines, struct writer *writ
     }
     if (writer->line.n)
         writer_end_line(writer);
-    vec_free(&name);
 }
 
 static void write_strip(const struct timeline_lines *lines, struct writer *writer)
@@ -130,7 +129,7 @@ static void write_row(const struct timeline_lines *lines, size_t row, struct jso
     struct time_chart *chart = &lines->open->chart;
     const struct thread_row *of = &chart->rows.rows.at[row];
     const struct time_cell *cells = time_chart_cells(chart, row);
-    struct text label = {0};
+    local_text label = {0};
     timeline_add_row(lines->open, row, false, &label);
     json_write_break(json);
     json_write_object(json);
@@ -153,7 +152,6 @@ static void write_row(const struct timeline_lines *lines, size_t row, struct jso
     if (chart->depth)
         write_cell_procedures(lines, cells, json);
     json_write_object_end(json);
-    vec_free(&label);
 }
 
 static void write_json(struct timeline_lines *lines, struct writer *writer)
@@ -199,7 +197,7 @@ static void write_csv(struct timeline_lines *lines, struct writer *writer)
     for (size_t row = 0; row < chart->rows.rows.n; row++) {
         const struct time_cell *cells = time_chart_cells(chart, row);
         int64_t profile = thread_of_row(&chart->rows, &chart->rows.rows.at[row])->profile;
-        struct text label = {0};
+        local_text label = {0};
         timeline_add_row(lines->open, row, false, &label);
         for (unsigned i = 0; i < chart->window.n * TRACE_STATES; i++) {
             unsigned column = i / TRACE_STATES, state = i % TRACE_STATES;
@@ -213,7 +211,6 @@ static void write_csv(struct timeline_lines *lines, struct writer *writer)
             if (amount > 0)
                 table_write_records(&table, writer);
         }
-        vec_free(&label);
     }
 }
 

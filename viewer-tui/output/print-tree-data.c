@@ -276,7 +276,7 @@ static void leave_json(void *context, struct view *view, uint32_t row)
 
 static void write_filters(struct json_writer *json, const struct filters *filters)
 {
-    struct text filter = {0};
+    local_text filter = {0};
     json_put_array(json, "filters");
     for (size_t i = 0; i < filters_n(filters); i++) {
         text_clear(&filter);
@@ -284,7 +284,6 @@ static void write_filters(struct json_writer *json, const struct filters *filter
         json_write_string(json, text_string(&filter));
     }
     json_write_array_end(json);
-    vec_free(&filter);
 }
 
 static void write_head(struct data_printer *printer)

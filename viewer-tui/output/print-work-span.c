@@ -144,7 +144,7 @@ static void print_change(struct writer *writer, const struct summary_change *cha
     const struct predicted *predicted = &change->predicted, was = measured(of);
     const struct bounds work = {predicted->work, predicted->work}, work_was = {of->work, of->work};
     bool is_parallel = isinf(change->change->speed);
-    struct text heading = {0};
+    local_text heading = {0};
     text_add(&heading, "What if ");
     text_add_clean(&heading, change->change->procedure, writer->ascii);
     if (is_parallel)
@@ -153,7 +153,6 @@ static void print_change(struct writer *writer, const struct summary_change *cha
         text_printf(&heading, " ran %gx %s", fmax(change->change->speed, 1 / change->change->speed),
                     change->change->speed < 1 ? "slower" : "faster");
     writer_heading(writer, text_string(&heading));
-    vec_free(&heading);
     print_bounds(writer, &work, &work_was, "s", "work", true);
     print_bounds(writer, &predicted->span, &was.span, "s", "span", true);
     print_bounds(writer, &predicted->parallelism, &was.parallelism, NULL, "parallelism", false);
@@ -166,14 +165,13 @@ static void print_ratio(struct writer *writer, const struct work_span *of, bool 
 {
     double ratio = of->work / (is_burdened ? of->burdened_span : of->span);
     struct parallelism interval = work_span_parallelism(of, is_burdened);
-    struct text text = {0};
+    local_text text = {0};
     text_printf(&text, "%s%.2f", of->why_lower_bound ? "at most " : "", ratio);
     text_add_right(&writer->line, text_string(&text), 14);
     text_printf(&writer->line, "  %s", what);
     if (interval.most - interval.least >= 0.01)
         text_printf(&writer->line, " (%.2f to %.2f)", interval.least, interval.most);
     writer_end_line(writer);
-    vec_free(&text);
 }
 
 void print_work_span_text(struct summary *summary)

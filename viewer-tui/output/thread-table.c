@@ -119,7 +119,7 @@ void thread_table_add_bar(const struct thread_table *table, double value, double
 static void add_label(const struct thread_table *table, const char *label, struct text *out)
 {
     size_t columns = text_columns(label), width = table->label_width;
-    struct text shown = {0};
+    local_text shown = {0};
     if (columns > width && width > 0) {
         text_add(&shown, table->ascii ? "<" : "…");
         label = text_skip(label, columns - width + 1);
@@ -128,7 +128,6 @@ static void add_label(const struct thread_table *table, const char *label, struc
     text_cut(&shown, width);
     text_add(out, text_string(&shown));
     text_pad(out, ' ', width - text_columns(text_string(&shown)));
-    vec_free(&shown);
 }
 
 static bool has_value(const struct thread_table *table, size_t thread)

@@ -220,14 +220,13 @@ int screen_put(int line, int column, int width, enum style style, const char *te
 {
     if (!clip(line, column, &width))
         return 0;
-    struct text cut = {0};
+    local_text cut = {0};
     text_add(&cut, text);
     text_cut(&cut, (size_t)width);
     int used = (int)text_columns(text_string(&cut));
     attrset(styles[style]);
     mvaddstr(line, column, text_string(&cut));
     attrset(A_NORMAL);
-    vec_free(&cut);
     return used;
 }
 

@@ -37,11 +37,10 @@ bool start_chain_may_begin(const struct view *view, uint32_t row)
         return false;
     if (view_row(view, row)->kind == KIND_ROOT)
         return true;
-    struct text name = {0};
+    local_text name = {0};
     if (view_row(view, row)->kind == KIND_PROCEDURE)
         label_name(view, row, &name);
     bool may_begin = name_begins_thread(text_string(&name));
-    vec_free(&name);
     return may_begin;
 }
 

@@ -131,14 +131,13 @@ static void add_element(const struct frame_times *times, size_t room, struct tex
 {
     double whole = times->frames->list.at[0].total[times->frames->shown];
     for (unsigned n = MOST_BINS; times->costs.n && whole > 0 && n >= FEWEST_BINS; n /= 2) {
-        struct text bins = {0};
+        local_text bins = {0};
         add_bins(times, MOST_BINS / n, whole, &bins);
         bool fits = bins.n <= room;
         if (fits)
             text_printf(out, "<script type=\"text/plain\" id=\"times\" data-from=\"%.9g\" data-to=\"%.9g\" data-bins=\"%u\">%s</script>\n",
                         (double)bin_begin(times, 0) * 1e-9, (double)bin_begin(times, MOST_BINS) * 1e-9, n,
                         text_string(&bins));
-        vec_free(&bins);
         if (fits)
             return;
     }

@@ -111,7 +111,7 @@ static void write_thread(struct chrome_trace *trace, size_t number)
 {
     const struct open_timeline *open = trace->lines->open;
     const struct thread *thread = &open->chart.rows.threads.list.at[open->chart.rows.order[number]];
-    struct text name = {0};
+    local_text name = {0};
     int64_t last_pid = trace->pid;
     set_thread(trace, number);
     trace->has_processes |= number > 0 && trace->pid != last_pid;
@@ -121,7 +121,6 @@ static void write_thread(struct chrome_trace *trace, size_t number)
     text_clear(&name);
     thread_label(thread, open->hosts_differ, false, &name);
     write_name(trace, "thread_name", text_string(&name));
-    vec_free(&name);
     trace->end = trace->length = 0;
     trace->state = TRACE_STATES;
     timeline_pieces(open, number, take, trace);

@@ -297,7 +297,7 @@ static void write_thread(struct firefox_profile *profile, size_t number)
     const struct open_timeline *open = profile->lines->open;
     const struct thread *thread = &open->chart.rows.threads.list.at[open->chart.rows.order[number]];
     struct json_writer *json = &profile->json;
-    struct text name = {0};
+    local_text name = {0};
     profile->samples.n = 0;
     profile->end = profile->length = profile->cpu = 0;
     timeline_pieces(open, number, take, profile);
@@ -323,7 +323,6 @@ static void write_thread(struct firefox_profile *profile, size_t number)
     write_markers(profile, thread->profile, json);
     write_samples(profile, json);
     json_write_object_end(json);
-    vec_free(&name);
 }
 
 static void write_meta(struct firefox_profile *profile, const char *command)

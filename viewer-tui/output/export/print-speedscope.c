@@ -90,12 +90,11 @@ void print_tree_speedscope(const struct tree *tree)
     json_write_object(json);
     json_write_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
     json_write_text(json, "exporter", "hpcviewer");
-    struct text name = {0};
+    local_text name = {0};
     text_add(&name, session_title(tree->session, tree->view->db));
     text_add(&name, filters_n(tree->filtered->filters) ? "  filters: " : "");
     tree_add_filters(tree, false, &name);
     json_write_text(json, "name", text_string(&name));
-    vec_free(&name);
     json_put_array(json, "profiles");
     for (; speedscope.metric < speedscope.export.metrics.n; speedscope.metric++)
         write_profile(&speedscope);

@@ -125,7 +125,7 @@ static struct thread_set *selected_threads(const struct thread_screen *page, siz
     const struct thread_costs *costs = &page->costs;
     size_t n = costs->threads.list.n, n_picked = 0;
     size_t *picked = mem_alloc((n + 1) * sizeof *picked);
-    struct text what = {0};
+    local_text what = {0};
     struct thread_set *set = NULL;
     if (page->shows_bins) { /* "0.5 s to 0.75 s of work" */
         const struct metric *metric = &costs->view->metrics->at[costs->metric];
@@ -143,7 +143,6 @@ static struct thread_set *selected_threads(const struct thread_screen *page, siz
     if (n_picked)
         set = thread_set_picked(&costs->threads, picked, n_picked, text_string(&what));
     free(picked);
-    vec_free(&what);
     return set;
 }
 
@@ -194,7 +193,7 @@ static void show_details(const struct thread_screen *page, size_t selected)
         return;
     const struct thread *thread = &costs->threads.list.at[costs->order[selected]];
     const char *start = run_text(thread->described, "start_routine");
-    struct text text = {0};
+    local_text text = {0};
     text_printf(&text, "thread %s\n", costs->labels[costs->order[selected]]);
     if (*start)
         text_say(&text, page->tui->ascii, "  begins with  %s\n", start);
@@ -205,7 +204,6 @@ static void show_details(const struct thread_screen *page, size_t selected)
         thread_origin_add_lines(thread->created_at, page->tui->ascii, &text);
     }
     tui_show_text(page->tui, "one thread", text_string(&text), command_of_key('i'));
-    vec_free(&text);
 }
 
 /* Carries out a key other than a move; false if it closes the screen. */
