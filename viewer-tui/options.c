@@ -343,7 +343,7 @@ static void check_page_options(const struct options *options, const bool given[O
     if (options->printed == PRINT_SUMMARY && options->paths[1])
         taken |= TAKES_SORT; /* of a comparison */
     for (size_t option = 0; option < OPTIONS; option++) {
-        local_text pages = {0};
+        autofree struct text pages = {0};
         for (int page = 0; page < PRINTED; page++)
             if (printed_pages[page].takes & takes[option])
                 add_word(&pages, PRINT, page);

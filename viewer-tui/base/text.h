@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* at[0 .. n-1] is the text, at[n] a NUL as soon as something was added. A zeroed one is empty; the
  * owner frees it with vec_free. */
@@ -15,14 +14,6 @@ struct text {
     char *at;
     size_t n, cap;
 };
-
-static inline void text_free(struct text *text)
-{
-    vec_free(text);
-}
-
-/* A text that is freed at the end of the block in which it is declared. */
-#define local_text __attribute__((cleanup(text_free))) struct text
 
 void text_clear(struct text *text);
 void text_add(struct text *text, const char *more);

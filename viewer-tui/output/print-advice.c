@@ -47,12 +47,11 @@ static void write_share(struct json_writer *json, const char *name, const struct
     static const char *const states[] = {
         [NOT_KNOWN] = "not measurable", [KNOWN_AT_LEAST] = "lower bound", [KNOWN] = "measured"};
     bool is_known = known != NOT_KNOWN;
-    char *percent = mem_printf("%s_percent_of_effort", name);
+    autofree char *percent = mem_printf("%s_percent_of_effort", name);
     char *interval = mem_printf("%s_interval", name), *state = mem_printf("%s_state", name);
     json_put_number(json, percent, is_known ? 100 * share->value : NAN);
     write_interval(json, interval, is_known, 100 * share->low, 100 * share->high);
     json_write_text(json, state, states[known]);
-    free(percent);
     free(interval);
     free(state);
 }
@@ -61,7 +60,7 @@ static void write_parallelization(struct json_writer *json, const struct paralle
                                   const struct database *db)
 {
     const struct judgement *judgement = &of->judgement;
-    local_text event = {0};
+    autofree struct text event = {0};
     advice_event(of->event, &event);
     json_write_text(json, "event", event.n ? text_string(&event) : NULL);
     json_write_text(json, "verdict", verdict_name(judgement->verdict));
@@ -70,9 +69,8 @@ static void write_parallelization(struct json_writer *json, const struct paralle
     write_share(json, "overhead", &judgement->overhead, judgement->overhead_known);
     json_put_object(json, "overhead_kinds_percent_of_effort");
     for (size_t i = 0; i < of->kinds.n; i++) {
-        char *name = overhead_kind_name(of->kinds.at[i].metric);
+        autofree char *name = overhead_kind_name(of->kinds.at[i].metric);
         json_put_percent(json, name, of->kinds.at[i].cost, judgement->effort);
-        free(name);
     }
     json_write_object_end(json);
     write_hotspots(json, "idleness_in", &of->hotspots[WASTED_IDLE], db);

@@ -150,20 +150,19 @@ static void add_metrics(struct comparison_printer *printer)
     metrics_each (m, metrics, metrics_shown) {
         if (!metric_is_compared(&metrics->at[m]) || metrics->at[m].compared.column != MERGED_LEFT)
             continue;
-        char *name = comparison_metric_name(&metrics->at[m]);
+        autofree char *name = comparison_metric_name(&metrics->at[m]);
         const char *why = metrics->at[m + MERGED_DIFFERENCE].why;
         struct text what = {0};
         text_say(&what, printer->writer.ascii, "%s%s%s", name, why ? ": " : "", why ? why : "");
         add_costs(printer, 0, m, INCLUSIVE, &what);
-        free(name);
     }
 }
 
 static void print_changed(struct comparison_printer *printer, enum direction direction)
 {
     bool ascii = printer->writer.ascii;
-    char *metric = comparison_metric_name(&printer->view->metrics->at[printer->metric]);
-    local_text heading = {0};
+    autofree char *metric = comparison_metric_name(&printer->view->metrics->at[printer->metric]);
+    autofree struct text heading = {0};
     text_say(&heading, ascii, "Procedures whose own %s %s most", metric, change_names[direction]);
     if (printer->n_changed[direction])
         writer_heading(&printer->writer, text_string(&heading));
@@ -178,7 +177,6 @@ static void print_changed(struct comparison_printer *printer, enum direction dir
     }
     if (printer->n_changed[direction])
         write_lines(printer, false);
-    free(metric);
 }
 
 /* In Markdown, what is no table is between two of these. */
@@ -309,7 +307,7 @@ static void write_part_changes(struct comparison_printer *printer, const struct 
 static void write_changes(struct comparison_printer *printer)
 {
     struct json_writer *json = &printer->writer.json;
-    local_text event = {0};
+    autofree struct text event = {0};
     json_put_array(json, "advice");
     for (size_t i = 0; i < printer->changes.n; i++) {
         const struct changes *of_event = &printer->changes.at[i];

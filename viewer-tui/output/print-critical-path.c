@@ -129,9 +129,8 @@ static const char *find_path(struct critical_path *path, struct session *session
     chain_processes_free(&processes);
     if (run->ranges.n)
         cut_to(&path->pieces, &run->ranges);
-    uint32_t *procedures = own_procedures(path->db, path->timeline);
+    autofree uint32_t *procedures = own_procedures(path->db, path->timeline);
     path->times = chain_times_find(path->timeline, &path->pieces, procedures, database_n_procedures(path->db));
-    free(procedures);
     return path->pieces.n ? NULL : "the critical path does not reach into this piece of time";
 }
 

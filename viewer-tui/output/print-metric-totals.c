@@ -105,7 +105,7 @@ static void add_names(const struct summary *summary, const char *title,
 static void print_footnote(struct summary *summary)
 {
     struct writer *writer = &summary->writer;
-    local_text note = {0}, piece = {0};
+    autofree struct text note = {0}, piece = {0};
     add_names(summary, "0: ", is_zero, &note);
     add_names(summary, "Not measured (reasons are below): ", is_unmeasured, &note);
     const char *rest = text_string(&note);

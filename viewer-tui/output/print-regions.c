@@ -7,7 +7,7 @@
 static void print_region(struct writer *writer, const json_t *region, const char *at_most)
 {
     double work = run_number(region, "work"), span = run_number(region, "span");
-    local_text parallelism = {0};
+    autofree struct text parallelism = {0};
     text_printf(&parallelism, "%s%.2f", at_most, span > 0 ? work / span : 0);
     text_add_right(&writer->line, text_string(&parallelism), 14);
     text_printf(&writer->line, "%12.3f%12.3f%12.3f%9.0f  ", 1e3 * work, 1e3 * span,

@@ -303,9 +303,9 @@ static void write_procedure_json(struct procedure_table *table, const struct dat
  * one does. */
 static uint32_t find_procedure(struct view *view, const char *expression)
 {
-    char *by_name = mem_printf("name:%s", expression);
+    autofree char *by_name = mem_printf("name:%s", expression);
     struct pattern *pattern = pattern_new(by_name);
-    local_text names = {0};
+    autofree struct text names = {0};
     uint32_t found = 0, n_found = 0;
     view_expand(view, 0);
     for (uint32_t i = 0; i < view_row(view, 0)->n_children; i++) {
@@ -324,7 +324,6 @@ static uint32_t find_procedure(struct view *view, const char *expression)
         diag_error(view->db->folder, "--of: %u procedures match '%s': %s%s", n_found, expression,
                    text_string(&names), n_found > MOST_NAMED ? ", ..." : "");
     pattern_free(pattern);
-    free(by_name);
     return n_found == 1 ? found : 0;
 }
 

@@ -24,7 +24,7 @@
 
 static void write_legend(const struct timeline_lines *lines, struct writer *writer)
 {
-    local_text name = {0};
+    autofree struct text name = {0};
     char symbol;
     enum time_color color;
     for (size_t at = 0; timeline_legend(lines, &at, &symbol, &color, &name);) {
@@ -129,7 +129,7 @@ static void write_row(const struct timeline_lines *lines, size_t row, struct jso
     struct time_chart *chart = &lines->open->chart;
     const struct thread_row *of = &chart->rows.rows.at[row];
     const struct time_cell *cells = time_chart_cells(chart, row);
-    local_text label = {0};
+    autofree struct text label = {0};
     timeline_add_row(lines->open, row, false, &label);
     json_write_break(json);
     json_write_object(json);
@@ -197,7 +197,7 @@ static void write_csv(struct timeline_lines *lines, struct writer *writer)
     for (size_t row = 0; row < chart->rows.rows.n; row++) {
         const struct time_cell *cells = time_chart_cells(chart, row);
         int64_t profile = thread_of_row(&chart->rows, &chart->rows.rows.at[row])->profile;
-        local_text label = {0};
+        autofree struct text label = {0};
         timeline_add_row(lines->open, row, false, &label);
         for (unsigned i = 0; i < chart->window.n * TRACE_STATES; i++) {
             unsigned column = i / TRACE_STATES, state = i % TRACE_STATES;

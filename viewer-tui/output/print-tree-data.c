@@ -276,7 +276,7 @@ static void leave_json(void *context, struct view *view, uint32_t row)
 
 static void write_filters(struct json_writer *json, const struct filters *filters)
 {
-    local_text filter = {0};
+    autofree struct text filter = {0};
     json_put_array(json, "filters");
     for (size_t i = 0; i < filters_n(filters); i++) {
         text_clear(&filter);

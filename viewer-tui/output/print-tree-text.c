@@ -112,7 +112,7 @@ static void print_names(struct tree_printer *printer)
     const struct tree *tree = printer->tree;
     struct writer *writer = &printer->writer;
     struct column_titles titles = {0};
-    local_text title = {0};
+    autofree struct text title = {0};
     for (size_t i = 0, n; i < columns->n; i += n) {
         const struct column *first = &columns->at[i];
         struct number_scale scale = columns_scale(tree->view, first->metric);
@@ -150,7 +150,7 @@ static void add_source(struct tree_printer *printer, uint32_t number)
     if (!code || used + LEAST_SOURCE > LINE_WIDTH)
         return;
     code += strspn(code, " \t");
-    local_text clean = {0}, spaced = {0};
+    autofree struct text clean = {0}, spaced = {0};
     text_add_expanded(&spaced, code);
     text_add_clean_code(&clean, text_string(&spaced), printer->writer.ascii);
     text_cut(&clean, LINE_WIDTH - used);

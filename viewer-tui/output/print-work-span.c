@@ -144,7 +144,7 @@ static void print_change(struct writer *writer, const struct summary_change *cha
     const struct predicted *predicted = &change->predicted, was = measured(of);
     const struct bounds work = {predicted->work, predicted->work}, work_was = {of->work, of->work};
     bool is_parallel = isinf(change->change->speed);
-    local_text heading = {0};
+    autofree struct text heading = {0};
     text_add(&heading, "What if ");
     text_add_clean(&heading, change->change->procedure, writer->ascii);
     if (is_parallel)
@@ -165,7 +165,7 @@ static void print_ratio(struct writer *writer, const struct work_span *of, bool 
 {
     double ratio = of->work / (is_burdened ? of->burdened_span : of->span);
     struct parallelism interval = work_span_parallelism(of, is_burdened);
-    local_text text = {0};
+    autofree struct text text = {0};
     text_printf(&text, "%s%.2f", of->why_lower_bound ? "at most " : "", ratio);
     text_add_right(&writer->line, text_string(&text), 14);
     text_printf(&writer->line, "  %s", what);
@@ -229,7 +229,7 @@ static void put_speedups(struct json_writer *json, const struct predicted *of)
 static void put_change(struct json_writer *json, const struct summary_change *change)
 {
     const struct predicted *predicted = &change->predicted;
-    char *speed = isinf(change->change->speed) ? mem_strdup("parallel") : mem_printf("%gx", change->change->speed);
+    autofree char *speed = isinf(change->change->speed) ? mem_strdup("parallel") : mem_printf("%gx", change->change->speed);
     json_write_break(json);
     json_write_object(json);
     json_write_text(json, "procedure", change->change->procedure);
@@ -243,7 +243,6 @@ static void put_change(struct json_writer *json, const struct summary_change *ch
     json_write_object_end(json);
     put_speedups(json, predicted);
     json_write_object_end(json);
-    free(speed);
 }
 
 void print_work_span_json(struct summary *summary)

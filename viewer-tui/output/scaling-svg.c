@@ -156,7 +156,7 @@ static void write_formula(FILE *out, const char *formula)
 /* The command, cut to the width of the drawing. */
 static void write_title(const struct drawing *drawing, const char *command)
 {
-    local_text clean = {0}, escaped = {0};
+    autofree struct text clean = {0}, escaped = {0};
     text_add_clean_code(&clean, command, false); /* it has its escapes */
     if (text_columns(text_string(&clean)) > TITLE_COLUMNS) {
         text_cut(&clean, TITLE_COLUMNS - 1);

@@ -119,7 +119,7 @@ void thread_table_add_bar(const struct thread_table *table, double value, double
 static void add_label(const struct thread_table *table, const char *label, struct text *out)
 {
     size_t columns = text_columns(label), width = table->label_width;
-    local_text shown = {0};
+    autofree struct text shown = {0};
     if (columns > width && width > 0) {
         text_add(&shown, table->ascii ? "<" : "…");
         label = text_skip(label, columns - width + 1);

@@ -29,7 +29,7 @@ static int width_of(const struct drawing *drawing)
 
 static void write_text(const struct drawing *drawing, int x, int y, const char *attributes, const char *text)
 {
-    local_text clean = {0}, escaped = {0};
+    autofree struct text clean = {0}, escaped = {0};
     text_add_clean(&clean, text, false);
     text_add_xml(&escaped, text_string(&clean));
     fprintf(drawing->out, "<text x=\"%d\" y=\"%d\"%s>%s</text>\n", x, y, attributes, text_string(&escaped));
@@ -54,7 +54,7 @@ static void write_axis(struct drawing *drawing)
     const struct time_window *window = &drawing->lines->open->chart.window;
     uint64_t length = window->end - window->begin, step = timeline_tick_step(length, 10);
     for (uint64_t time = (window->begin + step - 1) / step * step; time < window->end; time += step) {
-        local_text label = {0};
+        autofree struct text label = {0};
         int x = LABEL + (int)((double)(time - window->begin) / (double)length * COLUMN * window->n);
         timeline_add_time(time, step, &label);
         fprintf(drawing->out, "<path stroke=\"#bbbbbb\" d=\"M%d %dV%d\"/>\n", x, drawing->top - 14, drawing->y);
@@ -67,7 +67,7 @@ static void write_strip(struct drawing *drawing)
     struct time_chart *chart = &drawing->lines->open->chart;
     const struct time_cell *strip = time_chart_strip(chart);
     double length = timeline_column_length(drawing->lines), most = timeline_strip_most(drawing->lines);
-    local_text label = {0}, path = {0};
+    autofree struct text label = {0}, path = {0};
     for (size_t line = 0; line < STRIP_LINES; line++) {
         text_clear(&label);
         if (!timeline_strip_label(drawing->lines, line, &label))
@@ -91,8 +91,8 @@ static void write_states(const struct drawing *drawing, const struct time_cell *
 {
     const struct time_chart *chart = &drawing->lines->open->chart;
     double length = timeline_column_length(drawing->lines);
-    double *below = mem_alloc(chart->window.n * sizeof *below);
-    local_text path = {0};
+    autofree double *below = mem_alloc(chart->window.n * sizeof *below);
+    autofree struct text path = {0};
     for (int state = 0; state < SHOWN_STATES; state++) {
         for (unsigned column = 0; column < chart->window.n; column++) {
             double sum = time_cell_sum(&cells[column]), whole = chart->timeline->is_time ? fmax(sum, length) : sum;
@@ -103,7 +103,6 @@ static void write_states(const struct drawing *drawing, const struct time_cell *
         }
         write_path(drawing, &path, state_looks[state].color);
     }
-    free(below);
 }
 
 /* What has most of each cell. */
@@ -111,7 +110,7 @@ static void write_procedures(const struct drawing *drawing, const struct time_ce
 {
     const struct time_chart *chart = &drawing->lines->open->chart;
     double length = timeline_column_length(drawing->lines);
-    local_text path = {0};
+    autofree struct text path = {0};
     for (int color = 0; color < TIME_COLORS; color++) {
         for (unsigned column = 0; column < chart->window.n; column++) {
             struct time_look look = timeline_look(drawing->lines, &cells[column], length);
@@ -126,7 +125,7 @@ static void write_rows(struct drawing *drawing)
 {
     struct time_chart *chart = &drawing->lines->open->chart;
     for (size_t row = 0; row < chart->rows.rows.n; row++) {
-        local_text label = {0};
+        autofree struct text label = {0};
         const struct time_cell *cells = time_chart_cells(chart, row);
         drawing->y += ROW;
         timeline_line_label(drawing->lines, row, &label);
@@ -152,7 +151,7 @@ static bool is_one_of_others(struct timeline_lines *lines, char symbol, enum tim
 
 static void write_legend(struct drawing *drawing)
 {
-    local_text name = {0};
+    autofree struct text name = {0};
     char symbol;
     enum time_color color;
     int x = 4;
@@ -179,7 +178,7 @@ static void write_legend(struct drawing *drawing)
 /* Writes the parts, which says how high they are. */
 static void write_parts(struct drawing *drawing, const char *command)
 {
-    local_text title = {0};
+    autofree struct text title = {0};
     drawing->y = drawing->top = TOP;
     text_printf(&title, "%s: ", command);
     timeline_add_title(drawing->lines, &title);
@@ -194,7 +193,7 @@ static void write_parts(struct drawing *drawing, const char *command)
 void print_timeline_strip(struct timeline_lines *lines, FILE *out)
 {
     struct drawing drawing = {.lines = lines, .top = STRIP_TOP, .y = STRIP_TOP};
-    char *parts = NULL;
+    autofree char *parts = NULL;
     size_t size;
     drawing.out = open_memstream(&parts, &size);
     if (!drawing.out)
@@ -206,13 +205,12 @@ void print_timeline_strip(struct timeline_lines *lines, FILE *out)
         out,
         "<svg id=\"strip\" width=\"100%%\" viewBox=\"0 0 %d %d\" font-size=\"12\" fill=\"currentColor\">\n%s</svg>\n",
         width_of(&drawing), drawing.y, parts);
-    free(parts);
 }
 
 void print_timeline_svg(struct timeline_lines *lines, const char *command, FILE *out)
 {
     struct drawing drawing = {.lines = lines};
-    char *parts = NULL;
+    autofree char *parts = NULL;
     size_t size;
     drawing.out = open_memstream(&parts, &size);
     if (!drawing.out)
@@ -227,5 +225,4 @@ void print_timeline_svg(struct timeline_lines *lines, const char *command, FILE 
         "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n"
         "<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n%s</svg>\n",
         width_of(&drawing), drawing.y, width_of(&drawing), drawing.y, width_of(&drawing), drawing.y, parts);
-    free(parts);
 }

@@ -253,7 +253,7 @@ void columns_title(const struct metric *metric, const char *unit, struct title_c
     const char *name = metric->name, *kind = metric->kind.name ? metric->kind.name : name;
     const char *event = name + metric->of.quantity, *column = event + metric->of.event;
     bool is_cut = cuts.difference && metric_is_compared(metric) && metric->compared.column == MERGED_DIFFERENCE;
-    local_text plain = {0};
+    autofree struct text plain = {0};
     if (kind > name && !cuts.overhead)
         text_printf(&plain, "%.*s ", (int)(kind - name), name);
     text_printf(&plain, "%.*s%.*s%s", (int)(event - kind), kind, cuts.event ? 0 : metric->of.event, event,

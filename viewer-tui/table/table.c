@@ -19,7 +19,7 @@ struct table_column table_cost_column(const struct metrics *metrics, size_t m, c
     const struct metric *metric = &metrics->at[m];
     struct table_column column = {.group = "metrics", .kind = OF_COST, .width = PART_WIDTH, .metric = m, .scale = scale,
                                   .whole = whole, .is_made = true};
-    local_text title = {0};
+    autofree struct text title = {0};
     columns_title(metric, scale.unit, (struct title_cuts){0}, describe_in_ascii(), &title);
     if (metrics_with_columns(metrics, m) == m)
         column.title = mem_strdup(text_string(&title));
@@ -150,7 +150,7 @@ static void add_words(const struct table_column *column, const void *value, stru
 
 static void add_cell(const struct table_column *column, const void *value, struct writer *writer)
 {
-    local_text cell = {0};
+    autofree struct text cell = {0};
     add_words(column, value, &cell);
     if (column->width)
         text_add_right(&writer->line, text_string(&cell), (size_t)column->width);
@@ -180,7 +180,7 @@ void table_write_lines(const struct data_table *table, struct writer *writer, si
 /* A pipe table, for a table without costs: titles, the line that makes it a table and aligns it, rows. */
 static void write_markdown(const struct data_table *table, struct writer *writer, size_t n)
 {
-    local_text cell = {0};
+    autofree struct text cell = {0};
     for (size_t line = 0; line < n + 2; line++) {
         for (int part = OTHERS; part < PARTS_OF_LINE; part++)
             for (size_t i = 0; i < table->n_columns; i++) {

@@ -101,7 +101,7 @@ void column_titles_add(struct column_titles *titles, const char *title, size_t w
 
 bool column_titles_line(struct column_titles *titles, bool is_centered, struct text *line)
 {
-    local_text piece = {0};
+    autofree struct text piece = {0};
     bool has_any = false;
     size_t length_before = line->n;
     for (size_t i = 0; i < titles->list.n; i++) {

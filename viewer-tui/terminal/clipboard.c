@@ -42,7 +42,7 @@ static bool is_set(const char *variable)
 
 void clipboard_sequence(const char *what, struct text *out)
 {
-    local_text sequence = {0};
+    autofree struct text sequence = {0};
     text_add(&sequence, ESCAPE "]52;c;");
     add_base64(&sequence, what);
     text_add(&sequence, "\a");

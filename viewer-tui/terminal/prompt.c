@@ -46,7 +46,7 @@ static size_t after(const struct prompt *line, size_t at)
 /* Replaces the bytes from..to by others; the cursor stands after them. */
 static void replace(struct prompt *line, size_t from, size_t to, const char *bytes, size_t n)
 {
-    local_text rest = {0};
+    autofree struct text rest = {0};
     text_add(&rest, text_string(&line->text) + to);
     text_truncate(&line->text, from);
     text_add_bytes(&line->text, bytes, n);
@@ -103,7 +103,7 @@ static enum edit_state edit(struct prompt *line, int key)
 static int draw_text(const struct prompt *line, struct area area)
 {
     const char *text = text_string(&line->text);
-    local_text part = {0};
+    autofree struct text part = {0};
     text_add_bytes(&part, text, line->cursor);
     size_t length = text_columns(text_string(&part)), room = area.width > 1 ? (size_t)area.width - 1 : 0;
     const char *shown = text_skip(text, length > room ? length - room : 0);
@@ -170,7 +170,7 @@ const char *prompt_ask(struct prompt *prompt, const char *initial)
 {
     enum edit_state state = EDIT_GOES_ON;
     struct history *history = prompt->history;
-    local_text typed = {0};
+    autofree struct text typed = {0};
     size_t at = history ? history->list.n : 0;
     set_text(prompt, initial);
     while (state == EDIT_GOES_ON) {

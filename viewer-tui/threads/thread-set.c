@@ -42,7 +42,7 @@ struct thread_set *thread_set_matching(const struct threads *threads, const json
         return NULL;
     }
     struct thread_set *set = empty_set(threads, expression);
-    local_text label = {0};
+    autofree struct text label = {0};
     bool hosts_differ = run_hosts_differ(run);
     for (size_t i = 0; i < threads->list.n; i++) {
         text_clear(&label);
@@ -76,7 +76,7 @@ struct thread_set *thread_set_of_program(const struct threads *threads, const js
     }
     if (set->n > 0)
         return set;
-    local_text programs = {0};
+    autofree struct text programs = {0};
     program_names names = run_programs(run);
     for (size_t i = 0; i < names.n; i++)
         text_printf(&programs, "%s%s", i ? ", " : "", names.at[i]);

@@ -44,7 +44,7 @@ static int by_distance(const void *left, const void *right)
 
 static char *near_names(const thread_regions *regions, const char *wanted)
 {
-    VEC(struct near_name) names = {0};
+    autofree VEC(struct near_name) names = {0};
     struct text out = {0};
     size_t n = 0;
     for (size_t i = 0; i < regions->n; i++)
@@ -53,7 +53,6 @@ static char *near_names(const thread_regions *regions, const char *wanted)
     for (size_t i = 0; i < names.n && n < NEAR_NAMES; i++)
         if (i == 0 || strcmp(names.at[i].name, names.at[i - 1].name) != 0)
             text_say(&out, false, "%s%s", n++ ? ", " : "; there are: ", names.at[i].name);
-    vec_free(&names);
     return out.at;
 }
 
@@ -92,12 +91,11 @@ static time_ranges times_of_procedures(const struct timeline *timeline, const st
 {
     size_t n;
     struct pattern *pattern = pattern_new(name);
-    bool *marks = place_marks_of_name(scopes, pattern, &n);
+    autofree bool *marks = place_marks_of_name(scopes, pattern, &n);
     time_ranges times = {0};
     for (uint32_t t = 0; t < timeline->header.n_threads; t++)
         add_times(timeline, &timeline->threads[t], marks, &times);
     time_ranges_join(&times);
-    free(marks);
     pattern_free(pattern);
     return times;
 }

@@ -111,7 +111,7 @@ static void write_thread(struct chrome_trace *trace, size_t number)
 {
     const struct open_timeline *open = trace->lines->open;
     const struct thread *thread = &open->chart.rows.threads.list.at[open->chart.rows.order[number]];
-    local_text name = {0};
+    autofree struct text name = {0};
     int64_t last_pid = trace->pid;
     set_thread(trace, number);
     trace->has_processes |= number > 0 && trace->pid != last_pid;

@@ -297,7 +297,7 @@ static void write_thread(struct firefox_profile *profile, size_t number)
     const struct open_timeline *open = profile->lines->open;
     const struct thread *thread = &open->chart.rows.threads.list.at[open->chart.rows.order[number]];
     struct json_writer *json = &profile->json;
-    local_text name = {0};
+    autofree struct text name = {0};
     profile->samples.n = 0;
     profile->end = profile->length = profile->cpu = 0;
     timeline_pieces(open, number, take, profile);

@@ -46,7 +46,7 @@ struct flamegraph {
 /* Adds any text. */
 static void add_clean(struct text *out, const char *text)
 {
-    local_text clean = {0};
+    autofree struct text clean = {0};
     text_add_clean(&clean, text, false);
     text_add_xml(out, text_string(&clean));
 }
@@ -132,7 +132,7 @@ static void add_values(struct flamegraph *graph, const char *what, const double 
 static void add_tooltip(struct flamegraph *graph, const struct flame_frame *frame, const char *metric)
 {
     const char *place = graph->frames.texts.at + frame->place;
-    local_text what = {0};
+    autofree struct text what = {0};
     text_add_xml(&graph->line, frames_name(&graph->frames, frame));
     text_add(&graph->line, *place ? "  " : "");
     text_add_xml(&graph->line, place);
@@ -242,7 +242,7 @@ static void write_legend(struct flamegraph *graph, const char *metric)
 static void add_title(struct flamegraph *graph, const char *metric, struct text *out)
 {
     const struct tree *tree = graph->tree;
-    local_text title = {0};
+    autofree struct text title = {0};
     run_line_add(tree->session, tree->view->db, LINE_WIDTH, false, &title);
     text_printf(&title, ": %s of %s, %s projection%s", metric, tree->view->class->name,
                 projection_name(tree->projection), session_folding_words(tree->session));
@@ -259,7 +259,7 @@ static bool open_strip(const struct tree *tree, struct open_timeline *open)
 
 static void write_page(struct flamegraph *graph, const char *metric)
 {
-    local_text title = {0};
+    autofree struct text title = {0};
     add_title(graph, metric, &title);
     text_printf(&graph->line, "%s%s%s%s%s", flamegraph_to_title, text_string(&title), flamegraph_to_heading,
                 text_string(&title), flamegraph_to_frames);
@@ -289,7 +289,7 @@ static void write_box(struct flamegraph *graph, const struct flame_frame *frame,
     const struct frames *frames = &graph->frames;
     double x = SVG_WIDTH / 100.0 * frames_left(frames, frame), width = SVG_WIDTH / 100.0 * frames_width(frames, frame);
     unsigned y = SVG_TOP + frame->depth * FLAMEGRAPH_ROW;
-    local_text name = {0};
+    autofree struct text name = {0};
     if (width < LEAST_BOX)
         return;
     text_add(&graph->line, "<g><title>");
@@ -334,7 +334,7 @@ static void write_color_key(struct flamegraph *graph)
 
 static void write_drawing(struct flamegraph *graph, const char *metric)
 {
-    local_text title = {0};
+    autofree struct text title = {0};
     unsigned end = SVG_TOP + height(&graph->frames);
     add_title(graph, metric, &title);
     fprintf(graph->tree->out,
@@ -360,9 +360,8 @@ static void print_graph(const struct tree *tree, void (*write)(struct flamegraph
     graph.factor = graph.comparison ? comparison_factor(graph.comparison) : 1;
     frames_find(&graph.frames, tree);
     const struct metric *shown = &graph.metrics->at[graph.frames.export.metrics.at[0]];
-    char *metric = graph.comparison ? comparison_metric_name(shown) : mem_strdup(shown->name);
+    autofree char *metric = graph.comparison ? comparison_metric_name(shown) : mem_strdup(shown->name);
     write(&graph, metric);
-    free(metric);
     frames_free(&graph.frames);
     vec_free(&graph.line);
 }

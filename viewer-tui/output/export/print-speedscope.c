@@ -90,7 +90,7 @@ void print_tree_speedscope(const struct tree *tree)
     json_write_object(json);
     json_write_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
     json_write_text(json, "exporter", "hpcviewer");
-    local_text name = {0};
+    autofree struct text name = {0};
     text_add(&name, session_title(tree->session, tree->view->db));
     text_add(&name, filters_n(tree->filtered->filters) ? "  filters: " : "");
     tree_add_filters(tree, false, &name);

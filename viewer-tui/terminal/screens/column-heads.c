@@ -63,7 +63,7 @@ void tui_draw_heads(const struct tui *tui, struct area area)
     const struct columns *columns = &tui->shown_columns;
     const struct sorting *sorting = &view->sorting;
     const char *mark = tui->ascii ? (sorting->is_reversed ? "^" : "v") : (sorting->is_reversed ? "▲" : "▼");
-    local_text text = {0};
+    autofree struct text text = {0};
     int at = area.column;
     screen_fill(area.line + 1, area.column, area.width, STYLE_HEAD);
     for (size_t i = 0; i < columns->n; i++, at += PART_WIDTH) {

@@ -48,7 +48,7 @@ static void hide(struct tui *tui)
     int folds = tui->command->argument;
     struct pane *pane = tui_pane(tui);
     uint32_t row = pane_row(pane);
-    local_text name = {0}, question = {0};
+    autofree struct text name = {0}, question = {0};
     int key = folds ? 'f' : 0;
     if (row == 0) {
         tui_say(tui, "this is the whole program");

@@ -20,7 +20,7 @@ static size_t rows_in(const struct list *list, struct area area)
 
 void list_draw(struct list *list, struct area area)
 {
-    local_text text = {0};
+    autofree struct text text = {0};
     size_t height = rows_in(list, area), n = list->scroller.n;
     scroller_follow(&list->scroller, height, 0);
     for (size_t i = 0; i < list->n_heads + height; i++) {

@@ -45,7 +45,7 @@ const struct command *tui_command_at(int column)
 
 static void draw_run(const struct tui *tui, struct area area)
 {
-    local_text run = {0};
+    autofree struct text run = {0};
     run_line_add(tui->session, tui_drawn_pane(tui)->view->db, area.width > 2 ? (size_t)area.width - 2 : 1, tui->ascii,
                  &run);
     screen_put(area.line, 1, area.width - 1, STYLE_PLAIN, text_string(&run));
@@ -55,7 +55,7 @@ static void draw_run(const struct tui *tui, struct area area)
 static void draw_title(const struct tui *tui, struct area area)
 {
     const struct view *view = tui_drawn_pane(tui)->view;
-    local_text right = {0};
+    autofree struct text right = {0};
     int width = area.width, end = view_name_column(N_VIEW_NAMES);
     screen_fill(area.line, 0, width, STYLE_BAR);
     for (size_t i = 0; i < N_VIEW_NAMES && view_name_column(i) < width; i++) {
@@ -89,7 +89,7 @@ static void draw_headline(const struct tui *tui, struct area area)
 static void add_path(const struct tui *tui, uint32_t row, struct text *out, size_t width)
 {
     const struct pane *pane = tui_drawn_pane(tui);
-    local_text path = {0}, longer = {0};
+    autofree struct text path = {0}, longer = {0};
     while (row != 0) {
         const struct start_chain *chain = pane_folded_chain(pane, row);
         text_clear(&longer);
@@ -133,7 +133,7 @@ static void draw_filters(const struct tui *tui, struct area area)
 {
     static const char help[] = "  \\: list  U: undo";
     int line = area.line, width = area.width, room = width - (int)sizeof help;
-    local_text chip = {0};
+    autofree struct text chip = {0};
     int at = screen_put(line, 0, room, STYLE_PLAIN, "filters: ");
     for (size_t i = 0; i < filters_n(tui->filters); i++) {
         text_clear(&chip);
@@ -154,7 +154,7 @@ static void draw_message(const struct tui *tui, int line)
 {
     size_t width = (size_t)screen_width();
     const char *rest = text_string(&tui->message);
-    local_text piece = {0};
+    autofree struct text piece = {0};
     int n = 0;
     while (text_take_line(&rest, width, &piece))
         n++;
@@ -294,7 +294,7 @@ void tui_announce(const char *what)
 
 bool tui_tell_progress(const char *what, int percent)
 {
-    local_text line = {0};
+    autofree struct text line = {0};
     text_printf(&line, "%s ...", what);
     if (percent >= 0)
         text_printf(&line, " %d %%", percent);

@@ -42,7 +42,7 @@ static void break_line(struct shown_page *shown, const char *line, bool is_head)
     size_t width = shown->width > 1 ? (size_t)shown->width : 1;
     size_t column = strspn(line, " ");
     const char *rest = line;
-    local_text piece = {0}, whole = {0};
+    autofree struct text piece = {0}, whole = {0};
     if (text_columns(line) <= width) {
         vec_push(&shown->lines, (struct screen_line){is_head, mem_strdup(line)});
         return;
@@ -67,7 +67,7 @@ static void free_lines(struct shown_page *shown)
 /* Breaks the text for the width of the screen, unless that has been done. */
 static void break_text(struct shown_page *shown)
 {
-    local_text line = {0};
+    autofree struct text line = {0};
     if (shown->width == screen_width())
         return;
     free_lines(shown);
@@ -103,7 +103,7 @@ static int draw(void *context)
     screen_begin();
     frame_draw(shown->page->title, shown->problem ? shown->problem
                                                   : " Up, Down, Space, b: scroll   /: find   1-6: views   q: back");
-    local_text text = {0};
+    autofree struct text text = {0};
     text_printf(&text, " %ld-%ld/%ld ", *first + 1, *first + height < n ? *first + height : n, n);
     screen_put(0, width - (int)text.n, (int)text.n, STYLE_BAR, text_string(&text));
     for (long i = *first; i < n && i < *first + height; i++) {

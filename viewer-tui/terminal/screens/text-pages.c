@@ -57,7 +57,7 @@ static void show_advice(struct tui *tui)
     uint32_t row = pane_row(tui_pane(tui));
     int width = screen_width();
     struct advice_lines lines = {.width = (size_t)(width < MOST_COLUMNS ? width : MOST_COLUMNS), .ascii = tui->ascii};
-    local_text text = {0};
+    autofree struct text text = {0};
     const char *title;
     if (!tui_is_of_one_run(tui, "advice", true))
         return;
@@ -108,7 +108,7 @@ bool tui_find_headline(struct tui *tui)
 void tui_inspect(struct tui *tui)
 {
     const struct pane *pane = tui_pane(tui);
-    local_text text = {0};
+    autofree struct text text = {0};
     inspect_row(pane->view, pane_row(pane), tui->session->run, tui->projection == PHYSICAL, tui->ascii, &text);
     tui_show_text(tui, "one row", text_string(&text), tui->command);
 }
@@ -117,7 +117,7 @@ void tui_disassemble(struct tui *tui)
 {
     const struct pane *pane = tui_pane(tui);
     const char *why;
-    local_text text = {0};
+    autofree struct text text = {0};
     struct disassembly listing = {
         .sources = &tui->sources, .width = (size_t)screen_width(), .ascii = tui->ascii, .out = &text};
     if (disassembly_of_row(&listing, pane->view, pane_row(pane), &why)) {
@@ -134,7 +134,7 @@ void tui_disassemble(struct tui *tui)
 void tui_report(struct tui *tui, enum printed page, const struct command *opener)
 {
     struct print_options options = {.projection = tui->projection, .min_percent = -1, .width = (size_t)screen_width()};
-    char *text = NULL;
+    autofree char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     if (!out)
@@ -143,7 +143,6 @@ void tui_report(struct tui *tui, enum printed page, const struct command *opener
     print_page(page, tui->session, &options, out);
     if (fclose(out) == 0)
         tui_show_text(tui, printed_pages[page].word, text, opener);
-    free(text);
 }
 
 /* ---- help ---- */
@@ -212,7 +211,7 @@ static void add_explanation(bool ascii, struct text *out)
 
 void tui_help(struct tui *tui)
 {
-    local_text text = {0};
+    autofree struct text text = {0};
     size_t n;
     const struct metric_kind *kinds = metric_kinds(&n);
     for (const struct family *const *family = command_families; *family; family++) {

@@ -124,8 +124,8 @@ static struct thread_set *selected_threads(const struct thread_screen *page, siz
 {
     const struct thread_costs *costs = &page->costs;
     size_t n = costs->threads.list.n, n_picked = 0;
-    size_t *picked = mem_alloc((n + 1) * sizeof *picked);
-    local_text what = {0};
+    autofree size_t *picked = mem_alloc((n + 1) * sizeof *picked);
+    autofree struct text what = {0};
     struct thread_set *set = NULL;
     if (page->shows_bins) { /* "0.5 s to 0.75 s of work" */
         const struct metric *metric = &costs->view->metrics->at[costs->metric];
@@ -142,7 +142,6 @@ static struct thread_set *selected_threads(const struct thread_screen *page, siz
     }
     if (n_picked)
         set = thread_set_picked(&costs->threads, picked, n_picked, text_string(&what));
-    free(picked);
     return set;
 }
 
@@ -193,7 +192,7 @@ static void show_details(const struct thread_screen *page, size_t selected)
         return;
     const struct thread *thread = &costs->threads.list.at[costs->order[selected]];
     const char *start = run_text(thread->described, "start_routine");
-    local_text text = {0};
+    autofree struct text text = {0};
     text_printf(&text, "thread %s\n", costs->labels[costs->order[selected]]);
     if (*start)
         text_say(&text, page->tui->ascii, "  begins with  %s\n", start);

@@ -25,7 +25,7 @@ static void make_line(const struct tui *tui, const struct pane *pane, uint32_t r
 {
     static const struct columns none;
     const struct start_chain *chain = pane_folded_chain(pane, row);
-    local_text hidden = {0};
+    autofree struct text hidden = {0};
     if (chain && view_row(pane->view, chain->first)->kind == KIND_ROOT)
         describe_name(pane->view, chain->first, tui->ascii, &hidden);
     else if (chain)
@@ -68,7 +68,7 @@ static void draw_line(const struct tui *tui, const struct pane *pane, uint32_t r
 {
     static const enum style styles[LINE_PARTS] = {[LINE_NAME] = STYLE_PLAIN, [LINE_PLACE] = STYLE_DIM};
     struct row_line line = {0};
-    local_text piece = {0};
+    autofree struct text piece = {0};
     int at = offset(pane, row);
     names.column += at;
     names.width -= at;
