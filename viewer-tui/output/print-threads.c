@@ -197,11 +197,11 @@ static void write_statistics_json(struct threads_table *table, const struct data
     struct json_writer *json = &table->writer.json;
     size_t n = table->threads.list.n;
     for (int percent = 0; percent < 2; percent++) {
-        json_put_object(json, percent ? "statistics_percent_of_effort" : "statistics");
+        json_print(json, "%s:{", percent ? "statistics_percent_of_effort" : "statistics");
         for (size_t s = 0; s < STATISTICS; s++)
             table_write_group(all, &table->writer, n + s, percent ? "percent_of_effort" : "metrics",
                               table->lines.at[n + s].kind);
-        json_write_object_end(json);
+        json_print(json, "}");
     }
 }
 
@@ -285,18 +285,16 @@ static void write_procedure_json(struct procedure_table *table, const struct dat
     const struct metric *metric = table->metric;
     struct json_writer *json = &table->writer.json;
     size_t n = table->costs.threads.list.n;
-    json_write_text(json, "of", text_string(&table->name));
-    json_write_text(json, "metric", metric->name);
-    json_write_text(json, "unit", metric->unit);
-    json_write_text(json, "state", metric_state_name(metric->state));
+    json_print(json, "of:%s metric:%s unit:%s state:%s", text_string(&table->name), metric->name, metric->unit,
+               metric_state_name(metric->state));
     if (metric->why)
-        json_write_text(json, "why", metric->why);
-    json_write_text(json, "part", table->costs.part == INCLUSIVE ? "inclusive" : "exclusive");
+        json_print(json, "why:%s", metric->why);
+    json_print(json, "part:%s", table->costs.part == INCLUSIVE ? "inclusive" : "exclusive");
     table_write(all, &table->writer, "threads", n);
-    json_put_object(json, "statistics");
+    json_print(json, "statistics:{");
     for (size_t i = n; i < table->lines.n; i++)
-        json_put_number(json, table->lines.at[i].kind, table->lines.at[i].value);
-    json_write_object_end(json);
+        json_print(json, "%s:%g", table->lines.at[i].kind, table->lines.at[i].value);
+    json_print(json, "}");
 }
 
 /* The row of a bottom-up view whose procedure matches; 0, with the error reported, unless exactly

@@ -197,52 +197,38 @@ void print_work_span_text(struct summary *summary)
 
 /* ---- JSON ---- */
 
-/* A speedup or a parallelism that it has at least; null: nothing is known. */
-static void put_least(struct json_writer *json, const struct bounds *bounds)
+/* An upper bound that is not finite is null: there is none. A lower one of 0 is, too, of what is a speedup or a
+ * parallelism: nothing is known. */
+static void put_bounds(struct json_writer *json, const struct bounds *bounds, bool is_ratio)
 {
-    json_put_number(json, "at_least", bounds->least > 0 ? bounds->least : NAN);
-}
-
-/* An upper bound that is not finite is null: there is none. */
-static void put_bounds(struct json_writer *json, const char *key, const struct bounds *bounds)
-{
-    json_put_object(json, key);
-    json_put_number(json, "at_least", bounds->least);
-    json_put_number(json, "at_most", bounds->most);
-    json_write_object_end(json);
+    json_print(json, "at_least:%g at_most:%g", is_ratio && !(bounds->least > 0) ? NAN : bounds->least, bounds->most);
 }
 
 static void put_speedups(struct json_writer *json, const struct predicted *of)
 {
-    json_put_array(json, "speedups");
+    json_print(json, "speedups:[");
     for (unsigned cpus = 2; cpus <= MOST_PROCESSORS; cpus *= 2) {
         struct bounds speedup = predicted_speedup(of, cpus);
-        json_write_object(json);
-        json_put_integer(json, "cpus", cpus);
-        put_least(json, &speedup);
-        json_put_number(json, "at_most", speedup.most);
-        json_write_object_end(json);
+        json_print(json, "{cpus:%u", cpus);
+        put_bounds(json, &speedup, true);
+        json_print(json, "}");
     }
-    json_write_array_end(json);
+    json_print(json, "]");
 }
 
 static void put_change(struct json_writer *json, const struct summary_change *change)
 {
     const struct predicted *predicted = &change->predicted;
     autofree char *speed = isinf(change->change->speed) ? mem_strdup("parallel") : mem_printf("%gx", change->change->speed);
-    json_write_break(json);
-    json_write_object(json);
-    json_write_text(json, "procedure", change->change->procedure);
-    json_write_text(json, "change", speed);
-    json_put_number(json, "work", predicted->work);
-    put_bounds(json, "span", &predicted->span);
-    put_bounds(json, "burdened_span", &predicted->burdened_span);
-    json_put_object(json, "parallelism");
-    put_least(json, &predicted->parallelism);
-    json_put_number(json, "at_most", predicted->parallelism.most);
-    json_write_object_end(json);
+    json_print(json, "\n{procedure:%s change:%s work:%g span:{", change->change->procedure, speed, predicted->work);
+    put_bounds(json, &predicted->span, false);
+    json_print(json, "} burdened_span:{");
+    put_bounds(json, &predicted->burdened_span, false);
+    json_print(json, "} parallelism:{");
+    put_bounds(json, &predicted->parallelism, true);
+    json_print(json, "}");
     put_speedups(json, predicted);
-    json_write_object_end(json);
+    json_print(json, "}");
 }
 
 void print_work_span_json(struct summary *summary)
@@ -252,22 +238,18 @@ void print_work_span_json(struct summary *summary)
     const struct predicted was = measured(of);
     if (of->work == 0)
         return;
-    json_put_object(json, "work_span");
-    json_put_number(json, "work", of->work);
-    json_write_text(json, "state", of->why_lower_bound ? "lower bound" : "measured");
+    json_print(json, "work_span:{work:%g state:%s", of->work, of->why_lower_bound ? "lower bound" : "measured");
     if (of->why_lower_bound)
-        json_write_text(json, "why", of->why_lower_bound);
-    json_put_number(json, "span", of->span);
-    json_put_number(json, "burdened_span", of->burdened_span);
-    json_put_number(json, "parallelism", of->work / of->span);
-    json_put_number(json, "burdened_parallelism", of->work / of->burdened_span);
+        json_print(json, "why:%s", of->why_lower_bound);
+    json_print(json, "span:%g burdened_span:%g parallelism:%g burdened_parallelism:%g", of->span, of->burdened_span,
+               of->work / of->span, of->work / of->burdened_span);
     json_put_errors(json, of);
     put_speedups(json, &was);
-    json_write_object_end(json);
+    json_print(json, "}");
     if (summary->what_ifs.n == 0)
         return;
-    json_put_array(json, "what_if");
+    json_print(json, "what_if:[");
     for (size_t i = 0; i < summary->what_ifs.n; i++)
         put_change(json, &summary->what_ifs.at[i]);
-    json_write_array_end(json);
+    json_print(json, "]");
 }

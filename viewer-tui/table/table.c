@@ -282,10 +282,10 @@ static size_t write_member(const struct data_table *table, size_t row, size_t fi
 
 void table_write_group(const struct data_table *table, struct writer *writer, size_t row, const char *group, const char *key)
 {
-    json_put_object(&writer->json, key);
+    json_print(&writer->json, "%s:{", key);
     for (size_t i = 0; i < table->n_columns;)
         i = is_in_group(&table->columns[i], group) ? write_member(table, row, i, &writer->json) : i + 1;
-    json_write_object_end(&writer->json);
+    json_print(&writer->json, "}");
 }
 
 /* Whether a column is the first of its group. */
@@ -315,10 +315,9 @@ void table_write_members(const struct data_table *table, struct writer *writer, 
 void table_write_objects(const struct data_table *table, struct writer *writer, size_t from, size_t to)
 {
     for (size_t row = from; row < to; row++) {
-        json_write_break(&writer->json);
-        json_write_object(&writer->json);
+        json_print(&writer->json, "\n{");
         table_write_members(table, writer, row);
-        json_write_object_end(&writer->json);
+        json_print(&writer->json, "}");
     }
 }
 
@@ -336,8 +335,8 @@ void table_write(const struct data_table *table, struct writer *writer, const ch
     } else {
         if (table->metrics)
             json_put_metrics(json, "metrics", table->metrics);
-        json_put_array(json, key);
+        json_print(json, "%s:[", key);
         table_write_objects(table, writer, 0, n);
-        json_write_array_end(json);
+        json_print(json, "]");
     }
 }
