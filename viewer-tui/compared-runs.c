@@ -120,12 +120,10 @@ static struct session *open_one(const struct options *options)
     struct asked_range range = range_in(given, &length);
     if (given[length])
         options_check_range(options, given);
-    char *path = mem_strndup(given, length), *folder = database_for(path);
+    autofree char *path = mem_strndup(given, length), *folder = database_for(path);
     struct session *session = folder ? session_open(folder, options->metrics) : NULL;
     if (session)
         session->runs.at[0].asked_range = asked_range_is_given(asked) ? *asked : range;
-    free(folder);
-    free(path);
     return session;
 }
 

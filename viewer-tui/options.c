@@ -157,14 +157,12 @@ static const struct option_table table = {
 /* The index of a value among the words that the option offers. */
 static int word_of(size_t option, const char *what, const char *value)
 {
-    struct text words = {0};
+    autofree struct text words = {0};
     int index = 0;
     for (const char *at = rows[option].completion; *at; at += strspn(at, " "), index++) {
         size_t length = strcspn(at, " ");
-        if (strlen(value) == length && strncmp(at, value, length) == 0) {
-            vec_free(&words);
+        if (strlen(value) == length && strncmp(at, value, length) == 0)
             return index;
-        }
         text_printf(&words, "%s%.*s", index ? ", " : "", (int)length, at);
         at += length;
     }

@@ -120,11 +120,10 @@ struct opener {
 static int open_run(const struct shown_set *shown, const struct set_run *run)
 {
     const struct opener *opener = shown->context;
-    char *database = run ? database_of_set_run(shown->folder, run) : NULL;
+    autofree char *database = run ? database_of_set_run(shown->folder, run) : NULL;
     struct session *session = !run       ? open_losses(shown->folder, shown->set)
                               : database ? session_open(database, NULL)
                                          : NULL;
-    free(database);
     return show_session(session, opener->options, opener->show);
 }
 

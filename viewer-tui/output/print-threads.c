@@ -242,7 +242,7 @@ struct procedure_table {
     VEC(struct value_line) lines;
 };
 
-static void add_value_lines(struct procedure_table *table, const struct thread_table *threads)
+static void add_value_lines(struct procedure_table *table)
 {
     const struct thread_costs *costs = &table->costs;
     struct thread_statistic statistics[THREAD_STATISTICS];
@@ -252,27 +252,28 @@ static void add_value_lines(struct procedure_table *table, const struct thread_t
                                   costs->values[thread]};
         vec_push(&table->lines, line);
     }
-    thread_table_statistics(threads, statistics);
+    thread_costs_statistics(costs, statistics);
     for (int s = 0; s < THREAD_STATISTICS; s++)
         vec_push(&table->lines, (struct value_line){statistics[s].name, NULL, -1, statistics[s].value});
 }
 
-static void write_procedure_text(struct procedure_table *table, const struct thread_table *threads)
+static void write_procedure_text(struct procedure_table *table)
 {
     const struct thread_costs *costs = &table->costs;
     struct writer *writer = &table->writer;
+    struct number_scale scale = thread_costs_scale(costs);
     size_t n = costs->threads.list.n;
     writer_say(writer, "%s: ", text_string(&table->name));
-    thread_table_add_title(threads, &writer->line);
+    thread_costs_add_title(costs, writer->ascii, &writer->line);
     writer_line(writer, "\n");
     for (size_t i = 0; i < n; i++) {
-        thread_table_add_value(threads, costs->order[i], &writer->line);
+        thread_costs_add_value(costs, costs->order[i], &writer->line);
         writer_line(writer, "%s", costs->labels[costs->order[i]]);
     }
     writer_end_line(writer);
     for (size_t i = n; i < table->lines.n; i++) {
         double value = table->lines.at[i].value;
-        struct number_text number = columns_value(table->metric, value, &threads->scale);
+        struct number_text number = columns_value(table->metric, value, &scale);
         if (i + 1 == table->lines.n && !isnan(value)) /* max/mean is a factor */
             snprintf(number.text, sizeof number.text, "%.2f", value);
         text_add_right(&writer->line, number.text, VALUE_WIDTH);
@@ -328,7 +329,6 @@ static uint32_t find_procedure(struct view *view, const char *expression)
 static void write_procedure(struct procedure_table *table, const struct session *session,
                             const struct print_options *options, FILE *out)
 {
-    struct thread_table threads = thread_table_of(&table->costs, table->costs.distribution.max, describe_in_ascii());
     char *head = mem_printf("%s%s:%s", table->metric->name, csv_state(table->metric),
                             table->costs.part == INCLUSIVE ? "inclusive" : "exclusive");
     const struct table_column columns[] = {
@@ -336,12 +336,12 @@ static void write_procedure(struct procedure_table *table, const struct session 
         {NULL, "profile", "profile", NULL, OF_INTEGER, .place = offsetof(struct value_line, profile)},
         {NULL, "thread", "thread", NULL, OF_TEXT, .place = offsetof(struct value_line, label)},
         {NULL, head, "value", NULL, OF_DOUBLE, .place = offsetof(struct value_line, value)}};
-    add_value_lines(table, &threads);
+    add_value_lines(table);
     struct data_table all = {columns, 4, table->lines.at, sizeof *table->lines.at, table->lines.n, NULL};
     writer_open(&table->writer, options->format, options->width, out);
     writer_head(&table->writer, session, table->costs.view->db, "threads", options->projection);
     if (options->format == FORMAT_TEXT)
-        write_procedure_text(table, &threads);
+        write_procedure_text(table);
     else if (options->format == FORMAT_CSV)
         table_write(&all, &table->writer, NULL, all.n_rows);
     else

@@ -24,12 +24,11 @@ bool summary_take_changes(struct summary *summary, const speed_change_list *chan
     for (size_t i = 0; changes && i < changes->n; i++) {
         const struct speed_change *change = &changes->at[i];
         struct what_if costs;
-        struct text names = {0};
+        autofree struct text names = {0};
         if (!what_if_costs(summary->view, of, change->procedure, NOTHING, &costs)) {
             what_if_list_procedures(summary->view, of, &names);
             diag_error(folder, "--what-if: no spawned procedure is called '%s'; there are: %s",
                        change->procedure, text_string(&names));
-            vec_free(&names);
             vec_free(&summary->what_ifs);
             return false;
         }

@@ -195,7 +195,8 @@ bool *place_marks_of_name(const struct place_scopes *scopes, const struct patter
 static uint32_t child_with(const struct place_scopes *scopes, struct view *view, uint32_t row, uint32_t node)
 {
     uint32_t first = view_row(view, row)->first_child, n = view_row(view, row)->n_children;
-    uint32_t *children = mem_alloc((n + 1) * sizeof *children), found = 0;
+    autofree uint32_t *children = mem_alloc((n + 1) * sizeof *children);
+    uint32_t found = 0;
     struct value_refs refs = {0};
     for (uint32_t i = 0; i < n; i++)
         children[i] = first + i;
@@ -212,7 +213,6 @@ static uint32_t child_with(const struct place_scopes *scopes, struct view *view,
             found = is_in[i] ? children[i] : 0;
     }
     vec_free(&refs.list);
-    free(children);
     return found;
 }
 
