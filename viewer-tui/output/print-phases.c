@@ -227,7 +227,7 @@ int print_phases(struct session *session, struct view *view, const struct print_
     struct session *alone = session_open(session->folder, NULL); /* so that views of the other one stay */
     session_set_rules(alone, session->rules);
     const struct database *db = session_database(session, LOGICAL);
-    char *machine = advice_on_machine(alone);
+    autofree char *machine = advice_on_machine(alone);
     writer_open(&writer, options->format, options->width, out);
     for (size_t i = 0; i < phases->n; i++) {
         lines[i] = line_of(db, phases, i, &writer);
@@ -244,7 +244,6 @@ int print_phases(struct session *session, struct view *view, const struct print_
         free((char *)lines[i].procedure);
         free((char *)lines[i].advice);
     }
-    free(machine);
     session_close(alone);
     return 0;
 }

@@ -109,27 +109,6 @@ void csv_end_record(struct writer *writer);
 
 /* ---- JSON: members of the object in the making ---- */
 
-static inline void json_put_array(struct json_writer *json, const char *key)
-{
-    json_write_key(json, key);
-    json_write_array(json);
-}
-
-static inline void json_put_object(struct json_writer *json, const char *key)
-{
-    json_write_key(json, key);
-    json_write_object(json);
-}
-
-static inline void json_put_number(struct json_writer *json, const char *key, double value)
-{
-    json_write_key(json, key);
-    json_write_double(json, value);
-}
-
-/* null below 0. */
-void json_put_integer(struct json_writer *json, const char *key, int64_t value);
-
 /* Members work_error, span_error and burdened_span_error, if there are errors. */
 void json_put_errors(struct json_writer *json, const struct work_span *of);
 

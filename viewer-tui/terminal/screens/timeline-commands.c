@@ -195,9 +195,8 @@ static void find(struct tui *tui)
 static uint32_t node_at_cursor(const struct time_page *page, size_t thread, bool ascii)
 {
     const struct time_window *window = &page->open.chart.window;
-    struct text unused = {0};
+    autofree struct text unused = {0};
     uint32_t node = timeline_add_instant(&page->open, thread, time_page_time(page), ascii, &unused);
-    vec_free(&unused);
     return node ? node
                 : timeline_largest_node(&page->open, thread, time_window_at(window, page->column),
                                         time_window_at(window, page->column + 1));
