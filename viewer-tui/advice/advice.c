@@ -62,7 +62,7 @@ void add_call(const struct facts *facts, const struct subject *subject, struct t
 /* Adds the finding on a subject. */
 static void add(const struct rule *rule, const struct facts *facts, struct subject *subject, struct findings *findings)
 {
-    struct text where = {0}, text = {0};
+    autofree struct text where = {0}, text = {0};
     add_place(facts, &subject->place, &where);
     subject->where = text_string(&where);
     rule->words(facts, subject, &text);
@@ -76,8 +76,6 @@ static void add(const struct rule *rule, const struct facts *facts, struct subje
     finding->line = subject->place.at.line;
     if (rule->kind == FINDING_PARALLELIZATION)
         add_details(facts, subject, finding);
-    vec_free(&where);
-    vec_free(&text);
 }
 
 static size_t n_entries(enum rule_each each, const struct facts *facts)

@@ -42,8 +42,8 @@ static bool is_elsewhere(const struct facts *facts, const struct hotspot *hotspo
     return seconds_off_cpu >= WAITING_SHARE * hotspot->cost;
 }
 
-/* Whether another finding says what there is to say: code made at run time without names; a system call without a caller
- * that has a name; the place with most of the system calls, if they have most of its time. */
+/* Whether another finding says what there is to say: code made at run time without names; a system call without a
+ * caller that has a name; the place with most of the system calls, if they have most of its time. */
 static bool is_said(const struct facts *facts, const struct hotspot *hotspot)
 {
     char buffer[NAME_SIZE];
@@ -147,7 +147,7 @@ static const json_t *module_of_run(const json_t *run, const char *path)
 /* The module with the most time in code without lines; NOTHING if there is none. */
 static uint32_t most_without_lines(const struct time_places *places, const struct database *db, double *most)
 {
-    double *seconds = mem_alloc((db->modules.n + 1) * sizeof *seconds);
+    autofree double *seconds = mem_alloc((db->modules.n + 1) * sizeof *seconds);
     uint32_t module = NOTHING;
     *most = 0;
     for (size_t i = 0; i < places->list.n; i++) {
@@ -161,7 +161,6 @@ static uint32_t most_without_lines(const struct time_places *places, const struc
             module = place->leaf_module;
         }
     }
-    free(seconds);
     return module;
 }
 
@@ -190,7 +189,7 @@ void say_no_lines(const struct facts *facts, const struct subject *subject, stru
         text_add(text, "has source lines, but not there: compile all that is linked into it with -g.");
         return;
     }
-    char *package = package_of(path);
+    autofree char *package = package_of(path);
     text_add(text, "has no source lines: ");
     if (!package && (strcmp(name, facts->process.executable) == 0 || strncmp(path, "/usr/", 5) != 0))
         text_add(text, "compile it with -g, and do not strip it.");
@@ -198,7 +197,6 @@ void say_no_lines(const struct facts *facts, const struct subject *subject, stru
         text_printf(text, "install %s%s, or set DEBUGINFOD_URLS, and run hpcprof again.",
                     package ? package : "its debug symbols",
                     !package ? "" : strcmp(package, "libc6") == 0 ? "-dbg" : "-dbgsym");
-    free(package);
 }
 
 /* ---- Code compiled without optimization, as the debug information records it ---- */

@@ -68,7 +68,7 @@ hotspot_list hotspots_of(const struct database *db, const struct time_places *pl
 {
     hotspot_list list = {0};
     struct idmap numbers = {0}, callee_numbers = {0};
-    VEC(struct callee_cost) callees = {0};
+    autofree VEC(struct callee_cost) callees = {0};
     for (size_t i = 0; i < places->list.n; i++) {
         const struct time_place *place = &places->list.at[i];
         struct hotspot new = hotspot_of(db, place, by_loop);
@@ -90,7 +90,6 @@ hotspot_list hotspots_of(const struct database *db, const struct time_places *pl
         hotspot->callee = callee->callee;
         hotspot->callee_module = callee->module;
     }
-    vec_free(&callees);
     idmap_free(&numbers);
     idmap_free(&callee_numbers);
     vec_sort(&list, compare);
@@ -139,11 +138,10 @@ hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool b
 
 struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
 {
-    hotspot_list all = hotspots_all(view, row, metric, true);
+    autofree hotspot_list all = hotspots_all(view, row, metric, true);
     struct hotspots chosen = {0};
     for (; chosen.n < MOST_HOTSPOTS && chosen.n < all.n; chosen.n++)
         chosen.at[chosen.n] = all.at[chosen.n];
-    vec_free(&all);
     return chosen;
 }
 

@@ -94,7 +94,7 @@ static int compare(const void *left, const void *right)
 
 static size_t most_alive(const struct main_process *main, bool with_helpers, double *mean)
 {
-    VEC(struct change) changes = {0};
+    autofree VEC(struct change) changes = {0};
     size_t alive = 0, n = main->threads.n;
     double *seconds_with = mem_alloc((n + 1) * sizeof *seconds_with); /* by number of threads alive */
     double all = 0, sum = 0, with_more = 0;
@@ -120,7 +120,6 @@ static size_t most_alive(const struct main_process *main, bool with_helpers, dou
         if (with_more >= NOTABLE_LIFE * all)
             break;
     }
-    vec_free(&changes);
     free(seconds_with);
     return alive;
 }

@@ -214,11 +214,10 @@ void say_verdict(const struct facts *facts, const struct subject *subject, struc
 {
     const struct parallelization *of = subject->of;
     enum verdict verdict = of->judgement.verdict;
-    struct text event = {0};
+    autofree struct text event = {0};
     advice_event(of->event, &event);
     if (event.n)
         text_printf(text, "By %s: ", text_string(&event));
-    vec_free(&event);
     switch (verdict) {
     case VERDICT_FINE:
     case VERDICT_BUSY: add_busy(facts, subject, of, text); break;
@@ -265,11 +264,10 @@ static void add_share(struct text *text, const char *what, const struct share *s
 static void add_numbers(const struct facts *facts, const struct parallelization *of, struct text *text)
 {
     const struct judgement *judgement = &of->judgement;
-    struct text kinds = {0};
+    autofree struct text kinds = {0};
     overhead_kinds_describe(&of->kinds, judgement->effort, false, &kinds);
     add_share(text, "Idleness is ", &judgement->idleness, judgement->idleness_known, "");
     add_share(text, ", overhead ", &judgement->overhead, judgement->overhead_known, text_string(&kinds));
-    vec_free(&kinds);
     text_printf(text, " of %s effort of %s.", facts->row == 0 ? "the" : "its",
                 number_with_unit(judgement->effort, of->unit).text);
     if (facts->row != 0)
@@ -283,10 +281,9 @@ static void add_dominant_kind(const struct parallelization *of, struct text *tex
     double overhead = of->judgement.overhead.value * of->judgement.effort;
     if (of->judgement.overhead_side != SIDE_HIGH || kinds->n == 0 || kinds->at[0].cost <= overhead / 2)
         return;
-    char *kind = overhead_kind_name(kinds->at[0].metric);
+    autofree char *kind = overhead_kind_name(kinds->at[0].metric);
     const char *meaning = overhead_kind_meaning(kind);
     text_printf(text, "Most of the overhead is of the kind %s%s%s.", kind, meaning ? ": " : "", meaning ? meaning : "");
-    free(kind);
 }
 
 void add_details(const struct facts *facts, const struct subject *subject, struct finding *finding)

@@ -144,10 +144,9 @@ void overhead_kinds_describe(const struct overhead_kinds *kinds, double whole, b
 {
     const char *comma = "";
     for (size_t i = 0; i < kinds->n && kinds->at[i].cost >= LEAST_SHARE * whole; i++) {
-        char *name = overhead_kind_name(kinds->at[i].metric);
+        autofree char *name = overhead_kind_name(kinds->at[i].metric);
         text_printf(out, "%s%s%% ", comma, number_percent(kinds->at[i].cost, whole).text);
         text_add_clean(out, name, ascii);
-        free(name);
         comma = ", ";
     }
 }

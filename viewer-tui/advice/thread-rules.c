@@ -114,10 +114,9 @@ static void find_lone_row(const struct facts *facts, uint32_t profile, double al
         for (size_t i = 0; i < facts->cpu_places.list.n && i < MOST_PLACES; i++) {
             struct time_place *place = &facts->cpu_places.list.at[i];
             bool is_there = hotspot_has(&facts->hotspots.at[h], place);
-            double *by_profile = is_there ? time_by_profile(facts->view, &place->refs, facts->cpu) : NULL;
+            autofree double *by_profile = is_there ? time_by_profile(facts->view, &place->refs, facts->cpu) : NULL;
             for (uint32_t p = 1; by_profile && p < n; p++)
                 seconds += p == profile ? by_profile[p] : -by_profile[p];
-            free(by_profile);
         }
         if (seconds >= alone / 2) {
             *row = facts->hotspots.at[h];

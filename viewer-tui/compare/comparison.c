@@ -201,7 +201,7 @@ struct merged_runs *comparison_new(const struct merged_run *runs, size_t n, cons
     struct merged_runs *merged = merged_runs_new(runs, n);
     merged->comparing = options;
     merged->first_shown = merged_group_first(merged, 1);
-    metric_pair_list pairs = metric_pairs_of(merged);
+    autofree metric_pair_list pairs = metric_pairs_of(merged);
     double factor = comparison_factor(merged);
     for (size_t i = 0; i < pairs.n; i++) {
         add_quantity(merged, &pairs.at[i]);
@@ -210,7 +210,6 @@ struct merged_runs *comparison_new(const struct merged_run *runs, size_t n, cons
     }
     for (size_t i = 0; i < pairs.n && merged_is_of_repeats(merged); i++)
         add_column(merged, i, MERGED_UNCERTAINTY, factor);
-    vec_free(&pairs);
     relate(merged);
     merged->metrics.set = runs[0].db->metrics.set;
     return merged;
@@ -252,7 +251,7 @@ void comparison_only_in_one(const struct merged_runs *merged, struct text *out)
 {
     for (int side = 0; side < SIDES; side++) {
         const struct metrics *metrics = &merged_first_run(merged, (size_t)side)->db->metrics;
-        struct text list = {0};
+        autofree struct text list = {0};
         for (size_t m = 0; m < metrics->n_stored; m++) {
             if (!metrics->at[m].is_in[SET_CHOSEN] ||
                 find_column(merged, (enum merged_column)side, side, (int)m) != METRIC_ABSENT)
@@ -262,7 +261,6 @@ void comparison_only_in_one(const struct merged_runs *merged, struct text *out)
         }
         if (list.n)
             text_printf(out, " Only in %s: %s.", comparison_name(merged, side), text_string(&list));
-        vec_free(&list);
     }
 }
 
@@ -270,7 +268,7 @@ void comparison_only_in_one(const struct merged_runs *merged, struct text *out)
  * names. */
 static void add_other_names(const struct merged_runs *merged, struct text *out)
 {
-    struct text list = {0};
+    autofree struct text list = {0};
     for (size_t m = 0; m < merged->metrics.n_stored; m++) {
         const struct metric *column = &merged->metrics.at[m];
         if (column->compared.column != MERGED_LEFT || !column->is_in[SET_CHOSEN] ||
@@ -282,13 +280,12 @@ static void add_other_names(const struct merged_runs *merged, struct text *out)
     }
     if (list.n)
         text_printf(out, " Compared with each other: %s.", text_string(&list));
-    vec_free(&list);
 }
 
 void comparison_explain(const struct merged_runs *merged, struct text *out)
 {
     const char *left = comparison_name(merged, 0), *right = comparison_name(merged, 1);
-    struct text text = {0};
+    autofree struct text text = {0};
     switch (merged->comparing->scaling) {
     case NO_SCALING: text_printf(&text, "Differences: %s - %s, in percent of %s.", right, left, left); break;
     case STRONG_SCALING:
@@ -302,7 +299,6 @@ void comparison_explain(const struct merged_runs *merged, struct text *out)
     add_other_names(merged, &text);
     comparison_only_in_one(merged, &text);
     text_add_clean(out, text_string(&text), describe_in_ascii());
-    vec_free(&text);
 }
 
 /* A part of a path. */

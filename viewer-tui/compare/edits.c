@@ -88,7 +88,7 @@ static void find_uniques(const struct text_pair *pair, struct uniques *uniques)
 /* Pairs the longest chain of unique lines that is in order in both texts (patience sorting). */
 static void pair_uniques(const struct text_pair *pair, struct uniques *uniques)
 {
-    uint32_t *ends = mem_alloc(
+    autofree uint32_t *ends = mem_alloc(
         (uniques->list.n + 1) *
         sizeof *ends); /* by length of a chain: the last line of that chain which ends first */
     size_t longest = 0;
@@ -102,7 +102,6 @@ static void pair_uniques(const struct text_pair *pair, struct uniques *uniques)
     for (uint32_t at = longest ? ends[longest - 1] + 1 : 0; at;
          at = uniques->list.at[at - 1].before)
         pair_lines(pair, uniques->list.at[at - 1].left, uniques->list.at[at - 1].right);
-    free(ends);
 }
 
 static bool is_free(const struct text_pair *pair, uint32_t left, uint32_t right)
@@ -135,12 +134,11 @@ void line_map_make(struct line_map *map, const struct file_lines *left,
     map->to_right = mem_alloc((left->n + 2) * sizeof *map->to_right);
     map->to_left = mem_alloc((right->n + 2) * sizeof *map->to_left);
     struct text_pair pair = {.map = map, .left = left, .right = right};
-    struct uniques uniques = {0};
+    autofree struct uniques uniques = {0};
     pair_ends(&pair);
     find_uniques(&pair, &uniques);
     pair_uniques(&pair, &uniques);
     extend(&pair);
-    vec_free(&uniques.list);
     map->last_kept = mem_alloc((left->n + 2) * sizeof *map->last_kept);
     for (uint32_t line = 1; line <= left->n; line++)
         map->last_kept[line] = map->to_right[line] ? line : map->last_kept[line - 1];
@@ -233,9 +231,8 @@ static void prepare(struct edits *edits)
 
 static bool read_copy(struct file_lines *lines, const struct database *db, uint32_t file)
 {
-    char *path = mem_printf("%s/%s", db->folder, database_file_copy(db, file));
+    autofree char *path = mem_printf("%s/%s", db->folder, database_file_copy(db, file));
     bool is_read = file_lines_read(lines, path);
-    free(path);
     return is_read;
 }
 

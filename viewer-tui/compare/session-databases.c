@@ -22,11 +22,9 @@ static char *projection_folder(const struct session_run *run, enum projection pr
 
 static bool has_projection(const struct session_run *run, enum projection projection)
 {
-    char *folder = projection_folder(run, projection);
-    char *path = mem_printf("%s/%s", folder, V4_META_FILE);
+    autofree char *folder = projection_folder(run, projection);
+    autofree char *path = mem_printf("%s/%s", folder, V4_META_FILE);
     bool exists = access(path, F_OK) == 0;
-    free(path);
-    free(folder);
     return exists;
 }
 
@@ -58,9 +56,8 @@ static bool settle_metrics(struct session *session, const json_t *run, struct da
         db, run, is_default ? session->usual_metrics : session->metric_list, is_default);
     if (unknown) {
         session->metric_list_is_bad = true;
-        char *names = choose_names(&db->metrics);
+        autofree char *names = choose_names(&db->metrics);
         problem_found(db->folder, "no metric '%s'; there are: %s", unknown, names);
-        free(names);
         free(unknown);
         return false;
     }
@@ -84,9 +81,8 @@ static struct database *open_projection(struct session *session, const struct se
         problem_found(run->folder, "no physical projection in it");
         return NULL;
     }
-    char *folder = projection_folder(run, projection);
+    autofree char *folder = projection_folder(run, projection);
     struct database *db = database_open(folder);
-    free(folder);
     if (!db)
         return NULL;
     db->rules = session->rules;
@@ -175,7 +171,7 @@ static const struct view_class *const classes[VIEWS] = {
 static bool merge_runs(struct session *session, enum projection projection)
 {
     size_t n = session->runs.n, n_open = 0;
-    struct merged_run *runs = mem_alloc(n * sizeof *runs);
+    autofree struct merged_run *runs = mem_alloc(n * sizeof *runs);
     struct merged_runs *merged = NULL;
     bool have_programs = false;
     for (; n_open < n; n_open++) {
@@ -191,11 +187,10 @@ static bool merge_runs(struct session *session, enum projection projection)
     if (n_open == n)
         merged = session->merge(runs, n, session->comparing);
     if (merged && metrics_n_shown(&merged->metrics) == 0) {
-        struct text others = {0};
+        autofree struct text others = {0};
         comparison_only_in_one(merged, &others);
         problem_found(session->runs.at[merged_group_first(merged, 1)].folder, "has no metric in common with %s.%s",
                       session->runs.at[0].folder, text_string(&others));
-        vec_free(&others);
         session->outcome = FAILED;
         merged_runs_free(merged);
         merged = NULL;
@@ -203,7 +198,6 @@ static bool merge_runs(struct session *session, enum projection projection)
     if (merged && !session->title)
         session->title = session_compared_title(session, merged);
     session->merged[projection] = merged;
-    free(runs);
     return merged != NULL;
 }
 

@@ -136,7 +136,7 @@ static void add_line(const char *command, const char *rest, size_t width, size_t
                      struct text *out)
 {
     static const char cut[] = "...";
-    struct text clean = {0};
+    autofree struct text clean = {0};
     size_t needed = text_columns(rest);
     size_t room = width > needed + least ? width - needed : least;
     text_add_clean(&clean, command, ascii);
@@ -153,7 +153,6 @@ static void add_line(const char *command, const char *rest, size_t width, size_t
         text_add(&clean, cut);
     }
     text_printf(out, "%s%s", text_string(&clean), rest);
-    vec_free(&clean);
 }
 
 /* The mean times of the runs of a group; wall is 0 if that of one of them is unknown. */
@@ -191,7 +190,7 @@ static struct compared_times times_of(const struct session *session, struct text
 void run_line_add(const struct session *session, const struct database *db, size_t width,
                   bool ascii, struct text *out)
 {
-    struct text command = {0}, names = {0}, rest = {0};
+    autofree struct text command = {0}, names = {0}, rest = {0};
     struct compared_times times = times_of(session, &names);
     bool are_known = times.of[0].wall > 0 && times.of[times.n - 1].wall > 0;
     text_add(&command, are_known && times.n == 1 ? times.of[0].command : session_title(session, db));
@@ -204,7 +203,4 @@ void run_line_add(const struct session *session, const struct database *db, size
     if (are_known)
         session_describe_restriction(session, "   ", ascii, &rest);
     add_line(text_string(&command), text_string(&rest), width, least, ascii, out);
-    vec_free(&rest);
-    vec_free(&names);
-    vec_free(&command);
 }

@@ -57,10 +57,9 @@ json_t *run_read(const char *folder)
     if (cause)
         problem_found(path, "%s", cause);
     json_each (metric, run_has_former_names(root) ? json_object_get(root, "metrics") : NULL) {
-        char *name = metric_renamed(run_text(metric, "name"));
+        autofree char *name = metric_renamed(run_text(metric, "name"));
         if (name)
             json_object_set_new(metric, "name", json_string(name));
-        free(name);
     }
     free(cause);
     free(path);
@@ -75,9 +74,8 @@ bool run_is_of(const char *folder, const char *measurements)
     bool are_there = json_array_size(processes) > 0;
     json_each (process, processes) {
         const char *name = run_text(process, "file");
-        char *file = mem_printf("%s/%s", measurements, name);
+        autofree char *file = mem_printf("%s/%s", measurements, name);
         are_there &= *name && !strchr(name, '/') && access(file, F_OK) == 0;
-        free(file);
     }
     json_decref(run);
     free(cause);
@@ -248,9 +246,8 @@ typedef VEC(struct process_times) process_list;
 
 static void add_image(process_list *list, struct strtab *ids, const json_t *image)
 {
-    char *process_key = mem_printf("%.0f %s", run_number(image, "pid"), run_text(image, "host"));
+    autofree char *process_key = mem_printf("%.0f %s", run_number(image, "pid"), run_text(image, "host"));
     uint32_t id = strtab_id(ids, process_key);
-    free(process_key);
     double cpu = run_number(image, "cpu");
     if (id == list->n)
         vec_push(list, (struct process_times){0});
@@ -267,7 +264,7 @@ struct run_times run_times_of(const json_t *run)
 {
     struct run_times times = {0};
     struct strtab ids = {0}, hosts = {0};
-    process_list list = {0};
+    autofree process_list list = {0};
     size_t i;
     json_each (image, json_object_get(run, "processes")) {
         add_image(&list, &ids, image);
@@ -284,7 +281,6 @@ struct run_times run_times_of(const json_t *run)
     times.cpus = (double)hosts.count * run_most_cpus(run);
     if (run_cpus_used(&times) > MOST_USED * times.cpus)
         times.cpus = 0;
-    vec_free(&list);
     strtab_free(&ids);
     strtab_free(&hosts);
     return times;
