@@ -279,14 +279,6 @@ struct rank_work {
     const double *by_profile;
 };
 
-/* The thread's profile; 0: it has none, or it was not chosen. */
-static uint32_t profile_of(const struct rank_work *work, const json_t *thread)
-{
-    double number = run_number(thread, "profile");
-    uint32_t profile = number > 0 && number < database_n_profiles(work->db) ? (uint32_t)number : 0;
-    return work->db->has_profile && !work->db->has_profile[profile] ? 0 : profile;
-}
-
 /* Sums up values of the threads of a process in run.json that have `least` seconds of work. Returns their number. */
 static size_t sum_up(const struct rank_work *work, const json_t *process, double least, const double *by_profile,
                      double *sum)
@@ -294,8 +286,10 @@ static size_t sum_up(const struct rank_work *work, const json_t *process, double
     size_t n = 0;
     *sum = 0;
     json_each (thread, json_object_get(process, "threads")) {
-        uint32_t profile = profile_of(work, thread);
-        if (profile == 0 || work->by_profile[profile] < least)
+        double number = run_number(thread, "profile");
+        uint32_t profile = number > 0 && number < database_n_profiles(work->db) ? (uint32_t)number : 0;
+        bool is_chosen = profile != 0 && (!work->db->has_profile || work->db->has_profile[profile]);
+        if (!is_chosen || work->by_profile[profile] < least)
             continue;
         *sum += by_profile[profile];
         n++;

@@ -92,13 +92,6 @@ static void take_end_of_processes(struct timeline *timeline, const json_t *run)
     }
 }
 
-static void find_event(struct timeline *timeline, const json_t *run)
-{
-    const json_t *event = json_array_get(json_object_get(run, "events"), timeline->header.event);
-    timeline->event = run_text(event, "name");
-    timeline->is_time = strcmp(run_text(event, "unit"), "s") == 0;
-}
-
 struct timeline *timeline_open(const char *folder, const json_t *run)
 {
     struct stat status;
@@ -118,7 +111,9 @@ struct timeline *timeline_open(const char *folder, const json_t *run)
         problem_found(map->path, "%s", cause);
     bool is_sound = !cause;
     if (is_sound) {
-        find_event(timeline, run);
+        const json_t *event = json_array_get(json_object_get(run, "events"), timeline->header.event);
+        timeline->event = run_text(event, "name");
+        timeline->is_time = strcmp(run_text(event, "unit"), "s") == 0;
         take_end_of_processes(timeline, run);
         return timeline;
     }
