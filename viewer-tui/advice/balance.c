@@ -4,7 +4,6 @@
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/walk.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "viewer-tui/base/packages.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Smaller shares of the CPU time are not reported. */

@@ -1,6 +1,5 @@
 #include "viewer-tui/advice/libc-procedures.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool begins_with(const char *text, const char *beginning)

@@ -1,6 +1,5 @@
 #include "viewer-tui/compare/session.h"
 
-#include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/node-costs.h"

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NOT_KEPT                                                                                   \
     "the database has the instructions of a procedure only if they cost at least 0.1 % of a "      \

@@ -2,9 +2,7 @@
 
 #include "viewer-tui/base/file-lines.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <langinfo.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- as in the database ---- */
