@@ -81,10 +81,7 @@ static const char *check_wake_ups(struct timeline *timeline)
 /* Without records at its end, as of a run by CPU time that slept then, the run is longer than they are. */
 static void take_end_of_processes(struct timeline *timeline, const json_t *run)
 {
-    size_t i;
-    const json_t *process;
-    json_array_foreach(json_object_get(run, "processes"), i, process)
-    {
+    json_each (process, json_object_get(run, "processes")) {
         const json_t *begin = json_object_get(process, "time_line_begin");
         double end = (json_number_value(begin) + run_number(process, "wall")) * 1e9;
         if (json_is_number(begin) && end > (double)timeline->end && end < LATEST_END)

@@ -155,14 +155,6 @@ enum code_owner code_owner(const struct view *view, uint32_t row)
     return row_is_procedure(at) ? code_owner_of_procedure(view->db, at->place, label_module(view, row)) : CODE_OF_SYSTEM;
 }
 
-/* Code of the linker that jumps to another module's function: "puts@plt" is in the user's binary, but not the user's. */
-static bool is_stub(const struct procedure *procedure)
-{
-    static const char ending[] = "@plt";
-    size_t length = procedure->name ? strlen(procedure->name) : 0, tail = sizeof ending - 1;
-    return procedure->file == NOTHING && length > tail && strcmp(procedure->name + length - tail, ending) == 0;
-}
-
 uint32_t code_own_procedure(struct database *db, uint32_t node)
 {
     const struct nodes *nodes = db->nodes;
@@ -170,8 +162,9 @@ uint32_t code_own_procedure(struct database *db, uint32_t node)
     int best = -1; /* that of the kernel is 0 */
     for (node = nodes->procedure[node]; is_procedure_kind(nodes->kind[node]); node = nodes_caller(nodes, node)) {
         struct procedure procedure = database_procedure(db, nodes->place[node]);
-        if (is_stub(&procedure))
-            continue;
+        const char *at = procedure.name ? strrchr(procedure.name, '@') : NULL;
+        if (procedure.file == NOTHING && at && at > procedure.name && strcmp(at, "@plt") == 0)
+            continue; /* of the linker: "puts@plt" is in the user's binary, but not the user's */
         uint32_t around = node;
         while (nodes->kind[around] == KIND_INLINED)
             around = nodes_caller(nodes, around);
