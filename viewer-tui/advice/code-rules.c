@@ -1,7 +1,7 @@
 /* Rules about code: where the time is, and what hides that. */
 #include "viewer-tui/advice/advice-rules.h"
 
-#include "viewer-tui/base/packages.h"
+#include "viewer-tui/tree/code-owner.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <string.h>
