@@ -112,9 +112,6 @@ $(BUILD)/tests/tools/dump-rules: $(BUILD)/obj/tests/tools/dump-rules.o \
 $(BUILD)/tests/tools/deny-perf $(BUILD)/tests/tools/dump-measurement $(BUILD)/tests/tools/dump-rules:
 	$(call link,,-lz)
 
-$(BUILD)/tests/tools/sample-sources: $(BUILD)/obj/tests/bench/sample-sources.o
-	$(call link,,-lpthread)
-
 # Preloaded by benchmarks: what does next to nothing, the floor for hpcrun.
 EMPTY_LIBRARIES = $(patsubst %,$(BUILD)/tests/tools/%.so,empty-handler empty-wrapper empty-tool)
 $(patsubst $(BUILD)/tests/tools/%.so,$(BUILD)/obj/tests/bench/%.o,$(EMPTY_LIBRARIES)): CFLAGS += -fPIC
@@ -244,7 +241,7 @@ bench: bench-deps
 
 .PHONY: bench-build
 bench-build: all $(TEST_PROGRAMS) $(TEST_TOOLS) $(BUILD)/tests/tools/libhpcrun-timed.so \
-	$(BUILD)/tests/tools/sample-sources $(EMPTY_LIBRARIES) $(BUILD)/tests/programs/bench/contexts
+	$(EMPTY_LIBRARIES) $(BUILD)/tests/programs/bench/contexts
 
 # Faults planted one at a time; the tests must notice every one.
 .PHONY: mutants
