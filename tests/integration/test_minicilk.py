@@ -133,7 +133,7 @@ class Stress(OfChance, MinicilkTest):
         for variant, workers in (("plain", 3), ("chaos", 4)):
             with self.subTest(variant):
                 for evidence in self.looks():
-                    found = numbers(self.ok(VARIANTS / f"steps-{variant}", workers, 12000))
+                    found = numbers(self.ok(VARIANTS / f"steps-{variant}", workers, 4000))
                     self.assertEqual(found["wrong"], 0)
                     for what in ("bodies", "runtime", "scheduler", "stolen", "callers"):
                         evidence.enough(f"steps in {what}", found[what], 1)

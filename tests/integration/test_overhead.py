@@ -192,7 +192,7 @@ class SpawnSites(OfChance, OverheadTest):
 
     def check_samples(self, binary):
         for found in self.looks():
-            self.profile(binary, 1500, events=["CPUTIME@f2000"])
+            self.profile(binary, 700, events=["CPUTIME@f2000"])
             # Procedures that the runtime calls are in physical paths only.
             for tree in (self.tree, self.view("--physical")["root"]):
                 for names in ("^burn$", "memset"):
