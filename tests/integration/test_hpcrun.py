@@ -19,10 +19,10 @@ class Time(OfChance, profiling.ProfilingTest):
         of CPU time at its ticks, each 5 ms at most."""
         for name, how in sources():
             with self.subTest(name):
-                _, (image,) = self.measure(program("recursion"), 20, 1500, **how)
+                _, (image,) = self.measure(program("recursion"), 20, 800, **how)
                 self.check_fates([image])
-                self.check_time(image.seconds("CPUTIME", [FIRED]), 1.5, image.cpu, 0.0015)
-                self.assertGreater(image.count("CPUTIME", [FIRED]), (1.5 - self.stolen) / 0.005)
+                self.check_time(image.seconds("CPUTIME", [FIRED]), 0.8, image.cpu, 0.0015)
+                self.assertGreater(image.count("CPUTIME", [FIRED]), (0.8 - self.stolen) / 0.005)
 
     def test_threads_at_once(self):
         for name, how in sources():
