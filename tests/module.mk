@@ -135,7 +135,7 @@ $(BUILD)/tests/tools/unwind-steps.so: $(BUILD)/obj/tests/tools/unwind-steps.o $(
 integration-build: $(TEST_PROGRAMS) $(TEST_TOOLS)
 
 # libhpcrun under sanitizers, for test_sanitizers.py: builds of their own in BUILD/address and BUILD/thread, with the
-# ordinary launcher. Not test_unwind_quiet: it has a malloc of its own, which the sanitizer calls before it is ready.
+# ordinary launcher.
 ADDRESS_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 ADDRESS_TESTS = $(addprefix tests/unit/hpcrun/,test_cct test_fallback test_code_rule test_saved_sp test_logical) \
 	$(addprefix tests/unit/agents/,test_openmp_events test_ready_tasks test_tbb_agent test_tbb_tasks)
