@@ -124,7 +124,7 @@ class ThreadLives(OfChance, LogicalTest):
         self.assertEqual({name for name in names if not name.endswith("worker") and name != "reaper"}, set())
 
     def test_work_hangs_below_what_stayed_live(self):
-        for name, how in (("perf", {}), ("timers", {"deny_perf": True})):
+        for name, how in profiling.sources():
             with self.subTest(source=name):
                 for _ in self.looks():
                     truth = self.profiled(**how)

@@ -55,7 +55,7 @@ class WorkSpan(LogicalTest):
                             for milliseconds in self.LOOKS), self.seen)
 
     def check_shape(self, shape):
-        for workers in (1, 2, 4, 8):
+        for workers in (1, 2, 8):
             with self.subTest(workers=workers):
                 self.check(workers, shape)
 
