@@ -132,9 +132,6 @@ class Truth(OfChance, OverheadTest):
     def test_clang(self):
         self.truth_of("clang", "-O3")
 
-    def test_without_optimization(self):
-        self.truth_of("gcc", "-O0")
-
     def test_without_perf(self):
         """No more workers than CPUs of the smallest machine. If threads that read their CPU clocks take turns, ticks
         of the kernel may hit the same one for tens of ms (burn.h), and the timers of the others' CPU time are
