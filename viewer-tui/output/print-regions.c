@@ -7,7 +7,7 @@
 static void print_region(struct writer *writer, const json_t *region, const char *at_most)
 {
     double work = run_number(region, "work"), span = run_number(region, "span");
-    struct text parallelism = {0};
+    autofree struct text parallelism = {0};
     text_printf(&parallelism, "%s%.2f", at_most, span > 0 ? work / span : 0);
     text_add_right(&writer->line, text_string(&parallelism), 14);
     text_printf(&writer->line, "%12.3f%12.3f%12.3f%9.0f  ", 1e3 * work, 1e3 * span,
@@ -16,7 +16,6 @@ static void print_region(struct writer *writer, const json_t *region, const char
     if (json_is_true(json_object_get(region, "partial")))
         text_add(&writer->line, " (a part of it is not measured)");
     writer_end_line(writer);
-    vec_free(&parallelism);
 }
 
 void print_regions_text(struct summary *summary)

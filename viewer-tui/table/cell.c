@@ -12,12 +12,11 @@ void cell_add(const struct cell_style *style, const struct view *view, uint32_t 
         columns_add_cell(metric, value, &scale, view_whole(view, column->metric), VALUE_WIDTH, out);
         return;
     }
-    struct text bar = {0};
+    autofree struct text bar = {0};
     text_add_right(out, columns_value(metric, value, &scale).text, VALUE_WIDTH);
     text_add_bar(&bar, cell_share(view, row, column), PERCENT_WIDTH - 1, style->ascii);
     text_printf(out, " %s", text_string(&bar));
     text_pad(out, ' ', PERCENT_WIDTH - 1 - text_columns(text_string(&bar)));
-    vec_free(&bar);
 }
 
 double cell_share(const struct view *view, uint32_t row, const struct column *column)

@@ -42,7 +42,7 @@ static bool is_set(const char *variable)
 
 void clipboard_sequence(const char *what, struct text *out)
 {
-    struct text sequence = {0};
+    autofree struct text sequence = {0};
     text_add(&sequence, ESCAPE "]52;c;");
     add_base64(&sequence, what);
     text_add(&sequence, "\a");
@@ -52,5 +52,4 @@ void clipboard_sequence(const char *what, struct text *out)
         add_for_tmux(out, text_string(&sequence));
     else if (is_set("STY"))
         text_printf(out, ESCAPE "P%s" ESCAPE "\\", text_string(&sequence));
-    vec_free(&sequence);
 }

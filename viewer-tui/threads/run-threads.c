@@ -173,8 +173,8 @@ static void identify(struct threads *threads, const json_t *run, const json_t *p
 static void derive_totals(struct threads *threads, const struct database *db)
 {
     const struct metrics *metrics = &db->metrics;
-    struct cost *program = mem_alloc((metrics->n_stored + 1) * sizeof *program);
-    struct cost *costs = mem_alloc((metrics->n_stored + 1) * sizeof *costs);
+    autofree struct cost *program = mem_alloc((metrics->n_stored + 1) * sizeof *program);
+    autofree struct cost *costs = mem_alloc((metrics->n_stored + 1) * sizeof *costs);
     struct formula_input row = {.cost = formula_cost_in_array, .context = costs, .program = program};
     node_costs_get(db, 0, program);
     for (size_t i = 0; i < threads->list.n && metrics->n > metrics->n_stored; i++) {
@@ -184,8 +184,6 @@ static void derive_totals(struct threads *threads, const struct database *db)
         for (size_t m = metrics->n_stored; m < metrics->n; m++)
             totals[m] = derived_value(metrics, m, row, INCLUSIVE);
     }
-    free(costs);
-    free(program);
 }
 
 /* Only threads in which the metric is defined count. */

@@ -142,7 +142,7 @@ static double sum_in_thread(const struct value_refs *refs, const uint8_t *scopes
 enum outcome thread_values(const struct database *db, struct value_refs *refs, size_t metric, double *by_profile)
 {
     uint32_t n = database_n_profiles(db);
-    uint8_t *scopes_of = scopes_of_ids(db, metric);
+    autofree uint8_t *scopes_of = scopes_of_ids(db, metric);
     memset(by_profile, 0, n * sizeof *by_profile);
     sort_by_context(refs);
     progress_begin("adding up threads", n);
@@ -151,6 +151,5 @@ enum outcome thread_values(const struct database *db, struct value_refs *refs, s
         if (thread_profile(db, number, &values))
             by_profile[number] = sum_in_thread(refs, scopes_of, &values);
     }
-    free(scopes_of);
     return progress_end();
 }

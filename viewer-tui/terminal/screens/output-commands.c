@@ -43,10 +43,9 @@ static void write_view(struct tui *tui, const char *name, enum format format)
     struct atomic_file file;
     char *cause;
     if (output_exists(name)) {
-        struct text question = {0};
+        autofree struct text question = {0};
         text_say(&question, tui->ascii, "%s exists: overwrite it (y, n)? ", name);
         const char *answer = tui_ask(tui, text_string(&question), "", NULL);
-        vec_free(&question);
         if (!answer || strcmp(answer, "y") != 0) {
             tui_say(tui, "nothing was written");
             return;
@@ -129,8 +128,8 @@ static void copy(struct tui *tui)
 {
     int path = tui->command->argument;
     const struct view *view = tui_pane(tui)->view;
-    struct text text = {0}, sequence = {0};
-    VEC(uint32_t) rows = {0};
+    autofree struct text text = {0}, sequence = {0};
+    autofree VEC(uint32_t) rows = {0};
     if (!path)
         describe_row(view, pane_row(tui_pane(tui)), tui->ascii, &text);
     for (uint32_t row = pane_row(tui_pane(tui)); path && row != 0; row = view_row(view, row)->parent)
@@ -146,9 +145,6 @@ static void copy(struct tui *tui)
         screen_send(text_string(&sequence));
         text_printf(&tui->message, "sent to the terminal's clipboard: %s", text_string(&text));
     }
-    vec_free(&rows);
-    vec_free(&text);
-    vec_free(&sequence);
 }
 
 const struct family export_family = {
