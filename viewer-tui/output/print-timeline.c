@@ -1,5 +1,4 @@
-/* The time line of all threads, for people (text, SVG) and for programs (JSON, CSV, and the formats of other
- * viewers). */
+/* The time line of all threads, for people (text, SVG) and for programs (JSON, and the formats of other viewers). */
 #include "viewer-tui/output/print-timeline.h"
 
 #include "lib/diag.h"
@@ -15,7 +14,7 @@
 /* Text has groups of threads if there are more. */
 #define MOST_ROWS 64
 
-/* Columns of CSV and JSON, and of drawings and the counters of other formats. */
+/* Columns of JSON, and of drawings and the counters of other formats. */
 #define DATA_COLUMNS  100
 #define FINE_COLUMNS  200
 #define DRAWING_LABEL 30
@@ -163,47 +162,6 @@ static void write_json(struct timeline_lines *lines, struct writer *writer)
     json_print(json, "]");
 }
 
-/* ---- CSV ---- */
-
-/* A state of a cell. */
-struct cell_record {
-    const char *thread, *state;
-    int64_t profile;
-    double from, to, amount;
-};
-
-static void write_csv(struct timeline_lines *lines, struct writer *writer)
-{
-    static const struct table_column columns[] = {
-        {NULL, "thread", NULL, NULL, OF_TEXT, .place = offsetof(struct cell_record, thread)},
-        {NULL, "profile", NULL, NULL, OF_INTEGER, .place = offsetof(struct cell_record, profile)},
-        {NULL, "from", NULL, NULL, OF_DOUBLE, .place = offsetof(struct cell_record, from)},
-        {NULL, "to", NULL, NULL, OF_DOUBLE, .place = offsetof(struct cell_record, to)},
-        {NULL, "state", NULL, NULL, OF_TEXT, .place = offsetof(struct cell_record, state)},
-        {NULL, "amount", NULL, NULL, OF_DOUBLE, .place = offsetof(struct cell_record, amount)}};
-    struct time_chart *chart = &lines->open->chart;
-    struct data_table table = {.columns = columns, .n_columns = 6, .row_size = sizeof(struct cell_record)};
-    table_write_names(&table, writer);
-    for (size_t row = 0; row < chart->rows.rows.n; row++) {
-        const struct time_cell *cells = time_chart_cells(chart, row);
-        int64_t profile = thread_of_row(&chart->rows, &chart->rows.rows.at[row])->profile;
-        autofree struct text label = {0};
-        timeline_add_row(lines->open, row, false, &label);
-        for (unsigned i = 0; i < chart->window.n * TRACE_STATES; i++) {
-            unsigned column = i / TRACE_STATES, state = i % TRACE_STATES;
-            double from = (double)time_window_at(&chart->window, column) * 1e-9;
-            double to = (double)time_window_at(&chart->window, column + 1) * 1e-9;
-            double amount = amount_of(lines, cells[column].states[state]);
-            struct cell_record record = {
-                text_string(&label), trace_state_key((enum trace_state)state), profile, from, to, amount};
-            table.rows = &record;
-            table.n_rows = 1;
-            if (amount > 0)
-                table_write_records(&table, writer);
-        }
-    }
-}
-
 const char *trace_state_key(enum trace_state state)
 {
     static const char *const keys[TRACE_STATES] = {
@@ -237,8 +195,6 @@ static void write_table(struct timeline_lines *lines, const struct session *sess
         unsigned columns = (unsigned)(writer.width > lines->label_width ? writer.width - lines->label_width : 1);
         time_chart_show(chart, chart->window.begin, chart->window.end, columns);
         write_text(lines, &writer);
-    } else if (options->format == FORMAT_CSV) {
-        write_csv(lines, &writer);
     } else {
         write_json(lines, &writer);
     }

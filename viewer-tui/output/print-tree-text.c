@@ -7,7 +7,6 @@
 #include "viewer-tui/db/source-text.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/metrics/efficiency.h"
-#include "viewer-tui/table/row-line.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>

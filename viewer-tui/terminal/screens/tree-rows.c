@@ -1,7 +1,6 @@
 /* The rows of the tree: costs on the left, names on the right. */
 #include "viewer-tui/terminal/screens/main-screen.h"
 
-#include "viewer-tui/table/row-line.h"
 #include "viewer-tui/tree/labels.h"
 
 #define INDENT       2
