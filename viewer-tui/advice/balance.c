@@ -318,7 +318,7 @@ static double longest_wait(const struct balanced *of, const struct rank_work *wo
 /* Of the ranks with threads that were chosen. */
 static struct rank_balance balance_of_ranks(const struct balanced *of)
 {
-    part_list list = {0};
+    autofree part_list list = {0};
     struct rank_balance ranks = {0};
     autofree struct value_refs refs = {0};
     view_value_refs(of->view, 0, INCLUSIVE, &refs);
@@ -339,7 +339,6 @@ static struct rank_balance balance_of_ranks(const struct balanced *of)
         ranks.waits = wall_with_cpu > 0 ? waits / wall_with_cpu : 0;
         ranks.excess = n ? (ranks.parts.most - ranks.parts.mean) / (double)n : 0;
     }
-    vec_free(&list);
     return ranks;
 }
 

@@ -67,7 +67,7 @@ static int compare(const void *left, const void *right)
 hotspot_list hotspots_of(const struct database *db, const struct time_places *places, bool by_loop)
 {
     hotspot_list list = {0};
-    struct idmap numbers = {0}, callee_numbers = {0};
+    autofree struct idmap numbers = {0}, callee_numbers = {0};
     autofree VEC(struct callee_cost) callees = {0};
     for (size_t i = 0; i < places->list.n; i++) {
         const struct time_place *place = &places->list.at[i];
@@ -90,8 +90,6 @@ hotspot_list hotspots_of(const struct database *db, const struct time_places *pl
         hotspot->callee = callee->callee;
         hotspot->callee_module = callee->module;
     }
-    idmap_free(&numbers);
-    idmap_free(&callee_numbers);
     vec_sort(&list, compare);
     return list;
 }
