@@ -2,7 +2,6 @@
 by path from the description of the run."""
 import filecmp
 import itertools
-import json
 import os
 import random
 import shutil
@@ -49,8 +48,7 @@ class CallSitesCase(LogicalCase):
         return [c for c in db.contexts.values() if c.relation == CALL and c.function.name == function]
 
     def unknown(self):
-        with open(self.at("db/run.json"), encoding="utf-8") as file:
-            return json.load(file).get("unknown_call_sites", [])
+        return self.run_json().get("unknown_call_sites", [])
 
 
 class OneSiteTest(CallSitesCase):
@@ -305,8 +303,7 @@ class WholeTest(CallSitesCase):
                 check_database(self, self.scenario, db, WORK)
                 check_database(self, self.scenario, read_database(self.at("db/physical")), WORK,
                                "physical")
-                with open(self.at("db/run.json"), encoding="utf-8") as file:
-                    run = json.load(file)
+                run = self.run_json()
                 self.assertEqual(run["recursion"], "collapsed")
                 path_of = database_paths(db.contexts.values())
                 self.assertEqual({path_of[c] for c in run["unknown_call_sites"]},
