@@ -459,7 +459,7 @@ class Obstacles(LostTest):
         """On a file system that is hardly larger than the list of these processes. Without time lines, the parent's file
         fits into the block that it has."""
         small = self.small_file_system("256k")
-        for event in EVENTS[::2]:
+        for event in EVENTS:
             with self.subTest(event=event):
                 where = small / f"m-{event}"
                 self.run_forks(300, 20, "disk", small / "filler", event, where=where, options=("--trace", "off"))
