@@ -77,29 +77,6 @@ class OneSiteTest(CallSitesCase):
         self.call(MAIN, (OUTER,), INNER)
         self.check_joined([("line", "/s/t.h", 71), ("inlined", "tiny")])
 
-    def test_it_is_in_code_without_line(self):
-        self.call(MAIN, NO_LINE, INNER)
-        self.call(MAIN, (OUTER,), INNER)
-        self.check_joined([("call", "outer"), ("line", FILE, 2)])
-
-    def test_another_thread_of_another_process_knows_it(self):
-        self.call(MAIN, (OUTER,), INNER, amount=7)
-        self.image = self.process(pid=7, start_time=9)
-        self.instance = self.scenario.load(self.image, self.module)
-        self.call(MAIN, LOOP, INNER, thread=self.image.thread(kind=1))
-        self.call(MAIN, LINE, LEAF, thread=self.image.thread())
-        self.check_both()
-        self.assertEqual(self.unknown(), [])
-
-    def test_another_caller_knows_it(self):
-        """A site belongs to a procedure, whoever called the procedure."""
-        self.call(MAIN, (OUTER,), INNER)
-        self.call(MAIN + 0x10, LOOP, INNER)
-        db, _ = self.check_both()
-        self.assertEqual([c.parent.label() for c in self.calls(db, "inner")],
-                         [("line", FILE, 14)] * 2)
-        self.assertEqual(self.unknown(), [])
-
     def test_level_after_level(self):
         """Calls that moved to a known site have calls from unknown sites themselves, and recurse."""
         for depth in range(1, 6):
@@ -150,17 +127,6 @@ class SeveralSitesTest(CallSitesCase):
         self.call(MAIN, LOOP, INNER)
         self.call(MAIN, (OUTER,), INNER)
         self.check_apart(12, 14)
-
-    def test_two_lines_of_one_loop(self):
-        self.call(MAIN, LOOP, INNER)
-        self.call(MAIN, OUTER + 0x30, INNER)
-        self.call(MAIN, (OUTER,), INNER)
-        self.check_apart(14, 15)
-
-    def test_none(self):
-        self.call(MAIN, LINE, LEAF)
-        self.call(MAIN, (OUTER,), INNER)
-        self.check_apart()
 
     def test_a_line_of_two_inlined_copies(self):
         self.module = self.scenario.binary("inlined", "abcd02", Structure(F(
@@ -232,7 +198,6 @@ class CodeTest(CallSitesCase):
             with open(self.scenario.hpcstruct.path(self.module.path) + ".calls", "wb") as file:
                 file.write(data)
             self.scenario.run("-o", self.at(f"db{i}")) if i else self.check_both()
-
 
 
 def rounded(row):
