@@ -161,8 +161,7 @@ static long columns_of(const struct tui *tui, const struct source *source, uint3
     autofree struct text code = {0}, clean = {0};
     text_add_expanded(&code, source_line(source, line));
     text_add_clean_code(&clean, text_string(&code), tui->ascii);
-    long columns = (long)text_columns(text_string(&clean));
-    return columns;
+    return (long)text_columns(text_string(&clean));
 }
 
 /* Draws a piece of code of one kind without its first *hidden columns, and reduces *hidden by the
@@ -176,8 +175,7 @@ static int draw_piece(const struct tui *tui, const struct text *code, size_t fro
     size_t columns = text_columns(text_string(&clean));
     const char *shown = text_skip(text_string(&clean), *hidden);
     *hidden -= *hidden < columns ? *hidden : columns;
-    int used = screen_put(area.line, area.column, area.width, style, shown);
-    return used;
+    return screen_put(area.line, area.column, area.width, style, shown);
 }
 
 static void draw_code(const struct tui *tui, const struct source *source, uint32_t line,
