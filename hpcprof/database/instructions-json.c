@@ -62,9 +62,9 @@ static uint32_t function_at(const struct analysis *analysis, uint32_t module, ui
 /* Selects functions that have at least INSTRUCTIONS_LEAST_SHARE of a metric's total. */
 static void select_functions(struct instructions_writer *w, const uint32_t *function_of)
 {
-    wide *totals = mem_alloc(w->analysis->metrics->all.n * sizeof *totals);
+    autofree wide *totals = mem_alloc(w->analysis->metrics->all.n * sizeof *totals);
     struct idmap ids = {0};
-    VEC(struct function_cost) sums = {0};
+    autofree VEC(struct function_cost) sums = {0};
     for (size_t i = 0; i < w->all_costs->all.n; i++) {
         const struct instruction_cost *a = &w->all_costs->all.at[i];
         totals[a->metric] += a->amount;
@@ -83,9 +83,7 @@ static void select_functions(struct instructions_writer *w, const uint32_t *func
         if ((double)sums.at[i].amount >= least)
             w->is_selected[sums.at[i].function] = true;
     }
-    vec_free(&sums);
     idmap_free(&ids);
-    free(totals);
 }
 
 static struct function_part function_part(const struct instructions_writer *w, uint32_t module,
@@ -97,7 +95,7 @@ static struct function_part function_part(const struct instructions_writer *w, u
 
 static void collect_costs(struct instructions_writer *w)
 {
-    uint32_t *function_of = mem_alloc(w->all_costs->all.n * sizeof *function_of);
+    autofree uint32_t *function_of = mem_alloc(w->all_costs->all.n * sizeof *function_of);
     for (size_t i = 0; i < w->all_costs->all.n; i++) {
         const struct instruction_cost *a = &w->all_costs->all.at[i];
         function_of[i] = function_at(w->analysis, a->module, a->address);
@@ -107,7 +105,6 @@ static void collect_costs(struct instructions_writer *w)
         if (function_of[i] != NO_SYMBOL && w->is_selected[function_of[i]])
             vec_push(&w->costs,
                      function_part(w, w->all_costs->all.at[i].module, function_of[i], i));
-    free(function_of);
 }
 
 static void use_file(struct instructions_writer *w, uint32_t module, uint32_t file)
@@ -211,12 +208,11 @@ static void write_part(struct instructions_writer *w, const struct code_bytes *c
                        uint64_t end)
 {
     const uint8_t *bytes = code_bytes_at(code, begin, end - begin);
-    char *digits = bytes ? hexadecimal(bytes, end - begin) : mem_strdup("");
+    autofree char *digits = bytes ? hexadecimal(bytes, end - begin) : mem_strdup("");
     json_write_array(&w->json);
     json_write_integer(&w->json, (int64_t)begin);
     json_write_string(&w->json, digits);
     json_write_array_end(&w->json);
-    free(digits);
 }
 
 /* Writes the code of each run of statements without gaps between them. */
@@ -342,7 +338,7 @@ void instructions_json_write(const char *path, const struct instruction_costs *c
         .symbols = analysis->symbols,
         .for_others = for_others,
     };
-    char *text = NULL;
+    autofree char *text = NULL;
     size_t size = 0;
     FILE *memory = open_memstream(&text, &size);
     if (!memory)
@@ -359,7 +355,6 @@ void instructions_json_write(const char *path, const struct instruction_costs *c
     if (fclose(memory) != 0 || !is_written)
         diag_fatal(path, "%s", strerror(errno));
     write_compressed(path, text, size);
-    free(text);
     vec_free(&w.costs);
     vec_free(&w.statements);
     vec_free(&w.files);
