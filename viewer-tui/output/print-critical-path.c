@@ -276,7 +276,7 @@ int print_critical_path(struct session *session, struct view *view, const struct
     if (!why && !path.timeline)
         why = timeline_why_none(session);
     if (path.timeline) {
-        threads_read_whole(&path.threads, path.db, session->runs.at[0].runs_read.at[0]);
+        threads_read(&path.threads, path.db, session->runs.at[0].runs_read.at[0], true);
         why = find_path(&path, session);
     }
     if (!why) {

@@ -13,7 +13,7 @@
 #include "viewer-tui/compare/run-line.h"
 #include "viewer-tui/compare/session-restriction.h"
 #include "viewer-tui/compare/session-titles.h"
-#include "viewer-tui/output/print-timeline.h"
+#include "viewer-tui/output/timeline-lines.h"
 #include "viewer-tui/table/writer.h"
 
 #include <math.h>

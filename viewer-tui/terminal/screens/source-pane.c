@@ -75,7 +75,7 @@ size_t tui_source_lines(const struct tui *tui)
 /* Draws the metric of the margin on the right of the title; returns the columns used. */
 static int draw_metric(const struct tui *tui, struct area area)
 {
-    const struct view *view = tui_drawn_pane(tui)->view;
+    const struct view *view = tui_pane(tui)->view;
     autofree struct text text = {0};
     size_t metric = view->sorting.metric, whole = metrics_whole(view->metrics, metric);
     text_say(&text, tui->ascii, " %s, %s, %% of %s ", view->metrics->at[metric].name,
@@ -123,7 +123,7 @@ static void draw_title(const struct tui *tui, struct area area, const struct sho
 /* Draws the percentage and the signs for loops and calls. */
 static void draw_margin(const struct tui *tui, const struct shown_source *shown, uint32_t line, struct area area)
 {
-    const struct view *view = tui_drawn_pane(tui)->view;
+    const struct view *view = tui_pane(tui)->view;
     const struct metric *metric = &view->metrics->at[view->sorting.metric];
     const struct line_cost *cost = line_costs_of(&shown->costs, line);
     double whole = view_whole(view, view->sorting.metric);
