@@ -2,7 +2,7 @@
 
 #include "lib/diag.h"
 #include "lib/option-table.h"
-#include "viewer-tui/compare/comparison-names.h"
+#include "viewer-tui/compare/comparison.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "viewer-tui/run-hpcprof.h"
 
 #include "lib/diag.h"
-#include "viewer-tui/compare/session-views.h"
+#include "viewer-tui/compare/session-databases.h"
 
 #include <math.h>
 #include <stdlib.h>

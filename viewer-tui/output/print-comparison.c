@@ -4,8 +4,8 @@
 
 #include "lib/diag.h"
 #include "viewer-tui/compare/changes.h"
+#include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/compare/session-titles.h"
-#include "viewer-tui/compare/session-views.h"
 #include "viewer-tui/table/columns.h"
 #include "viewer-tui/table/table.h"
 #include "viewer-tui/tree/labels.h"

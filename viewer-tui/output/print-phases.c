@@ -6,7 +6,6 @@
 #include "viewer-tui/compare/session-advice.h"
 #include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/compare/session-restriction.h"
-#include "viewer-tui/compare/session-views.h"
 #include "viewer-tui/table/table.h"
 #include "viewer-tui/tree/labels.h"
 
@@ -84,10 +83,9 @@ static struct phase_line line_of(const struct database *db, const struct phases 
 {
     char buffer[NAME_SIZE];
     const struct phase *phase = &phases->at[i];
-    bool has_name = phase->procedure != NOTHING, is_text = writer->format == FORMAT_TEXT;
-    const char *name = has_name ? database_procedure_name(db, phase->procedure, buffer) : NULL;
-    struct procedure procedure = has_name ? database_procedure(db, phase->procedure)
-                                          : (struct procedure){.file = NOTHING};
+    bool is_text = writer->format == FORMAT_TEXT;
+    const char *name = phase_place(db, phase, buffer);
+    struct procedure procedure = name ? database_procedure(db, phase->procedure) : (struct procedure){.file = NOTHING};
     return (struct phase_line){
         .number = (unsigned)i + 1,
         .begin = (double)phase->range.from * 1e-9,

@@ -4,11 +4,10 @@
 
 #include "lib/diag.h"
 #include "viewer-tui/compare/session-databases.h"
-#include "viewer-tui/compare/session-views.h"
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/metrics/efficiency.h"
-#include "viewer-tui/table/columns.h"
 #include "viewer-tui/output/thread-table.h"
+#include "viewer-tui/table/columns.h"
 #include "viewer-tui/table/table.h"
 #include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/threads/thread-origin.h"

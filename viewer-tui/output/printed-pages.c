@@ -1,7 +1,7 @@
 #include "viewer-tui/output/printed-pages.h"
 
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/compare/session-views.h"
+#include "viewer-tui/compare/session-databases.h"
 
 #define BIT(format) (1u << FORMAT_##format)
 #define TABLES      (BIT(TEXT) | BIT(CSV) | BIT(JSON))

@@ -2,7 +2,6 @@
 
 #include "lib/printable.h"
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/compare/run-line.h"
 #include "viewer-tui/compare/session-titles.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/tree/labels.h"

@@ -53,7 +53,7 @@ struct writer {
 void writer_open(struct writer *writer, enum format format, size_t width, FILE *out);
 void writer_free(struct writer *writer);
 
-/* The head of a page: in text the first line of every view (run-line.h), in JSON the members title, databases (of a
+/* The head of a page: in text the first line of every view (session-titles.h), in JSON the members title, databases (of a
  * comparison), view and projection. `db`: NULL for what is of several. */
 void writer_head(struct writer *writer, const struct session *session, const struct database *db, const char *view,
                  enum projection projection);
@@ -71,7 +71,7 @@ void writer_end_line(struct writer *writer);
     (text_printf(&(writer)->line, __VA_ARGS__), writer_end_line(writer))
 /* Ends the line with formatted text that is cleaned. */
 #define writer_say_line(writer, ...) (writer_say(writer, __VA_ARGS__), writer_end_line(writer))
-/* The first line of every view (run-line.h). */
+/* The first line of every view (session-titles.h). */
 void writer_run_line(struct writer *writer, const struct session *session,
                      const struct database *db);
 /* An empty line and a heading. */

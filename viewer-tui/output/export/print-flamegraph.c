@@ -10,7 +10,6 @@
 
 #include "lib/number.h"
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/compare/run-line.h"
 #include "viewer-tui/compare/session-restriction.h"
 #include "viewer-tui/compare/session-titles.h"
 #include "viewer-tui/output/timeline-lines.h"

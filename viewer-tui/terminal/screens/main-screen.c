@@ -1,7 +1,6 @@
 /* The main screen: where its parts are, and the lines around the tree and the source. */
 #include "viewer-tui/terminal/screens/main-screen.h"
 
-#include "viewer-tui/compare/run-line.h"
 #include "viewer-tui/compare/session-titles.h"
 #include "viewer-tui/tree/labels.h"
 

@@ -3,7 +3,7 @@
 #include "viewer-tui/terminal/screens/main-screen.h"
 
 #include "lib/source-names.h"
-#include "viewer-tui/advice/overhead-kinds.h"
+#include "viewer-tui/advice/parallelization.h"
 #include "viewer-tui/tree/code-owner.h"
 #include "viewer-tui/tree/labels.h"
 

@@ -2,7 +2,7 @@
 
 #include "lib/diag.h"
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/compare/session-views.h"
+#include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
 #include "viewer-tui/tree/labels.h"
 

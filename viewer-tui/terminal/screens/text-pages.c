@@ -7,7 +7,7 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/changes.h"
 #include "viewer-tui/compare/session-advice.h"
-#include "viewer-tui/compare/session-views.h"
+#include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/output/disassembly.h"
 #include "viewer-tui/output/inspect.h"
 #include "viewer-tui/tree/labels.h"

@@ -303,7 +303,7 @@ static void show_phase(struct tui *tui)
     char buffer[NAME_SIZE];
     tui_say(tui, "phase %zu of %zu%s%s  (n: next, R: all views about it)", at + 1, phases->n,
             phase->procedure != NOTHING ? ": " : "",
-            phase->procedure != NOTHING ? database_procedure_name(page->open.scopes.db, phase->procedure, buffer) : "");
+            text_or_empty(phase_place(page->open.scopes.db, phase, buffer)));
 }
 
 /* Undoes marks, the begin of a range, the range; else closes the page. */

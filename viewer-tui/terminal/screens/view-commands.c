@@ -5,7 +5,6 @@
 #include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/compare/session-restriction.h"
 #include "viewer-tui/compare/session-titles.h"
-#include "viewer-tui/compare/session-views.h"
 #include "viewer-tui/db/run.h"
 
 #include <stdlib.h>
