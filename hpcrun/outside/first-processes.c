@@ -1,7 +1,7 @@
 #include "hpcrun/outside/first-processes.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/outside/foreign-modules.h"
+#include "hpcrun/outside/foreign-maps.h"
 #include "hpcrun/outside/image-workers.h"
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/measured-process.h"
@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct {
     const struct outside_work *work;
@@ -66,7 +67,7 @@ static bool begin_running(struct traced *given)
 {
     process.pid = given->pid;
     traced_maps_clear(given);
-    bool is_there = foreign_modules_visit_maps(add_map, given);
+    bool is_there = foreign_maps_visit(add_map, given);
     if (is_there && image_workers_counts()->images < record_queues_count() / 2)
         image_worker_begin(given);
     return is_there;
@@ -101,16 +102,22 @@ static bool begin_all_given(void)
     return true;
 }
 
+/* hpcrun-outside, and the hpcrun that waits for it. */
+static bool is_ours(int pid)
+{
+    char name[64] = "";
+    measured_name(pid, name, sizeof name);
+    return strcmp(name, OUTSIDE_PROGRAM) == 0 || pid == getppid();
+}
+
 /* A process of the system: its worker begins at its first sample. Threads of the kernel have no mappings. */
 static void add_running(int pid)
 {
-    char name[64] = "";
     process.pid = pid;
-    measured_name(pid, name, sizeof name);
-    struct traced *added = strcmp(name, OUTSIDE_PROGRAM) == 0 ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
+    struct traced *added = is_ours(pid) ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
     if (!added)
         return;
-    foreign_modules_visit_maps(add_map, added);
+    foreign_maps_visit(add_map, added);
     if (!added->maps)
         traced_remove(added);
 }

@@ -1,5 +1,6 @@
 #include "hpcrun/outside/outside-reader.h"
 
+#include "hpcrun/base/cpu-priority.h"
 #include "hpcrun/base/own-fds.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/outside/first-processes.h"
@@ -20,7 +21,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define WAIT_MS      50
@@ -61,17 +61,11 @@ static void grow_stack(void)
     *(volatile char *)room = 0;
 }
 
-/* A reader, or worker, that shares the CPUs equally with 1000 busy threads loses nearly all samples. Only root, and who has
- * CAP_SYS_NICE, may have more. Workers inherit it; the command does not. */
-static void take_priority(void)
-{
-    setpriority(PRIO_PROCESS, 0, -20);
-}
-
 static bool begin(const struct outside_work *work)
 {
     struct event *event = &process.config.events[0];
-    take_priority();
+    cpu_priority_leave_session();
+    cpu_priority_take();
     event->period = outside_period(event->period);
     grow_stack();
     handle_signals();
