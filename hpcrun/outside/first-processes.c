@@ -32,6 +32,22 @@ static int open_process(int pid)
     return perf_events_open(&first.missing);
 }
 
+static void count_thread(int tid, void *data)
+{
+    (void)tid;
+    ++*(unsigned *)data;
+}
+
+static unsigned count_threads(void)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < first.given.count; i++) {
+        process.pid = first.given.pids[i];
+        measured_visit_threads(count_thread, &count);
+    }
+    return count;
+}
+
 static bool open_events(bool at_exec)
 {
     const struct outside_work *work = first.work;
@@ -42,10 +58,12 @@ static bool open_events(bool at_exec)
         error = perf_events_prepare(&process.config.events[0], at_exec);
     if (!perf_rights_suffice(pid, error))
         return false;
-    stack_copies_begin();
+    stack_copies_begin(count_threads());
     bool is_open = work->is_all    ? perf_rights_suffice(pid, perf_events_open_system())
                    : work->command ? perf_rights_suffice(pid, open_process(pid))
                                    : given_open(&first.given, open_process);
+    if (is_open && !at_exec)
+        perf_events_enable();
     if (is_open && first.missing)
         diag_note(NULL, "%u threads are not sampled: too few file descriptors (ulimit -n)",
                   first.missing);

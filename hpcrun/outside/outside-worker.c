@@ -35,7 +35,7 @@ static struct {
     struct record_queue *queue;
     bool is_main;
     bool has_news; /* records that are not in the file */
-    uint64_t period;
+    uint64_t period; /* of the youngest sample: the reader may have made it longer */
     uint64_t lost, refused; /* samples: they came too fast; there was no memory for them */
     uint64_t lost_records;  /* of any kind, for which a ring had no room */
     uint64_t most_in_them;  /* samples that may be among these */
@@ -97,6 +97,7 @@ static void refuse_look(void)
 
 static void on_sample(const struct perf_sample *sample)
 {
+    worker.period = sample->period;
     record_queue_ask(worker.queue, foreign_threads_sample(sample));
 }
 

@@ -179,7 +179,7 @@ static void describe(const struct event *event, bool at_exec)
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
         .exclude_hv = 1,
-        .disabled = at_exec,
+        .disabled = 1, /* until all threads have theirs: perf_events_enable */
         .enable_on_exec = at_exec,
     };
 }
@@ -229,6 +229,12 @@ int perf_events_open(unsigned *missing)
     bool no_events = perf.missing > 0;
     perf.missing = 0;
     return perf.error ? perf.error : perf.events->count > count ? 0 : no_events ? -EMFILE : -ESRCH;
+}
+
+void perf_events_enable(void)
+{
+    for (size_t i = perf.events->first; i < perf.events->count; i++)
+        ioctl(perf.events->at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 int perf_events_open_system(void)
@@ -281,14 +287,15 @@ static void close_events(size_t from, size_t to)
     }
 }
 
-void perf_events_begin_again(unsigned bytes, void (*meanwhile)(void))
+void perf_events_begin_again(unsigned bytes, uint64_t period, void (*meanwhile)(void))
 {
     struct events *events = perf.events;
     perf.first_before = events->first;
     perf.again = events->count;
     perf.again_time = UINT64_MAX;
-    perf.attr.disabled = perf.attr.enable_on_exec = 0;
+    perf.attr.enable_on_exec = 0;
     perf.meanwhile = meanwhile;
+    perf.attr.sample_period = period;
     perf_events_set_copy(bytes);
     events->first = events->count;
 }
@@ -298,6 +305,7 @@ void perf_events_end_again(bool is_good)
     struct events *events = perf.events;
     perf.meanwhile = NULL;
     if (is_good) {
+        perf_events_enable();
         perf.again_time = sys_clock(CLOCK_MONOTONIC);
         close_events(perf.first_before, perf.again);
     } else {
