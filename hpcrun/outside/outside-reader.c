@@ -19,6 +19,7 @@
 #include "lib/diag.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -101,6 +102,17 @@ static void end_measurement(struct traced *process)
     image_worker_end(process, runs ? QUEUE_MEASUREMENT_ENDED : QUEUE_PROCESS_ENDED);
 }
 
+/* Some may wait for room in a queue, a second at most. */
+static void read_rest(void)
+{
+    const uint64_t stopped = sys_clock(CLOCK_MONOTONIC);
+    while ((read_until = perf_rings_read(false, record_route)) < stopped) {
+        record_queues_wake(read_until);
+        poll(NULL, 0, END_WAIT_MS);
+    }
+    perf_rings_read(true, record_route);
+}
+
 static uint64_t deadline_of(double seconds)
 {
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
@@ -166,7 +178,7 @@ int outside_read(const struct outside_work *work)
         image_workers_reap();
     }
     perf_events_stop();
-    perf_rings_read(true, record_route);
+    read_rest();
     traced_visit(end_measurement);
     image_workers_await();
     bool is_empty = !work->is_all && counts->images == 0;

@@ -96,14 +96,30 @@ void record_queues_trim(void)
 
 /* Where a record of this size begins: not in the last bytes if it does not fit there. An empty queue begins again
  * at the first page, so that a queue that is never full takes little memory. */
-static uint64_t place(struct record_queue *queue, uint64_t head, uint64_t tail, size_t size)
+static uint64_t place(uint64_t head, uint64_t tail, size_t size)
 {
     uint64_t rest = QUEUE_BYTES - head % QUEUE_BYTES;
-    if (head == tail && head % QUEUE_BYTES != 0) {
-        atomic_store(&queue->tail, head + rest);
-        return head + rest;
-    }
-    return size <= rest ? head : head + rest;
+    bool begins_again = head == tail && head % QUEUE_BYTES != 0;
+    return size <= rest && !begins_again ? head : head + rest;
+}
+
+static bool is_counted_sample(const struct perf_event_header *record)
+{
+    return record->type == PERF_RECORD_SAMPLE && !perf_record_is_switch(record);
+}
+
+/* Whether a record at this place leaves what others need. */
+static bool fits(uint64_t at, uint64_t tail, const struct perf_event_header *record)
+{
+    uint64_t reserved = is_counted_sample(record) || record->type == PERF_RECORD_CAUGHT ? RESERVED : 0;
+    return at + record->size - tail <= QUEUE_BYTES - reserved;
+}
+
+bool record_queue_has_room(const struct record_queue *queue, const struct perf_event_header *record)
+{
+    uint64_t head = atomic_load(&queue->head), tail = atomic_load(&queue->tail);
+    uint64_t at = place(head, tail, record->size);
+    return record_queues_refuse_now() || fits(at, head == tail ? at : tail, record);
 }
 
 /* Marks the bytes that no record has. */
@@ -118,20 +134,21 @@ static void skip(struct record_queue *queue, uint64_t from, uint64_t to)
 void record_queue_put(struct record_queue *queue, const struct perf_event_header *record)
 {
     uint64_t head = atomic_load(&queue->head), tail = atomic_load(&queue->tail);
-    bool is_sample = record->type == PERF_RECORD_SAMPLE && !perf_record_is_switch(record), is_empty = head == tail;
-    uint64_t at = place(queue, head, tail, record->size);
-    uint64_t room = QUEUE_BYTES - (is_sample || record->type == PERF_RECORD_CAUGHT ? RESERVED : 0);
+    bool is_sample = is_counted_sample(record), is_empty = head == tail;
+    uint64_t at = place(head, tail, record->size);
     if (is_empty)
         tail = at;
     bool is_refused = is_sample && record_queues_refuse_now();
-    if (at + record->size - tail > room || is_refused) {
+    if (!fits(at, tail, record) || is_refused) {
         atomic_fetch_add(is_refused ? &queue->refused : &queue->lost, is_sample);
         queue->lost_to_say += is_sample && !is_refused;
         if (!is_sample)
             atomic_store(&queue->dropped_at, perf_record_time(record));
         return;
     }
-    if (!is_empty)
+    if (is_empty)
+        atomic_store(&queue->tail, at);
+    else
         skip(queue, head, at);
     memcpy(queue->data + at % QUEUE_BYTES, record, record->size);
     if (head == queue->woken)

@@ -27,6 +27,9 @@ void record_queue_give_back(struct record_queue *queue);
 
 /* ---- for the writer ---- */
 
+/* Whether there is room for a record, or will never be: samples are refused. */
+bool record_queue_has_room(const struct record_queue *queue, const struct perf_event_header *record);
+
 /* Appends a record. If there is no room, it is lost; samples leave room for other records. */
 void record_queue_put(struct record_queue *queue, const struct perf_event_header *record);
 

@@ -2,7 +2,6 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/outside/perf-events.h"
-#include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/outside/traced-processes.h"
 #include "hpcrun/process/process.h"
 
@@ -26,7 +25,7 @@ static struct {
     uint64_t looked; /* CLOCK_MONOTONIC */
     bool is_fixed;   /* events could not be opened again */
     int error;
-    void (*visit)(const struct perf_event_header *record); /* for records that are read meanwhile */
+    perf_record_visit_function *visit; /* for records that are read meanwhile */
 } copies;
 
 /* The most bytes that each sample may have, so that the samples of `ns` ns fit into the ring of a CPU, and those of `cpus`
@@ -119,7 +118,7 @@ static void open_all_again(void)
     } while (perf_events_count() > before && copies.error == 0);
 }
 
-void stack_copies_fit(void (*visit)(const struct perf_event_header *record))
+void stack_copies_fit(perf_record_visit_function *visit)
 {
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
     if (copies.is_fixed || now - copies.looked < INTERVAL_NS)

@@ -4,6 +4,7 @@
 #ifndef HPCRUN_OUTSIDE_STACK_COPIES_H
 #define HPCRUN_OUTSIDE_STACK_COPIES_H
 
+#include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/outside/record-queue.h"
 
 /* The size for the first events, after perf_events_prepare, of so many threads. */
@@ -17,7 +18,7 @@ void stack_copies_gather(struct record_queue *queue);
 
 /* The same for all queues; then opens the events of all processes again if it is time to. `visit`: for records that it
  * reads meanwhile. */
-void stack_copies_fit(void (*visit)(const struct perf_event_header *record));
+void stack_copies_fit(perf_record_visit_function *visit);
 
 /* The least and the largest size up to now, KB. */
 struct copy_range {
