@@ -61,9 +61,10 @@ bool copy_size_fit(struct copy_size *size, const struct copy_demand *news)
     since->lost += news->lost;
     uint64_t more = asked_for_more(size, size->index);
     if (since->lost > (samples + since->lost) * LOST_PER_1000 / 1000 && since->lost >= LEAST_ASKED) {
+        unsigned smaller = size->index > 0 ? size->index - 1 : 0;
         size->slowdown += size->index == 0 && size->slowdown < MOST_SLOWDOWN;
-        size->most = size->index > 0 ? size->index - 1 : 0;
-        change(size, size->most);
+        size->most = smaller;
+        change(size, smaller);
     } else if (size->index < size->most && more >= LEAST_ASKED && more > samples * MORE_PER_1000 / 1000) {
         change(size, size->index + 1);
         size->to_shrink *= size->to_shrink < MOST_TO_SHRINK ? 2 : 1;

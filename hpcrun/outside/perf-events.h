@@ -53,6 +53,14 @@ bool perf_events_have(const struct perf_event_header *record);
  * its first sample. */
 bool perf_events_count_sample(int tid, uint64_t event, int *opener);
 
+/* Whether events count the records for which their rings had no room: since Linux 6.0, but not those of the system. The rings
+ * themselves report them with the next record only, which may never come. */
+bool perf_events_count_losses(void);
+
+/* The number of such records since the last call, of the events that were opened for a process. Those of its children are
+ * among them. */
+uint64_t perf_events_take_losses(int pid);
+
 /* Lets each sample in the ring of CPU i send a signal to a thread of this process. */
 void perf_events_alarm(unsigned i, int tid, int signal);
 

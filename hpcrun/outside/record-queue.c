@@ -16,7 +16,10 @@ struct record_queue {
     _Atomic uint64_t head, tail;
     _Atomic uint32_t bell; /* a futex */
     _Atomic uint32_t end;  /* enum queue_end */
-    _Atomic uint64_t lost, refused, dropped_at;
+    struct losses {
+        _Atomic uint64_t count, time;
+    } lost, refused;
+    _Atomic uint64_t dropped_at;
     _Atomic uint64_t asked[COPY_SIZES + 1]; /* struct copy_demand */
     uint64_t lost_to_say; /* the writer's: of `lost`, since the last record_queue_demand */
     uint64_t woken; /* the writer's: `head` when the reader was last woken; UINT64_MAX: it is not woken */
@@ -131,6 +134,12 @@ static void skip(struct record_queue *queue, uint64_t from, uint64_t to)
     *gap = (struct perf_event_header){.size = (uint16_t)(to - from)};
 }
 
+static void lose(struct losses *losses, const struct perf_event_header *sample)
+{
+    atomic_fetch_add(&losses->count, 1);
+    atomic_fetch_add(&losses->time, perf_record_period(sample));
+}
+
 void record_queue_put(struct record_queue *queue, const struct perf_event_header *record)
 {
     uint64_t head = atomic_load(&queue->head), tail = atomic_load(&queue->tail);
@@ -140,9 +149,10 @@ void record_queue_put(struct record_queue *queue, const struct perf_event_header
         tail = at;
     bool is_refused = is_sample && record_queues_refuse_now();
     if (!fits(at, tail, record) || is_refused) {
-        atomic_fetch_add(is_refused ? &queue->refused : &queue->lost, is_sample);
         queue->lost_to_say += is_sample && !is_refused;
-        if (!is_sample)
+        if (is_sample)
+            lose(is_refused ? &queue->refused : &queue->lost, record);
+        else
             atomic_store(&queue->dropped_at, perf_record_time(record));
         return;
     }
@@ -234,14 +244,19 @@ void record_queue_remove_first(struct record_queue *queue)
     atomic_store(&queue->tail, tail + record->size);
 }
 
-uint64_t record_queue_lost(struct record_queue *queue)
+static struct lost_samples take(struct losses *losses)
 {
-    return atomic_exchange(&queue->lost, 0);
+    return (struct lost_samples){atomic_exchange(&losses->count, 0), atomic_exchange(&losses->time, 0)};
 }
 
-uint64_t record_queue_refused(struct record_queue *queue)
+struct lost_samples record_queue_lost(struct record_queue *queue)
 {
-    return atomic_exchange(&queue->refused, 0);
+    return take(&queue->lost);
+}
+
+struct lost_samples record_queue_refused(struct record_queue *queue)
+{
+    return take(&queue->refused);
 }
 
 uint64_t record_queue_dropped_at(const struct record_queue *queue)

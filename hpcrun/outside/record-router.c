@@ -117,7 +117,11 @@ static bool is_needless(const struct traced *process, const struct perf_event_he
 static void route(const struct perf_event_header *record)
 {
     char name[PROCESS_NAME];
-    stack_copies_lose(perf_record_lost(record));
+    if (record->type == PERF_RECORD_LOST) {
+        stack_copies_lose(perf_record_lost(record));
+        if (perf_events_count_losses()) /* image_worker_end */
+            return;
+    }
     const struct task_record *begun = perf_record_begin(record);
     if (begun) {
         on_begin(begun);
