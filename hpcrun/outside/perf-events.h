@@ -25,8 +25,8 @@ void perf_events_set_copy(unsigned bytes);
  * number of threads that have no events, since there were no descriptors for them, to *missing. */
 int perf_events_open(unsigned *missing);
 
-/* Lets what was opened count, unless that begins with an exec. It is a hundredth of the time that opening takes: the rings need
- * no reading meanwhile, and no thread is ahead of others. */
+/* Lets what was opened count, unless that begins with an exec. So the rings need no reading while thousands of threads get
+ * their events, and no thread is ahead of others. */
 void perf_events_enable(void);
 
 /* The same as perf_events_open for all processes, also those that begin later: an event on each CPU. Threads of the kernel have samples, too.
