@@ -322,17 +322,20 @@ class BelowOpenBlas(Python):
     """Threads of OpenBLAS's own, of which some compute in single and some in double precision."""
     LIBRARY = pathlib.Path("/usr/lib/x86_64-linux-gnu/openblas-pthread/libopenblas.so.0")
 
-    def setUp(self):
-        super().setUp()
+    def library(self):
         if not self.LIBRARY.exists():
             self.skipTest("libopenblas0-pthread is not installed")
+        return self.LIBRARY
+
+    def setUp(self):
+        super().setUp()
         if len(os.sched_getaffinity(0)) == 1:
             self.skipTest("needs two CPUs")  # OpenBLAS makes no more threads
 
     def drivers_of_kernels(self, *options):
         """For each path with functions of one precision: its letter, and the Python functions that call OpenBLAS."""
         with mock.patch.dict(os.environ, OPENBLAS_NUM_THREADS="2"):
-            self.profile(PYTHON, SOURCES / "products.py", self.LIBRARY, 30, *options, events=("CPUTIME@f2000",))
+            self.profile(PYTHON, SOURCES / "products.py", self.library(), 30, *options, events=("CPUTIME@f2000",))
         for path in logical_case.walk(self.tree):
             names = [node["name"] for node in path]
             if "<partial call path>" not in names:  # some kernels are written in assembly language
@@ -355,6 +358,16 @@ class BelowOpenBlas(Python):
         found = set((letter, *drivers) for letter, drivers in self.drivers_of_kernels("together"))
         self.assertLessEqual(found, {("s", "single"), ("d", "double"), ("s",), ("d",)})
         self.assertLessEqual({("s", "single"), ("d", "double")}, found)
+
+
+class BelowDirectBlas(BelowOpenBlas):
+    """Its functions call each other directly, as in the wheels of numpy and scipy that PyPI has."""
+
+    def library(self):
+        path = self.directory / "libscipy_openblas64_-56d6093b.so"  # a name as auditwheel makes it
+        subprocess.run(["gcc", "-O1", "-g", "-fno-optimize-sibling-calls", "-shared", "-fPIC", "-pthread", "-o", path,
+                        SOURCES / "direct-blas.c"], check=True)
+        return path
 
 
 class Gil(OfChance, Python):
