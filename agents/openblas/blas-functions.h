@@ -22,8 +22,8 @@ blas_code call_exec_blas, call_exec_blas_async, call_exec_blas_async_wait;
 /* The function that a caller means, by its return address. */
 blas_code *blas_function_for(enum blas_function which, uint64_t caller);
 
-/* What a caller of omp_in_parallel would call without the agent; NULL: nothing. If the caller is OpenBLAS, it is exec_blas
- * or a part that the compiler has split off. */
+/* What a caller of omp_in_parallel would call without the agent; NULL: nothing. If the caller is OpenBLAS, it is
+ * exec_blas or a part that the compiler has split off. */
 parallel_code *blas_in_parallel_for(uint64_t caller, bool *is_openblas);
 
 /* Learns about a module that may be OpenBLAS. */

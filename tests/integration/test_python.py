@@ -342,6 +342,7 @@ class BelowOpenBlas(Python):
                 for letter in {name[0] for name in names if re.match("[sd](gemm|trsm)_(kernel|[io][nt]copy)", name)}:
                     drivers = [name for name in names if name in ("single", "double")]
                     self.assertLessEqual(names.count("exec_blas"), len(drivers), names)
+                    self.assertNotIn("call_exec_blas", names)
                     self.assertTrue(letter == "d" or "exec_blas" in names or not drivers, names)
                     yield letter, drivers
 

@@ -1,5 +1,6 @@
-/* A library whose threads get their work as OpenBLAS's do in PyPI's wheels: its functions call each other directly, not by
- * way of the procedure linkage table, and exec_blas calls omp_in_parallel, if there is one. One thread of its own. */
+/* A library whose threads get their work as OpenBLAS's do in PyPI's wheels: its functions call each other directly,
+ * not by way of the procedure linkage table, and exec_blas calls omp_in_parallel, if there is one. One thread of its
+ * own. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
