@@ -350,9 +350,9 @@ class BelowOpenBlas(Python):
         found = set((letter, *drivers) for letter, drivers in self.drivers_of_kernels())
         self.assertEqual(found, {("s", "single"), ("d", "double")})
         threads = self.view(view="threads")["threads"]
-        self.assertEqual(len(threads), 3)
-        for thread in threads:  # OpenBLAS's has half of the work
-            self.assertGreater(thread["metrics"]["work"], 0.1 * self.tree["metrics"]["work"]["inclusive"])
+        self.assertEqual(len(threads), 7)
+        second = sorted(thread["metrics"]["work"] for thread in threads)[-2]  # the main thread and OpenBLAS's work most
+        self.assertGreater(second, 0.1 * self.tree["metrics"]["work"]["inclusive"])
 
     def test_two_threads_that_call_it_at_once(self):
         """A thread of OpenBLAS does not say for which one it works, but it is below no wrong one."""
