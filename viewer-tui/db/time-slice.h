@@ -9,15 +9,12 @@
 struct time_slice {
     const struct timeline *timeline; /* must outlive it */
     time_ranges ranges;
-    bool is_physical;
     size_t slots[RECORD_METRICS]; /* of the metrics that are paid (metrics_slot); NO_SLOT: the database has none */
     VEC(size_t) kinds;            /* by struct timeline_place's `kind`: slots of kinds of overhead */
-    struct values *profiles;      /* by number: those of thread-profile.h that were needed so far, with an index */
+    uint64_t *positions; /* by place: that of its context in db->values; NO_POSITION: it has none */
     uint32_t n_profiles;
-    uint32_t *node_of; /* by position of values: the node of the file's tree; NULL until it is needed */
-    /* For thread-profile.h, empty between its calls. */
-    struct record_sums sums;
-    uint32_t *number_of;
+    record_sum_list *of_threads; /* by profile: what time_slice_sums has found; not there before */
+    struct record_sums sums;     /* for time_slice_sums, empty between its calls */
 };
 
 #define NO_SLOT SIZE_MAX
@@ -34,8 +31,8 @@ void time_slice_free(struct time_slice *slice); /* NULL allowed */
 /* Whether the thread of a profile has records in that time. */
 bool time_slice_has(const struct time_slice *slice, uint32_t profile);
 
-/* Adds these records. */
-void time_slice_add(const struct time_slice *slice, uint32_t profile, struct record_sums *sums);
+/* The sums of a thread's records. They are found once. */
+const record_sum_list *time_slice_sums(struct time_slice *slice, uint32_t profile);
 
 /* What a sum pays: an amount, in the metric's unit, for a slot. */
 struct slot_payment {
@@ -46,9 +43,5 @@ struct slot_payment {
 /* The payments of a sum: at most RECORD_METRICS + 1. Returns their number. */
 size_t time_slice_payments(const struct time_slice *slice, const struct record_sum *sum,
                            struct slot_payment payments[RECORD_METRICS + 1]);
-
-/* The position of the context of a sum in db->values; NO_POSITION if it has none. `near` is a guess. */
-uint64_t time_slice_position(const struct time_slice *slice, const struct database *db, const struct record_sum *sum,
-                             uint64_t near);
 
 #endif

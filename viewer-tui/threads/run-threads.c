@@ -8,7 +8,7 @@
 #include "viewer-tui/db/time-slice.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/threads/thread-origin.h"
-#include "viewer-tui/threads/thread-profile.h"
+#include "viewer-tui/threads/slice-values.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -88,8 +88,13 @@ static bool add_context(struct thread_reader *reader, struct thread *thread,
 static void read_totals(struct thread_reader *reader, struct thread *thread)
 {
     const struct database *db = reader->db;
+    struct v4_profile profile = database_profile(db, thread->profile);
     struct values values;
-    if (!thread_profile(db, thread->profile, &values) || add_context(reader, thread, &values, 0))
+    if (db->slice) {
+        slice_totals(db, thread->profile, thread->totals);
+        return;
+    }
+    if (!values_map(&values, &db->profile, &profile.values) || add_context(reader, thread, &values, 0))
         return;
     for (uint32_t i = 0; i < db->entries.n; i++) {
         struct v4_entry entry;

@@ -101,29 +101,30 @@ static void make_columns_of_slice(struct summation *summation)
     }
 }
 
-/* Adds what the records of a place pay to its context alone: node-costs.h computes the other scopes. */
-static enum outcome add_up_records(struct summation *summation, const struct time_slice *slice)
+/* Adds what a sum of records pays to its context alone: node-costs.h computes the other scopes. */
+static void add_record_sum(struct summation *summation, const struct time_slice *slice, const struct record_sum *sum)
 {
-    struct record_sums sums = {0};
-    uint64_t near = 0;
+    struct slot_payment payments[RECORD_METRICS + 1];
+    uint64_t position = slice->positions[sum->place];
+    size_t n = position == NO_POSITION ? 0 : time_slice_payments(slice, sum, payments);
+    for (size_t i = 0; i < n; i++)
+        summation->costs->sums[METRIC_SCOPES * payments[i].slot + METRIC_POINT][position] += payments[i].amount;
+    if (n > 0)
+        summation->is_there[position] = true;
+}
+
+static enum outcome add_up_records(struct summation *summation, struct time_slice *slice)
+{
     uint32_t n = database_n_profiles(summation->db);
     make_columns_of_slice(summation);
     progress_begin("adding up records", n);
-    for (uint32_t number = 1; number < n && progress_at(number); number++)
-        if (summation->has_profile[number])
-            time_slice_add(slice, number, &sums);
-    for (size_t i = 0; i < sums.list.n; i++) {
-        uint64_t position = time_slice_position(slice, summation->db, &sums.list.at[i], near);
-        if (position == NO_POSITION)
+    for (uint32_t number = 1; number < n && progress_at(number); number++) {
+        if (!summation->has_profile[number])
             continue;
-        struct slot_payment payments[RECORD_METRICS + 1];
-        size_t n_payments = time_slice_payments(slice, &sums.list.at[i], payments);
-        for (size_t k = 0; k < n_payments; k++)
-            summation->costs->sums[METRIC_SCOPES * payments[k].slot + METRIC_POINT][position] += payments[k].amount;
-        summation->is_there[position] |= n_payments > 0;
-        near = position;
+        const record_sum_list *sums = time_slice_sums(slice, number);
+        for (size_t i = 0; i < sums->n; i++)
+            add_record_sum(summation, slice, &sums->at[i]);
     }
-    record_sums_free(&sums);
     return progress_end();
 }
 

@@ -1,6 +1,6 @@
 #include "viewer-tui/threads/thread-values.h"
 
-#include "viewer-tui/threads/thread-profile.h"
+#include "viewer-tui/threads/slice-values.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -142,13 +142,16 @@ static double sum_in_thread(const struct value_refs *refs, const uint8_t *scopes
 enum outcome thread_values(const struct database *db, struct value_refs *refs, size_t metric, double *by_profile)
 {
     uint32_t n = database_n_profiles(db);
+    if (db->slice)
+        return slice_values(db, refs, metric, by_profile);
     uint8_t *scopes_of = scopes_of_ids(db, metric);
     memset(by_profile, 0, n * sizeof *by_profile);
     sort_by_context(refs);
     progress_begin("adding up threads", n);
     for (uint32_t number = 1; number < n && progress_at(number); number++) {
+        struct v4_profile profile = database_profile(db, number);
         struct values values;
-        if (thread_profile(db, number, &values))
+        if (!profile_is_summary(&profile) && values_map(&values, &db->profile, &profile.values))
             by_profile[number] = sum_in_thread(refs, scopes_of, &values);
     }
     free(scopes_of);
