@@ -138,7 +138,7 @@ class Disassembly(profiling.ProfilingTest):
         self.assertNotEqual(self.procedures(self.database())[1]["hot"]["parts"][0][1], "")
 
     def test_the_page(self):
-        with Viewer(self.database(), width=100, height=40) as terminal:
+        with Viewer(self.database(), width=100, height=60) as terminal:
             terminal.press("3", "/")
             terminal.type("^hot$")
             lines = terminal.press_until("Enter D", "work of hot, its own instructions:")

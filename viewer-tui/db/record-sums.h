@@ -18,11 +18,9 @@ struct record_sum {
     uint64_t n;      /* samples (of a thinned trace records) that end in the piece: of those with one time the first */
 };
 
-typedef VEC(struct record_sum) record_sum_list;
-
 /* A zeroed one is empty. */
 struct record_sums {
-    record_sum_list list;
+    VEC(struct record_sum) list;
     uint32_t *first;    /* by place: 1 + index in the list; 0: none */
     double squares; /* sum of the squares of their amounts: how precise shares are */
 };

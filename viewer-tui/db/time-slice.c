@@ -51,17 +51,6 @@ static size_t slot_named(const struct metrics *metrics, const char *name)
     return NO_SLOT;
 }
 
-static uint64_t *positions_of_places(const struct database *db, const struct timeline *timeline, bool is_physical)
-{
-    uint64_t *positions = mem_alloc((timeline->header.n_places + 1) * sizeof *positions);
-    for (uint64_t i = 0; i < timeline->header.n_places; i++) {
-        const struct timeline_place *place = &timeline->places[i];
-        uint32_t context = is_physical ? place->physical : place->logical;
-        positions[i] = context ? values_position(&db->values, context, 0) : NO_POSITION;
-    }
-    return positions;
-}
-
 struct time_slice *time_slice_new(const struct database *db, const struct timeline *timeline, const time_ranges *ranges,
                                   bool is_physical, const json_t *run)
 {
@@ -70,9 +59,9 @@ struct time_slice *time_slice_new(const struct database *db, const struct timeli
     struct time_slice *slice = mem_alloc(sizeof *slice);
     *slice = (struct time_slice){.timeline = timeline,
                                  .ranges = time_ranges_copy(ranges),
-                                 .positions = positions_of_places(db, timeline, is_physical),
+                                 .is_physical = is_physical,
                                  .n_profiles = database_n_profiles(db)};
-    slice->of_threads = mem_alloc((slice->n_profiles + 1) * sizeof *slice->of_threads);
+    slice->records = mem_alloc((slice->n_profiles + 1) * sizeof *slice->records);
     for (int metric = 0; metric < RECORD_METRICS; metric++)
         slice->slots[metric] = NO_SLOT;
     vec_push(&slice->kinds, NO_SLOT); /* kind 0: none */
@@ -94,9 +83,8 @@ void time_slice_free(struct time_slice *slice)
     if (!slice)
         return;
     for (uint32_t i = 0; i < slice->n_profiles; i++)
-        vec_free(&slice->of_threads[i]);
-    free(slice->of_threads);
-    free(slice->positions);
+        vec_free(&slice->records[i].list);
+    free(slice->records);
     record_sums_free(&slice->sums);
     vec_free(&slice->kinds);
     vec_free(&slice->ranges);
@@ -121,21 +109,25 @@ bool time_slice_has(const struct time_slice *slice, uint32_t profile)
     return false;
 }
 
-const record_sum_list *time_slice_sums(struct time_slice *slice, uint32_t profile)
+void time_slice_add(const struct time_slice *slice, uint32_t profile, struct record_sums *sums)
 {
     const struct timeline_thread *thread = timeline_thread(slice->timeline, profile);
-    record_sum_list *found = &slice->of_threads[profile];
-    struct record_sums *sums = &slice->sums;
-    if (found->at)
-        return found;
     for (size_t i = 0; thread && i < slice->ranges.n; i++)
         record_sums_add(sums, slice->timeline, thread, slice->ranges.at[i]);
-    found->at = mem_alloc((sums->list.n + 1) * sizeof *found->at); /* without records, it is found, too */
-    for (size_t i = 0; i < sums->list.n; i++)
-        found->at[i] = sums->list.at[i];
-    found->n = sums->list.n;
-    record_sums_clear(sums);
-    return found;
+}
+
+const struct record_sum *time_slice_records(struct time_slice *slice, uint32_t profile, size_t *n)
+{
+    struct slice_records *records = &slice->records[profile];
+    if (!records->is_made) {
+        time_slice_add(slice, profile, &slice->sums);
+        for (size_t i = 0; i < slice->sums.list.n; i++)
+            vec_push(&records->list, slice->sums.list.at[i]);
+        record_sums_clear(&slice->sums);
+        records->is_made = true;
+    }
+    *n = records->list.n;
+    return records->list.at;
 }
 
 size_t time_slice_payments(const struct time_slice *slice, const struct record_sum *sum,
@@ -152,4 +144,12 @@ size_t time_slice_payments(const struct time_slice *slice, const struct record_s
         payments[n++] = (struct slot_payment){slice->kinds.at[kind],
                                               timeline_amount(slice->timeline, paid.of[PAYS_OVERHEAD])};
     return n;
+}
+
+uint64_t time_slice_position(const struct time_slice *slice, const struct database *db, const struct record_sum *sum,
+                             uint64_t near)
+{
+    const struct timeline_place *place = &slice->timeline->places[sum->place];
+    uint32_t context = slice->is_physical ? place->physical : place->logical;
+    return context ? values_position(&db->values, context, near) : NO_POSITION;
 }

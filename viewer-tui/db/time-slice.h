@@ -9,12 +9,15 @@
 struct time_slice {
     const struct timeline *timeline; /* must outlive it */
     time_ranges ranges;
+    bool is_physical;
     size_t slots[RECORD_METRICS]; /* of the metrics that are paid (metrics_slot); NO_SLOT: the database has none */
     VEC(size_t) kinds;            /* by struct timeline_place's `kind`: slots of kinds of overhead */
-    uint64_t *positions; /* by place: that of its context in db->values; NO_POSITION: it has none */
+    struct slice_records {
+        VEC(struct record_sum) list;
+        bool is_made;
+    } *records; /* by number of the profile: those of time_slice_records */
     uint32_t n_profiles;
-    record_sum_list *of_threads; /* by profile: what time_slice_sums has found; not there before */
-    struct record_sums sums;     /* for time_slice_sums, empty between its calls */
+    struct record_sums sums; /* empty between its calls */
 };
 
 #define NO_SLOT SIZE_MAX
@@ -31,8 +34,11 @@ void time_slice_free(struct time_slice *slice); /* NULL allowed */
 /* Whether the thread of a profile has records in that time. */
 bool time_slice_has(const struct time_slice *slice, uint32_t profile);
 
-/* The sums of a thread's records. They are found once. */
-const record_sum_list *time_slice_sums(struct time_slice *slice, uint32_t profile);
+/* Adds these records. */
+void time_slice_add(const struct time_slice *slice, uint32_t profile, struct record_sums *sums);
+
+/* The sums of these records, n of them, made on first use. */
+const struct record_sum *time_slice_records(struct time_slice *slice, uint32_t profile, size_t *n);
 
 /* What a sum pays: an amount, in the metric's unit, for a slot. */
 struct slot_payment {
@@ -43,5 +49,9 @@ struct slot_payment {
 /* The payments of a sum: at most RECORD_METRICS + 1. Returns their number. */
 size_t time_slice_payments(const struct time_slice *slice, const struct record_sum *sum,
                            struct slot_payment payments[RECORD_METRICS + 1]);
+
+/* The position of the context of a sum in db->values; NO_POSITION if it has none. `near` is a guess. */
+uint64_t time_slice_position(const struct time_slice *slice, const struct database *db, const struct record_sum *sum,
+                             uint64_t near);
 
 #endif

@@ -101,30 +101,29 @@ static void make_columns_of_slice(struct summation *summation)
     }
 }
 
-/* Adds what a sum of records pays to its context alone: node-costs.h computes the other scopes. */
-static void add_record_sum(struct summation *summation, const struct time_slice *slice, const struct record_sum *sum)
+/* Adds what the records of a place pay to its context alone: node-costs.h computes the other scopes. */
+static enum outcome add_up_records(struct summation *summation, const struct time_slice *slice)
 {
-    struct slot_payment payments[RECORD_METRICS + 1];
-    uint64_t position = slice->positions[sum->place];
-    size_t n = position == NO_POSITION ? 0 : time_slice_payments(slice, sum, payments);
-    for (size_t i = 0; i < n; i++)
-        summation->costs->sums[METRIC_SCOPES * payments[i].slot + METRIC_POINT][position] += payments[i].amount;
-    if (n > 0)
-        summation->is_there[position] = true;
-}
-
-static enum outcome add_up_records(struct summation *summation, struct time_slice *slice)
-{
+    struct record_sums sums = {0};
+    uint64_t near = 0;
     uint32_t n = database_n_profiles(summation->db);
     make_columns_of_slice(summation);
     progress_begin("adding up records", n);
-    for (uint32_t number = 1; number < n && progress_at(number); number++) {
-        if (!summation->has_profile[number])
+    for (uint32_t number = 1; number < n && progress_at(number); number++)
+        if (summation->has_profile[number])
+            time_slice_add(slice, number, &sums);
+    for (size_t i = 0; i < sums.list.n; i++) {
+        uint64_t position = time_slice_position(slice, summation->db, &sums.list.at[i], near);
+        if (position == NO_POSITION)
             continue;
-        const record_sum_list *sums = time_slice_sums(slice, number);
-        for (size_t i = 0; i < sums->n; i++)
-            add_record_sum(summation, slice, &sums->at[i]);
+        struct slot_payment payments[RECORD_METRICS + 1];
+        size_t n_payments = time_slice_payments(slice, &sums.list.at[i], payments);
+        for (size_t k = 0; k < n_payments; k++)
+            summation->costs->sums[METRIC_SCOPES * payments[k].slot + METRIC_POINT][position] += payments[k].amount;
+        summation->is_there[position] |= n_payments > 0;
+        near = position;
     }
+    record_sums_free(&sums);
     return progress_end();
 }
 
@@ -132,11 +131,10 @@ static enum outcome add_up_records(struct summation *summation, struct time_slic
 static struct nodes *nodes_of_threads(const struct summation *summation)
 {
     const struct nodes *all = summation->db->nodes;
-    bool *is_there = mem_alloc(all->n);
+    autofree bool *is_there = mem_alloc(all->n);
     for (uint32_t c = 0; c < all->n; c++)
         is_there[c] = all->position[c] != NOTHING && summation->is_there[all->position[c]];
     struct nodes *nodes = nodes_select(all, is_there);
-    free(is_there);
     return nodes;
 }
 
@@ -163,7 +161,7 @@ enum outcome database_restrict(struct database *db, const struct thread_set *set
         time_slice_free(slice);
         return STOPPED;
     }
-    struct summation *summation = mem_alloc(sizeof *summation);
+    autofree struct summation *summation = mem_alloc(sizeof *summation);
     *summation = (struct summation){.db = db,
                                     .costs = node_costs_new(db),
                                     .values_left = db->profile.size / sizeof(struct v4_metric_value),
@@ -178,6 +176,5 @@ enum outcome database_restrict(struct database *db, const struct thread_set *set
     }
     free(summation->has_profile);
     free(summation->is_there);
-    free(summation);
     return outcome;
 }
