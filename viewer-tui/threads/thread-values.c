@@ -150,9 +150,9 @@ static double sum_in_thread(const struct value_refs *refs, const uint8_t *scopes
  * the same procedure, or for a loop there without the loops in it, or none. */
 static void add_weights(const struct nodes *nodes, uint32_t from, const struct value_ref *ref, int *weights, bool *is_in)
 {
-    bool omits_loops = ref->scope == METRIC_LEX_AWARE && nodes->kind[from] == KIND_LOOP;
     for (uint32_t node = from; node < nodes->end[from]; node++) {
-        bool is_lexical = is_lexical_kind(nodes->kind[node]) && !(omits_loops && nodes->kind[node] == KIND_LOOP);
+        bool is_lexical = is_lexical_kind(nodes->kind[node]) &&
+                          !(ref->scope == METRIC_LEX_AWARE && nodes->kind[node] == KIND_LOOP);
         bool is_part = ref->scope == METRIC_EXECUTION || (ref->scope != METRIC_POINT && is_lexical);
         is_in[node] = node == from || (is_part && is_in[nodes->parent[node]]);
         weights[node] += !is_in[node] ? 0 : ref->is_subtracted ? -1 : 1;
