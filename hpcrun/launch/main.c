@@ -6,7 +6,7 @@
 #include "hpcrun/launch/kernel-option.h"
 #include "hpcrun/launch/llvm-openmp.h"
 #include "hpcrun/launch/measurement-directory.h"
-#include "hpcrun/launch/named-processes.h"
+#include "hpcrun/launch/running-processes.h"
 #include "hpcrun/launch/options.h"
 #include "hpcrun/launch/outside-launch.h"
 #include "hpcrun/launch/set-runner.h"
@@ -268,6 +268,8 @@ int main(int count, char **arguments)
         return events_list(options.list_all_events);
     if (options.name)
         options.pids = named_processes(options.name);
+    else if (options.pids && strcmp(options.pids, OUTSIDE_ALL) != 0)
+        options.descendants = descendants(options.pids);
     if (!options.command && !options.pids)
         diag_usage("no command");
     replace_actions(&launch);

@@ -72,13 +72,14 @@ static bool begin_running(struct traced *given)
     return is_there;
 }
 
-/* Returns 0, or a negative errno. */
-static int begin_given(int pid)
+/* `is_awaited`: the measurement does not end before the process. Returns 0, or a negative errno. */
+static int begin_given(int pid, bool is_awaited)
 {
     struct traced *given = traced_add(pid, sys_clock(CLOCK_MONOTONIC));
     if (!given)
         return -ENOMEM;
-    traced_give(given);
+    if (is_awaited)
+        traced_give(given);
     given->watched = process_end_watch(pid);
     bool is_there = given->watched >= 0 && (first.work->command || begin_running(given));
     int error = is_there ? 0 : given->watched < 0 ? given->watched : -ESRCH;
@@ -87,13 +88,14 @@ static int begin_given(int pid)
     return error;
 }
 
-/* Since they were opened, processes may have ended. Of those of --name, one that has not is enough. */
+/* Since they were opened, processes may have ended. Descendants may; of those of --name, one that has not is enough. */
 static bool begin_all_given(void)
 {
+    size_t asked = first.given.asked;
     for (size_t i = 0; i < first.given.count; i++) {
-        int error = begin_given(first.given.pids[i]);
+        int error = begin_given(first.given.pids[i], i < asked || asked == 0);
         bool is_last = i + 1 == first.given.count;
-        if (error == 0 || (first.given.is_named && (!is_last || traced_running() > 0)))
+        if (error == 0 || (i >= asked && (!is_last || traced_running() > 0)))
             continue;
         diag_error(NULL, "process %d: %s", first.given.pids[i], error == -ESRCH ? "it has ended" : strerror(-error));
         return false;

@@ -1,10 +1,10 @@
 /* hpcrun-outside: measures processes that libhpcrun.so is not loaded into. hpcrun, the launcher, executes
  * it with the environment of a preloaded run (config/run-config.h):
  *
- *     hpcrun-outside PERSONALITY SECONDS:BYTES [named:]PID,...       given-processes.h
+ *     hpcrun-outside PERSONALITY SECONDS:BYTES PROCESSES             given-processes.h
  *     hpcrun-outside PERSONALITY SECONDS:BYTES run FILE COMMAND [ARGUMENT...]
  *     hpcrun-outside PERSONALITY SECONDS:BYTES all
- *     hpcrun-outside check all|[[named:]PID,...]    only whether it may; prints why not
+ *     hpcrun-outside check all|[PROCESSES]          only whether it may; prints why not
  *
  * PERSONALITY is that of the command, as a number (personality(2)). This program has another one, so that
  * the kernel puts its libraries at addresses where a measured process has nothing (module-image.h).
@@ -214,7 +214,7 @@ static int measure_command(const char *file, char **command)
     close(go[0]);
     ignore(SIGINT); /* the terminal sends these to the command, too */
     ignore(SIGQUIT);
-    pid_t reader = start_reader(&(struct outside_work){.given = {.pids = &child, .count = 1},
+    pid_t reader = start_reader(&(struct outside_work){.given = {.pids = &child, .count = 1, .asked = 1},
                                                        .command = command,
                                                        .gains_rights = gives_rights(file),
                                                        .go = go[1],

@@ -59,8 +59,7 @@ class MinicilkTest(unittest.TestCase):
 
 
 class Programs(MinicilkTest):
-    SIZES = {"fib": 24, "nqueens": 10, "cilksort": 100000, "matmul": 150, "heat": 100, "cholesky": 200,
-             "quicksort": 20000}
+    SIZES = {"fib": 24, "nqueens": 10, "cilksort": 100000, "cholesky": 200, "quicksort": 20000}
 
     def test_results(self):
         """Each checks its own result."""
@@ -72,8 +71,8 @@ class Programs(MinicilkTest):
                                      f"{name} {size}: ok ({workers} workers)\n")
 
     def test_small_sizes(self):
-        for name, sizes in {"nqueens": (1, 2, 9), "cilksort": (1, 2, 2049), "matmul": (1, 33),
-                            "heat": (3, 4), "cholesky": (1, 8, 9, 17), "quicksort": (1, 2, 65)}.items():
+        for name, sizes in {"nqueens": (1, 2, 9), "cilksort": (1, 2, 2049),
+                            "cholesky": (1, 8, 9, 17), "quicksort": (1, 2, 65)}.items():
             for size in sizes:
                 with self.subTest(name, size=size):
                     self.assertIn(": ok", self.ok(PROGRAMS / name, "-w", 3, size))
@@ -133,7 +132,7 @@ class Stress(OfChance, MinicilkTest):
         for variant, workers in (("plain", 3), ("chaos", 4)):
             with self.subTest(variant):
                 for evidence in self.looks():
-                    found = numbers(self.ok(VARIANTS / f"steps-{variant}", workers, 12000))
+                    found = numbers(self.ok(VARIANTS / f"steps-{variant}", workers, 4000))
                     self.assertEqual(found["wrong"], 0)
                     for what in ("bodies", "runtime", "scheduler", "stolen", "callers"):
                         evidence.enough(f"steps in {what}", found[what], 1)

@@ -156,7 +156,7 @@ class ResultsOfClang(Results):
 class States(OpenMp):
     """A thread works for the agent if it is in a body, and else waits: at each of some hundred instants at which nothing
     moves, so that the program knows what is right."""
-    THREADS = (2, 4, 8)
+    THREADS = (2, 8)
     PHASES = 24
     SCALE = 8
 

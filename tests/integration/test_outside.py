@@ -285,6 +285,19 @@ class Children(OfChance, OutsideTest):
         self.assertEqual(tool.wait(), 0, tool.stderr.read())
         self.check_children(self.images_of(where), process.pid, binary, printed)
 
+    def test_descendants_that_run_already(self):
+        """As long as the process runs: the oldest one runs on."""
+        process = self.start("sh", "-c", "sh -c 'sleep 1000 & echo ready; echo $!; wait' & read go; echo $!")
+        sleeper = int(process.stdout.readline())
+        self.addCleanup(os.kill, sleeper, signal.SIGTERM)
+        tool, where = self.attach(process)
+        profiling.wait_until(lambda: any(" %d " % sleeper in path.read_text() for path in where.glob("*.processes")),
+                             "the sleeper's measurement")
+        print("go", file=process.stdin, flush=True)
+        shell = int(process.stdout.readline())
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        self.assertEqual({image.pid for image in self.images_of(where)}, {process.pid, shell, sleeper})
+
     def test_processes_without_samples(self):
         """They have no files; their CPU time is known."""
         done, (image,) = self.measure("sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done", options=["--outside"],

@@ -63,7 +63,7 @@ class TruthCase(OfChance, profiling.ProfilingTest):
 
 
 class Truth(TruthCase):
-    SECONDS = 2
+    SECONDS = 1.2
 
     def look(self, compiler, level, **how):
         self.profile_program("truth", self.SECONDS, compiler, level, **how)
@@ -147,7 +147,7 @@ class OverheadTruth(TruthCase):
     KINDS = {"spawn": 20, "sync": 10, "steal": 6, "other": 4}
 
     def look(self, compiler, level):
-        self.profile_program("kinds", 2, compiler, level)
+        self.profile_program("kinds", 1.2, compiler, level)
         names = ["work", "overhead", *("overhead:" + kind for kind in self.KINDS)]
         found = self.view("flat", "--metrics", ",".join(names))["root"]["metrics"]
         found = {name: cost["inclusive"] for name, cost in found.items()}

@@ -227,8 +227,8 @@ static void add_shared(struct balance *balance, const struct balanced *of, struc
     struct shared_work work = {
         .place = shared->place, .is_construct = shared->is_construct, .is_of_library = shared->is_of_library};
     work.is_static_loop = work.is_construct && work.place.is_loop && strncmp(name, "parallel @", 10) == 0;
-    part_list list = {0};
-    double *by_profile = time_by_profile(of->view, &shared->refs, of->time);
+    autofree part_list list = {0};
+    autofree double *by_profile = time_by_profile(of->view, &shared->refs, of->time);
     for (size_t i = 0; by_profile && i < process->threads.n; i++) {
         const struct process_thread *thread = &process->threads.at[i];
         if (thread->profile < database_n_profiles(of->view->db) &&
@@ -240,8 +240,6 @@ static void add_shared(struct balance *balance, const struct balanced *of, struc
         find_excess(&work, of->increment, work.is_construct ? 0 : waited_itself(process, &work));
         vec_push(&balance->list, work);
     }
-    free(by_profile);
-    vec_free(&list);
 }
 
 static struct balance balance_of_threads(const struct balanced *of)
@@ -329,9 +327,9 @@ static struct rank_balance balance_of_ranks(const struct balanced *of)
 {
     part_list list = {0};
     struct rank_balance ranks = {0};
-    struct value_refs refs = {0};
+    autofree struct value_refs refs = {0};
     view_value_refs(of->view, 0, INCLUSIVE, &refs);
-    double *values = time_by_profile(of->view, &refs, of->time);
+    autofree double *values = time_by_profile(of->view, &refs, of->time);
     struct rank_work work = {of->view->db, values};
     json_each (process, json_object_get(of->run, "processes")) {
         struct part part = {.number = (long)run_rank(process), .process = process};
@@ -349,8 +347,6 @@ static struct rank_balance balance_of_ranks(const struct balanced *of)
         ranks.excess = n ? (ranks.parts.most - ranks.parts.mean) / (double)n : 0;
     }
     vec_free(&list);
-    free(values);
-    vec_free(&refs.list);
     return ranks;
 }
 

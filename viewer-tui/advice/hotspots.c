@@ -11,7 +11,6 @@
 /* A callee of a hotspot and its cost, while places are grouped. */
 struct callee_cost {
     uint32_t hotspot, callee, module;
-    bool is_system_call;
     double cost;
 };
 
@@ -50,8 +49,7 @@ struct hotspot hotspot_of_place(const struct database *db, const struct time_pla
     hotspot.at = known_line(db, place->at, place->procedure);
     hotspot.callee = place->callee;
     hotspot.callee_module = place->callee_module;
-    hotspot.is_system_call = place->is_system_call;
-    hotspot.cost = hotspot.callee_cost = place->seconds;
+    hotspot.cost = place->seconds;
     return hotspot;
 }
 
@@ -70,7 +68,7 @@ hotspot_list hotspots_of(const struct database *db, const struct time_places *pl
 {
     hotspot_list list = {0};
     struct idmap numbers = {0}, callee_numbers = {0};
-    VEC(struct callee_cost) callees = {0};
+    autofree VEC(struct callee_cost) callees = {0};
     for (size_t i = 0; i < places->list.n; i++) {
         const struct time_place *place = &places->list.at[i];
         struct hotspot new = hotspot_of(db, place, by_loop);
@@ -81,8 +79,7 @@ hotspot_list hotspots_of(const struct database *db, const struct time_places *pl
         list.at[number].cost += place->seconds;
         uint32_t callee = idmap_number(&callee_numbers, number, place->callee, (uint32_t)callees.n);
         if (callee == callees.n)
-            vec_push(&callees,
-                     (struct callee_cost){number, place->callee, place->callee_module, place->is_system_call, 0});
+            vec_push(&callees, (struct callee_cost){number, place->callee, place->callee_module, 0});
         callees.at[callee].cost += place->seconds;
     }
     for (size_t i = 0; i < callees.n; i++) {
@@ -92,10 +89,7 @@ hotspot_list hotspots_of(const struct database *db, const struct time_places *pl
             continue;
         hotspot->callee = callee->callee;
         hotspot->callee_module = callee->module;
-        hotspot->callee_cost = callee->cost;
-        hotspot->is_system_call = callee->is_system_call;
     }
-    vec_free(&callees);
     idmap_free(&numbers);
     idmap_free(&callee_numbers);
     vec_sort(&list, compare);
@@ -144,11 +138,10 @@ hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool b
 
 struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
 {
-    hotspot_list all = hotspots_all(view, row, metric, true);
+    autofree hotspot_list all = hotspots_all(view, row, metric, true);
     struct hotspots chosen = {0};
     for (; chosen.n < MOST_HOTSPOTS && chosen.n < all.n; chosen.n++)
         chosen.at[chosen.n] = all.at[chosen.n];
-    vec_free(&all);
     return chosen;
 }
 

@@ -112,7 +112,7 @@ static struct costs_of_change costs_in(struct view *view, size_t metric, const c
                                        uint32_t id)
 {
     struct costs_of_change costs = {.all = view_total(view, metric)};
-    hotspot_list all = hotspots_all(view, 0, metric, false);
+    autofree hotspot_list all = hotspots_all(view, 0, metric, false);
     for (size_t i = 0; i < all.n; i++) {
         uint32_t procedure = all.at[i].procedure;
         if (name ? is_called(view, procedure, name) : procedure == id)
@@ -120,7 +120,6 @@ static struct costs_of_change costs_in(struct view *view, size_t metric, const c
         if (is_called(view, procedure, DATABASE_SERIAL_CODE))
             costs.serial += all.at[i].cost;
     }
-    vec_free(&all);
     return costs;
 }
 
@@ -139,12 +138,11 @@ bool what_if_costs(struct view *view, const struct work_span *of, const char *na
 void what_if_list_procedures(struct view *view, const struct work_span *of, struct text *names)
 {
     char buffer[NAME_SIZE];
-    hotspot_list all = hotspots_all(view, 0, of->work_metric, false);
+    autofree hotspot_list all = hotspots_all(view, 0, of->work_metric, false);
     for (size_t i = 0; i < all.n && i < MOST_NAMES; i++) {
         text_add(names, i ? ", " : "");
         text_add_clean(names, database_procedure_name(view->db, all.at[i].procedure, buffer),
                        false);
     }
     text_add(names, all.n > MOST_NAMES ? ", ..." : "");
-    vec_free(&all);
 }

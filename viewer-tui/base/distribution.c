@@ -21,13 +21,12 @@ struct distribution distribution_of(const double *values, size_t n)
     struct distribution distribution = {0};
     if (n == 0)
         return distribution;
-    double *sorted = mem_alloc(n * sizeof *sorted);
+    autofree double *sorted = mem_alloc(n * sizeof *sorted);
     memcpy(sorted, values, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, compare);
     distribution.min = sorted[0];
     distribution.max = sorted[n - 1];
     distribution.median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
-    free(sorted);
     for (size_t i = 0; i < n; i++)
         distribution.sum += values[i];
     distribution.mean = distribution.sum / (double)n;
@@ -53,7 +52,7 @@ struct median_interval median_interval_of(const double *values, size_t n)
 {
     if (n == 0)
         return (struct median_interval){NAN, NAN, NAN, NAN};
-    double *sorted = mem_alloc(n * sizeof *sorted);
+    autofree double *sorted = mem_alloc(n * sizeof *sorted);
     memcpy(sorted, values, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, compare);
     size_t left_out = 0; /* values below the interval, and as many above */
@@ -61,7 +60,6 @@ struct median_interval median_interval_of(const double *values, size_t n)
         left_out++;
     struct median_interval interval = {(sorted[(n - 1) / 2] + sorted[n / 2]) / 2, sorted[left_out],
                                        sorted[n - 1 - left_out], 1 - 2 * tail_below(left_out, n)};
-    free(sorted);
     return interval;
 }
 

@@ -30,9 +30,8 @@ static void split(struct file_lines *file, size_t size)
 bool file_lines_read(struct file_lines *lines, const char *path)
 {
     size_t size = 0;
-    char *cause = NULL;
+    autofree char *cause = NULL;
     *lines = (struct file_lines){.bytes = input_read(path, LARGEST_FILE, &size, &cause)};
-    free(cause);
     if (lines->bytes)
         split(lines, size);
     return lines->bytes != NULL;

@@ -46,11 +46,10 @@ char *package_of(const char *path)
         size_t length = strlen(entry->d_name), suffix = strlen(SUFFIX);
         if (length <= suffix || strcmp(entry->d_name + length - suffix, SUFFIX) != 0)
             continue;
-        char *list = mem_printf("%s/%s", LISTS, entry->d_name);
+        autofree char *list = mem_printf("%s/%s", LISTS, entry->d_name);
         size_t name = strcspn(entry->d_name, ":");
         if (has_file(list, path))
             found = mem_strndup(entry->d_name, name < length ? name : length - suffix);
-        free(list);
     }
     if (directory)
         closedir(directory);

@@ -140,7 +140,7 @@ bool session_define_now(struct session *session, enum projection projection, con
 
 void session_undefine(struct session *session, const char *name)
 {
-    char *given_up = mem_strdup(name);
+    autofree char *given_up = mem_strdup(name);
     for (int p = 0; p < PROJECTIONS; p++) {
         struct metrics *metrics = metrics_of(session, p);
         size_t metric = metrics ? metrics_find(metrics, given_up) : 0;
@@ -157,7 +157,6 @@ void session_undefine(struct session *session, const char *name)
         session->definitions.n = kept;
         derived_give_up(metrics, metric);
     }
-    free(given_up);
 }
 
 void session_show(struct session *session, enum metric_set set)

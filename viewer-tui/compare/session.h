@@ -2,7 +2,7 @@
  * each run the session has the databases of both projections.
  *
  * This is what a session consists of and what the user chose for all its views. session-databases.h opens databases,
- * session-views.h makes views, session-restriction.h restricts values to threads and to a piece of time, and
+ * session-databases.h makes views, session-restriction.h restricts values to threads and to a piece of time, and
  * session-titles.h has the words for all that. */
 #ifndef VIEWER_SESSION_H
 #define VIEWER_SESSION_H
@@ -12,7 +12,7 @@
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/record-sums.h"
-#include "viewer-tui/db/run-times.h"
+#include "viewer-tui/db/run.h"
 #include "viewer-tui/threads/asked-range.h"
 #include "viewer-tui/threads/thread-set.h"
 #include "viewer-tui/tree/view.h"

@@ -173,20 +173,18 @@ static void add_from(struct folding *folding, uint32_t node)
 static void omit_empty(struct folding *folding)
 {
     const struct metrics *metrics = &folding->db->metrics;
-    bool *has_costs = mem_alloc(folding->nodes.n);
+    autofree bool *has_costs = mem_alloc(folding->nodes.n);
     for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++) {
         bool has_values = metrics->at[m].source == METRIC_FROM_FILE && metric_is_measured(&metrics->at[m]);
-        double *own = has_values ? node_own_costs(folding->db, m) : NULL;
+        autofree double *own = has_values ? node_own_costs(folding->db, m) : NULL;
         for (uint32_t c = 0; own && c < folding->file->n; c++)
             has_costs[folding->node_of[c]] |= own[c] != 0;
-        free(own);
     }
     for (size_t i = folding->nodes.n; i-- > 1;) {
         struct folded_node *node = &folding->nodes.at[i];
         has_costs[node->parent] |= has_costs[i];
         node->is_omitted = !has_costs[i] && node->parent != 0;
     }
-    free(has_costs);
 }
 
 /* The folded node that comes after another in preorder; 0 after the last. */
@@ -227,7 +225,7 @@ static void sort_terms(const struct folding *folding, struct fold *fold)
     uint32_t n = fold->nodes->n;
     fold->terms = mem_alloc((folding->terms.n + 1) * sizeof *fold->terms);
     fold->first_term = mem_alloc((n + 2) * sizeof *fold->first_term);
-    uint32_t *next = mem_alloc((n + 1) * sizeof *next);
+    autofree uint32_t *next = mem_alloc((n + 1) * sizeof *next);
     for (size_t i = 0; i < folding->terms.n; i++) {
         uint32_t number = folding->nodes.at[folding->terms.at[i].node].number;
         if (number != NOTHING)
@@ -242,7 +240,6 @@ static void sort_terms(const struct folding *folding, struct fold *fold)
         if (number != NOTHING)
             fold->terms[next[number]++] = folding->terms.at[i].term;
     }
-    free(next);
 }
 
 void fold_nodes(struct database *db, struct fold_choice choice)

@@ -92,12 +92,10 @@ static json_t *read_document(const char *folder)
     static const char *const names[] = {DATABASE_INSTRUCTIONS_FILE, "instructions.json"};
     json_t *document = NULL;
     for (size_t i = 0; !document && i < sizeof names / sizeof *names; i++) {
-        char *path = mem_printf("%s/%s", folder, names[i]);
+        autofree char *path = mem_printf("%s/%s", folder, names[i]);
         size_t size;
-        char *text = gzip_read(path, MOST_BYTES, &size);
+        autofree char *text = gzip_read(path, MOST_BYTES, &size);
         document = text ? json_loadb(text, size, 0, NULL) : NULL;
-        free(text);
-        free(path);
     }
     return document;
 }

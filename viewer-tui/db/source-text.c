@@ -110,12 +110,11 @@ const char *source_line(const struct source *source, uint32_t line)
 void sources_free(struct sources *sources)
 {
     for (size_t i = 0; i < sources->list.n; i++) {
-        struct source *source = sources->list.at[i];
+        autofree struct source *source = sources->list.at[i];
         free(source->path);
         free(source->bytes);
         free(source->lines);
         free(source->states);
-        free(source);
     }
     vec_free(&sources->list);
     idmap_free(&sources->numbers);

@@ -102,7 +102,7 @@ static void find_event(struct timeline *timeline, const json_t *run)
 struct timeline *timeline_open(const char *folder, const json_t *run)
 {
     struct stat status;
-    char *unreadable = NULL;
+    autofree char *unreadable = NULL;
     struct timeline *timeline = mem_alloc(sizeof *timeline);
     struct v4_map *map = &timeline->map;
     map->path = mem_printf("%s/%s", folder, TIMELINE_FILE);
@@ -117,7 +117,6 @@ struct timeline *timeline_open(const char *folder, const json_t *run)
     if (cause && !is_missing)
         problem_found(map->path, "%s", cause);
     bool is_sound = !cause;
-    free(unreadable);
     if (is_sound) {
         find_event(timeline, run);
         take_end_of_processes(timeline, run);

@@ -129,9 +129,8 @@ static const char *find_path(struct critical_path *path, struct session *session
     chain_processes_free(&processes);
     if (run->ranges.n)
         cut_to(&path->pieces, &run->ranges);
-    uint32_t *procedures = own_procedures(path->db, path->timeline);
+    autofree uint32_t *procedures = own_procedures(path->db, path->timeline);
     path->times = chain_times_find(path->timeline, &path->pieces, procedures, database_n_procedures(path->db));
-    free(procedures);
     return path->pieces.n ? NULL : "the critical path does not reach into this piece of time";
 }
 
@@ -257,13 +256,10 @@ static void write_path(struct critical_path *path, const struct session *session
                                path->lines.n, NULL};
     writer_open(&writer, options->format, options->width, out);
     writer_head(&writer, session, path->db, "critical-path", LOGICAL);
-    if (options->format == FORMAT_JSON) {
-        json_put_integer(&writer.json, "pid", (int64_t)run_number(path->last->process, "pid"));
-        json_put_number(&writer.json, "seconds", path->seconds);
-        json_put_integer(&writer.json, "pieces", (int64_t)path->pieces.n);
-        json_put_integer(&writer.json, "unknown_waits", (int64_t)path->times.n_unknown);
-        json_put_number(&writer.json, "known", path->known);
-    }
+    if (options->format == FORMAT_JSON)
+        json_print(&writer.json, "pid:%jd seconds:%g pieces:%zu unknown_waits:%jd known:%g",
+                   (intmax_t)run_number(path->last->process, "pid"), path->seconds, path->pieces.n,
+                   (intmax_t)path->times.n_unknown, path->known);
     if (options->format == FORMAT_TEXT)
         write_text(path, session, &writer, &table);
     else

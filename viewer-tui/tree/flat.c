@@ -241,7 +241,7 @@ static void list_children(struct flat *flat)
     uint32_t n = (uint32_t)flat->scopes.n;
     flat->children = mem_alloc((n + 1) * sizeof *flat->children);
     flat->first_child = mem_alloc((n + 2) * sizeof *flat->first_child);
-    uint32_t *ends = mem_alloc((n + 1) * sizeof *ends); /* first counts, then ends */
+    autofree uint32_t *ends = mem_alloc((n + 1) * sizeof *ends); /* first counts, then ends */
     for (uint32_t s = 0; s < n; s++) {
         uint32_t parent = flat->scopes.at[s].parent;
         ends[parent == NOTHING ? n : parent]++;
@@ -254,7 +254,6 @@ static void list_children(struct flat *flat)
         uint32_t parent = flat->scopes.at[s].parent;
         flat->children[ends[parent == NOTHING ? n : parent]++] = s;
     }
-    free(ends);
 }
 
 static uint32_t *nothings(size_t n)
@@ -282,13 +281,12 @@ static enum outcome flat_open(struct view *view)
 
 static void flat_close(struct view *view)
 {
-    struct flat *flat = view->state;
+    autofree struct flat *flat = view->state;
     vec_free(&flat->scopes);
     free(flat->costs);
     free(flat->scope_of);
     free(flat->children);
     free(flat->first_child);
-    free(flat);
 }
 
 static enum outcome flat_expand(struct view *view, uint32_t number)
@@ -321,8 +319,8 @@ static enum outcome flat_nodes(struct view *view, const uint32_t *rows, size_t n
                                struct node_refs *refs)
 {
     struct flat *flat = view->state;
-    uint32_t *number_of = nothings(flat->scopes.n + 1);
-    bool *concerns = mem_alloc(flat->scopes.n + 1);
+    autofree uint32_t *number_of = nothings(flat->scopes.n + 1);
+    autofree bool *concerns = mem_alloc(flat->scopes.n + 1);
     struct making making = {
         .view = view, .flat = flat, .number_of = number_of, .concerns = concerns, .wanted = part, .refs = refs};
     for (uint32_t i = 0; i < n; i++) {
@@ -335,8 +333,6 @@ static enum outcome flat_nodes(struct view *view, const uint32_t *rows, size_t n
         concerns[s] = number_of[s] != NOTHING || (parent != NOTHING && concerns[parent]);
     }
     enum outcome outcome = n == 1 && rows[0] == 0 ? DONE : pass_over_nodes(&making);
-    free(number_of);
-    free(concerns);
     return outcome;
 }
 

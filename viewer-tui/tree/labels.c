@@ -37,10 +37,15 @@ static const char *stem(const struct view *view, const struct row *row, char buf
 /* Screen columns of a name that a sentence has whole. */
 #define SENTENCE_NAME 40
 
+void label_name_in_sentence(const char *name, struct text *out)
+{
+    shorten_name(name, SENTENCE_NAME, true, out);
+}
+
 void label_in_sentence(const struct database *db, uint32_t procedure, struct text *out)
 {
     char buffer[NAME_SIZE];
-    shorten_name(database_procedure_name(db, procedure, buffer), SENTENCE_NAME, true, out);
+    label_name_in_sentence(database_procedure_name(db, procedure, buffer), out);
 }
 
 void label_file_line(const struct database *db, uint32_t file, uint32_t line, struct text *out)
@@ -204,10 +209,9 @@ static bool has_call_site(const struct row *row)
 static void add_file_line(const struct view *view, uint32_t file, uint32_t line, bool ascii,
                           struct text *out)
 {
-    struct text place = {0};
+    autofree struct text place = {0};
     label_file_line(view->db, file, line, &place);
     text_add_clean(out, text_string(&place), ascii);
-    vec_free(&place);
 }
 
 void describe_call(const struct view *view, uint32_t number, bool ascii, struct text *out)
@@ -244,25 +248,22 @@ void describe_bare_name(const struct view *view, uint32_t number, bool ascii, si
 {
     view = view_origin(view, &number);
     enum scope_kind kind = view_row(view, number)->kind;
-    struct text name = {0};
-    char *raw = label_copy(view, number);
+    autofree struct text name = {0};
+    autofree char *raw = label_copy(view, number);
     text_add_clean(&name, raw, ascii);
     if (kind == KIND_MODULE || kind == KIND_FILE)
         shorten_path(text_string(&name), columns, ascii, out);
     else
         shorten_name(text_string(&name), columns, ascii, out);
-    free(raw);
-    vec_free(&name);
 }
 
 void describe_short_name(const struct view *view, uint32_t number, bool ascii, size_t columns,
                          struct text *out)
 {
-    struct text mark = {0};
+    autofree struct text mark = {0};
     describe_mark(view, number, &mark);
     text_add(out, text_string(&mark));
     describe_bare_name(view, number, ascii, columns > mark.n ? columns - mark.n : 0, out);
-    vec_free(&mark);
 }
 
 void describe_name(const struct view *view, uint32_t number, bool ascii, struct text *out)

@@ -25,6 +25,7 @@ void label_name(const struct view *view, uint32_t row, struct text *out);
 /* Appends a procedure's name as a sentence has it: a long one without the arguments of templates and
  * functions ("std::map<...>::find(...)"). */
 void label_in_sentence(const struct database *db, uint32_t procedure, struct text *out);
+void label_name_in_sentence(const char *name, struct text *out);
 
 /* Appends "FILE:LINE" without folders; "FILE" if the line is 0; "MODULE+0xOFFSET" for a point;
  * "<unknown file>" for NOTHING. */

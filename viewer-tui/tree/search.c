@@ -25,7 +25,7 @@ static bool descend(const struct search *search, struct cursor *cursor)
 /* Goes from the root to a row. */
 static void go_to(const struct search *search, struct cursor *cursor, uint32_t row)
 {
-    row_list path = {0};
+    autofree row_list path = {0};
     for (; row != search->root; row = filtered_parent(search->filtered, row, search->root))
         vec_push(&path, row);
     while (path.n && descend(search, cursor)) {
@@ -35,7 +35,6 @@ static void go_to(const struct search *search, struct cursor *cursor, uint32_t r
         while (level->at + 1 < level->n && cursor_row(cursor) != row)
             level->at++;
     }
-    vec_free(&path);
 }
 
 /* Goes to the next row in the direction of the search: from the last one to the root, or backwards from the root to the

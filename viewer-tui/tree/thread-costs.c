@@ -68,7 +68,7 @@ static const char *obstacle(const struct database *db, const struct value_refs *
 static double *read_metric(struct cost_reader *reader, size_t metric, enum cost_part part)
 {
     struct view *view = reader->costs->view;
-    struct value_refs refs = {0};
+    autofree struct value_refs refs = {0};
     double *values = mem_alloc((database_n_profiles(view->db) + 1) * sizeof *values);
     enum outcome outcome = view_value_refs(view, reader->costs->row, part, &refs);
     const char *why = obstacle(view->db, &refs, metric);
@@ -77,7 +77,6 @@ static double *read_metric(struct cost_reader *reader, size_t metric, enum cost_
     if (outcome != DONE)
         reader->outcome = STOPPED;
     reader->why = why ? why : reader->why;
-    vec_free(&refs.list);
     return values;
 }
 
@@ -108,13 +107,12 @@ static void read_values(struct cost_reader *reader, size_t metric, enum cost_par
 /* The distribution of the defined values. */
 static struct distribution distribution_of_defined(const double *values, size_t n)
 {
-    double *defined = mem_alloc((n + 1) * sizeof *defined);
+    autofree double *defined = mem_alloc((n + 1) * sizeof *defined);
     size_t n_defined = 0;
     for (size_t i = 0; i < n; i++)
         if (!isnan(values[i]))
             defined[n_defined++] = values[i];
     struct distribution distribution = distribution_of(defined, n_defined);
-    free(defined);
     return distribution;
 }
 
@@ -122,7 +120,7 @@ enum outcome thread_costs_read(struct thread_costs *costs, size_t metric, enum c
 {
     size_t n = costs->threads.list.n, n_columns = 2 * costs->view->n_metrics;
     struct cost_reader reader = {.costs = costs, .known = mem_alloc((n_columns + 1) * sizeof *reader.known)};
-    double *values = mem_alloc((n + 1) * sizeof *values);
+    autofree double *values = mem_alloc((n + 1) * sizeof *values);
     read_values(&reader, metric, part, values);
     if (reader.outcome == DONE) {
         memcpy(costs->values, values, n * sizeof *values);
@@ -134,7 +132,6 @@ enum outcome thread_costs_read(struct thread_costs *costs, size_t metric, enum c
     for (size_t i = 0; i < n_columns; i++)
         free(reader.known[i]);
     free(reader.known);
-    free(values);
     return reader.outcome;
 }
 

@@ -63,7 +63,7 @@ void tui_draw_heads(const struct tui *tui, struct area area)
     const struct columns *columns = &tui->shown_columns;
     const struct sorting *sorting = &view->sorting;
     const char *mark = tui->ascii ? (sorting->is_reversed ? "^" : "v") : (sorting->is_reversed ? "▲" : "▼");
-    struct text text = {0};
+    autofree struct text text = {0};
     int at = area.column;
     screen_fill(area.line + 1, area.column, area.width, STYLE_HEAD);
     for (size_t i = 0; i < columns->n; i++, at += PART_WIDTH) {
@@ -84,7 +84,6 @@ void tui_draw_heads(const struct tui *tui, struct area area)
     }
     screen_print((struct area){area.line + 1, at, 1, area.column + area.width - at}, STYLE_HEAD, "  scope %s",
                  sorting->by_name ? mark : "");
-    vec_free(&text);
 }
 
 struct sorting tui_sorting_at(const struct tui *tui, int column)

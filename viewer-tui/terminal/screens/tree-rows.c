@@ -1,7 +1,6 @@
 /* The rows of the tree: costs on the left, names on the right. */
 #include "viewer-tui/terminal/screens/main-screen.h"
 
-#include "viewer-tui/table/row-line.h"
 #include "viewer-tui/tree/labels.h"
 
 #define INDENT       2
@@ -25,7 +24,7 @@ static void make_line(const struct tui *tui, const struct pane *pane, uint32_t r
 {
     static const struct columns none;
     const struct start_chain *chain = pane_folded_chain(pane, row);
-    struct text hidden = {0};
+    autofree struct text hidden = {0};
     if (chain && view_row(pane->view, chain->first)->kind == KIND_ROOT)
         describe_name(pane->view, chain->first, tui->ascii, &hidden);
     else if (chain)
@@ -33,7 +32,6 @@ static void make_line(const struct tui *tui, const struct pane *pane, uint32_t r
     text_add(&hidden, " > ... > ");
     row_line_make(line, &tui->cells, pane->view, row, columns ? columns : &none, 0,
                   &(struct row_label){marker(tui, pane, row), chain ? text_string(&hidden) : NULL, room});
-    vec_free(&hidden);
 }
 
 /* Shifts the tree left as far as the selected row's name needs. If that row would be left of the screen,
@@ -69,7 +67,7 @@ static void draw_line(const struct tui *tui, const struct pane *pane, uint32_t r
 {
     static const enum style styles[LINE_PARTS] = {[LINE_NAME] = STYLE_PLAIN, [LINE_PLACE] = STYLE_DIM};
     struct row_line line = {0};
-    struct text piece = {0};
+    autofree struct text piece = {0};
     int at = offset(pane, row);
     names.column += at;
     names.width -= at;
@@ -91,7 +89,6 @@ static void draw_line(const struct tui *tui, const struct pane *pane, uint32_t r
             names.width -= used + GAP;
         }
     }
-    vec_free(&piece);
     vec_free(&line.text);
     vec_free(&line.parts);
 }
