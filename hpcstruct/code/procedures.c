@@ -138,8 +138,14 @@ static bool is_jump(const struct code_map *map, const struct code_owner *owner)
     return (left == 5 && bytes[0] == 0xe9) || (left == 2 && bytes[0] == 0xeb);
 }
 
-/* A function without a name gets that of the function that is a jump to it, if there is just one: to call one is
- * to call the other. In python3.13, Py_FinalizeEx is such a jump. */
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* A function without a name gets that of the function that is a jump to it: to call one is to call the other. Of
+ * several, that with which the others' names begin, if there is one. In python3.13, Py_Finalize and Py_FinalizeEx are
+ * such jumps. */
 static void lend_name(struct joiner *joiner, const struct cross_jump *cross_jumps, size_t count)
 {
     const char *name = NULL;
@@ -148,9 +154,10 @@ static void lend_name(struct joiner *joiner, const struct cross_jump *cross_jump
         if (!cross_jumps[i].inward || cross_jumps[i].to_middle || !other->name ||
             !is_jump(joiner->map, other))
             continue;
-        if (name)
+        if (!name || begins(name, other->name))
+            name = other->name;
+        else if (!begins(other->name, name))
             return;
-        name = other->name;
     }
     joiner->second_names[cross_jumps[0].part] = name;
 }

@@ -203,9 +203,16 @@ TEST(test_name_of_a_function_that_only_jumps_there)
     jump_behind(made, 0x1600, "of_a_part_of_the_object", first_of_two, sizeof first_of_two);
     assert_string_equal(lent_name(made), "plain");
 
+    for (int is_first = 0; is_first < 2; is_first++) {
+        made = made_module_new();
+        jump_behind(made, 0x1500, is_first ? "end" : "end_with", NULL, 0);
+        jump_behind(made, 0x1600, is_first ? "end_with" : "end", endbr64, sizeof endbr64);
+        assert_string_equal(lent_name(made), "end");
+    }
+
     made = made_module_new();
     jump_behind(made, 0x1500, "one", NULL, 0);
-    jump_behind(made, 0x1600, "two", endbr64, sizeof endbr64);
+    jump_behind(made, 0x1600, "two", NULL, 0);
     assert_null(lent_name(made));
 }
 
