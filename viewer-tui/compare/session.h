@@ -69,8 +69,8 @@ struct session {
  * session. */
 struct session *session_open(const char *folder, const char *metric_list);
 
-/* A session without runs, to merge those that are added: first all of group 0, then of 1 ... `workers`: of a set. It has
- * their losses, unless `comparing` is set. */
+/* A session without runs, to merge those that are added: first all of group 0, then of 1 ... `workers`: of a set. It
+ * has their losses, unless `comparing` is set. */
 struct session *session_new(const char *metric_list);
 void session_add_run(struct session *session, const char *folder, size_t group, unsigned workers);
 
