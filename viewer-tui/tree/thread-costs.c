@@ -13,7 +13,7 @@ void thread_costs_open(struct thread_costs *costs, struct view *view, uint32_t r
                        const json_t *run, const struct thread_set *set, bool ascii)
 {
     *costs = (struct thread_costs){.view = view, .row = row};
-    threads_read(&costs->threads, view->db, run);
+    threads_read(&costs->threads, view->db, run, false);
     thread_set_keep(set, &costs->threads, view->metrics);
     size_t n = costs->threads.list.n;
     bool hosts_differ = run_hosts_differ(run);
