@@ -19,7 +19,7 @@
 #define THREAD_NS     100000u
 #define LEAST_ROOM_NS 10000000u
 
-/* CPU time of reading a sample, or of recording it; and what must have been used to know the share of a CPU. */
+/* CPU time of reading a sample, or of recording it (estimated); and what must have been used to know the share of a CPU. */
 #define SAMPLE_NS    25000u
 #define LEAST_CPU_NS 2000000u
 
