@@ -1,5 +1,6 @@
 /* How a process of hpcrun gets a CPU between many busy threads. Latency until it has one after a sleep, between 1000 busy
- * threads of the same terminal on 2 CPUs (Linux 6.18), median and maximum:
+ * threads of the same terminal on 2 CPUs (Linux 6.18), median and maximum (of 5 in the first two lines, else
+ * of 278 and more; one run):
  *
  *     nothing                  160 ms   1060 ms
  *     a short slice             26 ms    311 ms

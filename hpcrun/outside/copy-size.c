@@ -4,6 +4,7 @@
 #define MOST_TO_SHRINK  1000000u
 #define LEAST_ASKED     2u  /* one sample is no reason to grow */
 #define MORE_PER_1000   1u  /* samples that may need more than the copy */
+#define NS_PER_S        1000000000u
 #define LOST_PER_1000   20u /* samples that may be lost */
 
 unsigned copy_size_for(uint64_t bytes)
@@ -26,6 +27,13 @@ void copy_size_begin(struct copy_size *size, uint64_t first_bytes, uint64_t most
 {
     unsigned most = size_within(most_bytes, COPY_SIZES - 1);
     *size = (struct copy_size){.index = size_within(first_bytes, most), .most = most, .to_shrink = FIRST_TO_SHRINK};
+}
+
+bool copy_size_slow_down(struct copy_size *size, uint64_t needed, uint64_t parts)
+{
+    while (size->slowdown < MOST_SLOWDOWN && (needed >> size->slowdown) * parts > NS_PER_S)
+        size->slowdown++;
+    return size->slowdown > 0;
 }
 
 static void change(struct copy_size *size, unsigned index)

@@ -2,7 +2,7 @@
  * its end has not changed meanwhile (foreign-memory.h); a larger copy takes more time and more of the rings. All
  * measured processes have the same size, as their events are opened together.
  *
- *   begin     the largest size of at most first_bytes
+ *   begin     the largest size of at most first_bytes. If the reader has had too little CPU time to read all samples, fewer
  *   shrink    after 500 samples: to the smallest size that is too small for at most 1 per 1000 samples. Each growth doubles
  *             the 500, up to 1 million
  *   grow      by one size, up to most_bytes: when the copy was too small for 2 samples, and for more than 1 per 1000, and
@@ -39,6 +39,10 @@ struct copy_size {
 
 /* Bytes of a copy that the rings have room for: of the first copies, and of all later ones. */
 void copy_size_begin(struct copy_size *size, uint64_t first_bytes, uint64_t most_bytes);
+
+/* Slows samples down that would take `needed` ns of CPU time in each of the reader's and a worker's seconds, of which they get
+ * one part in `parts`. Returns whether it does. */
+bool copy_size_slow_down(struct copy_size *size, uint64_t needed, uint64_t parts);
 
 /* `news`: the demand since the last call. Returns whether the size or the slowdown changes. */
 bool copy_size_fit(struct copy_size *size, const struct copy_demand *news);

@@ -62,8 +62,10 @@ static bool open_events(bool at_exec)
     bool is_open = work->is_all    ? perf_rights_suffice(pid, perf_events_open_system())
                    : work->command ? perf_rights_suffice(pid, open_process(pid))
                                    : given_open(&first.given, open_process);
-    if (is_open && !at_exec)
+    if (is_open && !at_exec) {
+        stack_copies_slow_down();
         perf_events_enable();
+    }
     if (is_open && first.missing)
         diag_note(NULL, "%u threads are not sampled: too few file descriptors (ulimit -n)",
                   first.missing);

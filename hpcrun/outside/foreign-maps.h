@@ -1,5 +1,6 @@
-/* /proc/PID/maps of the measured process. It has two lines for each thread, so reading it takes a millisecond where there
- * are 1000. What it says of stacks is kept, and read again for threads that began later, in 2 % of the time at most. */
+/* /proc/PID/maps of the measured process. It has two lines for each thread, so reading it for each thread takes
+ * time that grows with their square. What it says of stacks is kept, and read again for threads that began later, in
+ * 2 % of the time at most. */
 #ifndef HPCRUN_OUTSIDE_FOREIGN_MAPS_H
 #define HPCRUN_OUTSIDE_FOREIGN_MAPS_H
 

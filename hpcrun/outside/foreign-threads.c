@@ -6,6 +6,7 @@
 #include "hpcrun/outside/foreign-waits.h"
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/perf-events.h"
+#include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/outside/unknown-bp.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
@@ -31,6 +32,7 @@ struct foreign_thread {
     int opener;       /* for perf_events_count_sample */
     uint32_t lock;    /* node of the lock that it waited for at its last sample; 0: none */
     uint64_t sampled; /* CPU time that its samples stand for, ns */
+    uint64_t period;  /* of its last sample, ns */
     uint64_t last;    /* CLOCK_MONOTONIC of its last sample */
     uint64_t read_at; /* CLOCK_MONOTONIC when its clocks were last read; 0: never */
 };
@@ -255,6 +257,7 @@ uint64_t foreign_threads_sample(const struct perf_sample *sample)
     if (sample->is_64_bit)
         sample_trace(its->thread, &its->thread->events[0], &increment);
     its->sampled += time;
+    its->period = time ? time : its->period;
     return sample->is_64_bit ? asked_bytes(&its->thread->unwinder, sample) : 0;
 }
 
@@ -300,6 +303,7 @@ static void add_time(struct foreign_time *time, const struct foreign_thread *its
 {
     time->used += its->thread ? its->thread->ended_cpu - its->thread->began_cpu : 0;
     time->sampled += its->sampled;
+    time->rests += perf_rings_cpus() * its->period;
 }
 
 void foreign_threads_end(int tid, uint64_t wall)

@@ -25,9 +25,10 @@ void foreign_threads_end(int tid, uint64_t time);
 /* Writes what all threads have collected; `ended`: for the last time. False if a part of it is lost. */
 bool foreign_threads_write(bool ended);
 
-/* CPU time of all threads that had samples, since then, and the part that samples stand for, lost ones included, ns. */
+/* CPU time of all threads that had samples, since then; the part that samples stand for, lost ones included; and the most that the
+ * threads may have after their last samples, on all CPUs; ns. */
 struct foreign_time {
-    uint64_t used, sampled;
+    uint64_t used, sampled, rests;
 };
 struct foreign_time foreign_threads_time(void);
 

@@ -10,8 +10,9 @@
  *   a CPU for reader and workers    a session, a short slice, and priority (hpcrun/base/cpu-priority.h)
  *   events, 2 for each thread       they count only when all are open (perf_events_enable); rings are read while they
  *                                   are opened again
- *   a record for each thread        a worker makes it at the thread's first sample, 0.1 ms each; meanwhile samples wait in
- *                                   the rings (perf_rings_read), and their copies are small (stack_copies_begin)
+ *   a record for each thread        a worker makes it at the thread's first sample, about 0.1 ms (estimated);
+ *                                   meanwhile samples wait in the rings (perf_rings_read), and their copies are small
+ *                                   (stack_copies_begin)
  *   its stack                       /proc/PID/maps is read once for all threads (foreign-maps.h)
  *   what is too much all the same   smaller copies, then fewer samples (copy-size.h); losses are counted (record-queue.h,
  *                                   perf_events_take_losses)

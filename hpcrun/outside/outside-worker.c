@@ -195,7 +195,7 @@ static void count_lost_records(void)
 /* The part of its CPU time that a thread can have after its last sample is no loss. */
 static bool lacks_kernel(struct foreign_time time)
 {
-    return !perf_events_see_kernel() && time.used > time.sampled + time.used / 100 + MOST_REST_NS;
+    return !perf_events_see_kernel() && time.used > time.sampled + time.rests + time.used / 100 + MOST_REST_NS;
 }
 
 /* Begins a part of the line, if there is something to report. */

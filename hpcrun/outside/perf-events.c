@@ -244,6 +244,13 @@ int perf_events_open(unsigned *missing)
     return perf.error ? perf.error : perf.events->count > count ? 0 : no_events ? -EMFILE : -ESRCH;
 }
 
+void perf_events_set_period(uint64_t period)
+{
+    perf.attr.sample_period = period;
+    for (size_t i = perf.events->first; i < perf.events->count; i++)
+        ioctl(perf.events->at[i].fd, PERF_EVENT_IOC_PERIOD, &period);
+}
+
 void perf_events_enable(void)
 {
     for (size_t i = perf.events->first; i < perf.events->count; i++)

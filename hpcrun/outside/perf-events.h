@@ -25,6 +25,9 @@ void perf_events_set_copy(unsigned bytes);
  * number of threads that have no events, since there were no descriptors for them, to *missing. */
 int perf_events_open(unsigned *missing);
 
+/* Another period, ns, for what was opened and does not count yet, and for what will be. */
+void perf_events_set_period(uint64_t period);
+
 /* Lets what was opened count, unless that begins with an exec. So the rings need no reading while thousands of threads get
  * their events, and no thread is ahead of others. */
 void perf_events_enable(void);

@@ -1,12 +1,15 @@
 #include "hpcrun/outside/stack-copies.h"
 
 #include "hpcrun/base/sys.h"
+#include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/perf-events.h"
 #include "hpcrun/outside/traced-processes.h"
 #include "hpcrun/process/process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <unistd.h>
 
 #define INTERVAL_NS 250000000u
 
@@ -16,12 +19,17 @@
 #define THREAD_NS     100000u
 #define LEAST_ROOM_NS 10000000u
 
+/* CPU time of reading a sample, or of recording it (estimated); and what must have been used to know the share of a CPU. */
+#define SAMPLE_NS    25000u
+#define LEAST_CPU_NS 2000000u
+
 #define SETTLING_MS 2 /* more than the time of the records that perf_rings_read leaves in the rings */
 
 static struct {
     struct copy_size size;
     struct copy_demand news;
     struct copy_range range;
+    struct scheduled began; /* the reader's, before the first events */
     uint64_t looked; /* CLOCK_MONOTONIC */
     bool is_fixed;   /* events could not be opened again */
     int error;
@@ -36,12 +44,33 @@ static uint64_t room_for(uint64_t ns, unsigned cpus)
     return (ring < queue ? ring : queue) / (ns / process.config.events[0].period + 1);
 }
 
+static struct scheduled own_schedule(void)
+{
+    struct scheduled own = {0};
+    int fd = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        schedule_read(fd, &own);
+        close(fd);
+    }
+    return own;
+}
+
 void stack_copies_begin(unsigned threads)
 {
     uint64_t first_ns = FIRST_ROOM_NS + (uint64_t)threads * THREAD_NS;
     copy_size_begin(&copies.size, room_for(first_ns, perf_rings_cpus()), room_for(LEAST_ROOM_NS, 1));
     perf_events_set_copy(COPY_SIZE(copies.size.index));
+    copies.began = own_schedule();
     copies.range.least = copies.range.most = COPY_SIZE(copies.size.index) >> 10;
+}
+
+void stack_copies_slow_down(void)
+{
+    const struct scheduled now = own_schedule();
+    uint64_t cpu = now.cpu - copies.began.cpu, ready = now.ready - copies.began.ready;
+    uint64_t period = process.config.events[0].period, needed = perf_rings_cpus() * SAMPLE_NS * (1000000000u / period);
+    if (cpu >= LEAST_CPU_NS && copy_size_slow_down(&copies.size, needed, (cpu + ready) / cpu))
+        perf_events_set_period(period << copies.size.slowdown);
 }
 
 struct copy_range stack_copies_range(void)

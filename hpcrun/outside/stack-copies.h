@@ -10,6 +10,10 @@
 /* The size for the first events, after perf_events_prepare, of so many threads. */
 void stack_copies_begin(unsigned threads);
 
+/* Between the opening of the first events and their begin: fewer samples, if the reader has waited for a CPU so much longer than
+ * it had one that it can't read all. */
+void stack_copies_slow_down(void);
+
 /* Records for which a ring had no room. */
 void stack_copies_lose(uint64_t samples);
 

@@ -106,6 +106,17 @@ TEST(overload_shrinks_it_for_good)
     assert_int_equal(ask(100, 1), 4);
 }
 
+/* Samples that need a 20th of a CPU where there is a 16th of one, a 32nd, a 150th, and nearly none. */
+TEST(fewer_samples_at_first_for_who_gets_little_of_a_cpu)
+{
+    static const unsigned slowdown[][2] = {{16, 0}, {20, 0}, {32, 1}, {150, 3}, {100000, MOST_SLOWDOWN}};
+    for (unsigned i = 0; i < sizeof slowdown / sizeof *slowdown; i++) {
+        begin(NULL);
+        assert_int_equal(copy_size_slow_down(&size, 50000000, slowdown[i][0]), slowdown[i][1] > 0);
+        assert_int_equal(size.slowdown, slowdown[i][1]);
+    }
+}
+
 /* Below the smallest size, each overload doubles the time between samples. It stays, as the size does. */
 TEST(overload_of_the_smallest_copies_slows_samples_down)
 {
