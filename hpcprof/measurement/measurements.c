@@ -87,13 +87,12 @@ static void unpack_files(struct read_job *job, const struct team_bytes *bytes, u
 static void exchange_files(struct read_job *job)
 {
     for (unsigned rank = 0; rank < team_size(); rank++) {
-        struct team_bytes bytes = {0};
+        autofree struct team_bytes bytes = {0};
         if (rank == team_rank())
             pack_files(job, &bytes);
         team_broadcast(&bytes, rank);
         if (rank != team_rank())
             unpack_files(job, &bytes, rank);
-        vec_free(&bytes);
     }
 }
 
@@ -229,10 +228,8 @@ struct unifier {
 
 static uint32_t id_of_pair(struct strtab *table, const char *a, const char *b)
 {
-    char *key = mem_printf("%s\n%s", a, b);
-    uint32_t id = strtab_id(table, key);
-    free(key);
-    return id;
+    autofree char *key = mem_printf("%s\n%s", a, b);
+    return strtab_id(table, key);
 }
 
 static uint32_t unified_event(struct unifier *unifier, const struct measurement_event *event)

@@ -1,7 +1,7 @@
 #include "hpcrun/outside/first-processes.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/outside/foreign-modules.h"
+#include "hpcrun/outside/foreign-maps.h"
 #include "hpcrun/outside/image-workers.h"
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/measured-process.h"
@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct {
     const struct outside_work *work;
@@ -31,6 +32,22 @@ static int open_process(int pid)
     return perf_events_open(&first.missing);
 }
 
+static void count_thread(int tid, void *data)
+{
+    (void)tid;
+    ++*(unsigned *)data;
+}
+
+static unsigned count_threads(void)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < first.given.count; i++) {
+        process.pid = first.given.pids[i];
+        measured_visit_threads(count_thread, &count);
+    }
+    return count;
+}
+
 static bool open_events(bool at_exec)
 {
     const struct outside_work *work = first.work;
@@ -41,10 +58,12 @@ static bool open_events(bool at_exec)
         error = perf_events_prepare(&process.config.events[0], at_exec);
     if (!perf_rights_suffice(pid, error))
         return false;
-    stack_copies_begin();
+    stack_copies_begin(count_threads());
     bool is_open = work->is_all    ? perf_rights_suffice(pid, perf_events_open_system())
                    : work->command ? perf_rights_suffice(pid, open_process(pid))
                                    : given_open(&first.given, open_process);
+    if (is_open && !at_exec)
+        perf_events_enable();
     if (is_open && first.missing)
         diag_note(NULL, "%u threads are not sampled: too few file descriptors (ulimit -n)",
                   first.missing);
@@ -66,7 +85,7 @@ static bool begin_running(struct traced *given)
 {
     process.pid = given->pid;
     traced_maps_clear(given);
-    bool is_there = foreign_modules_visit_maps(add_map, given);
+    bool is_there = foreign_maps_visit(add_map, given);
     if (is_there && image_workers_counts()->images < record_queues_count() / 2)
         image_worker_begin(given);
     return is_there;
@@ -103,16 +122,22 @@ static bool begin_all_given(void)
     return true;
 }
 
+/* hpcrun-outside, and the hpcrun that waits for it. */
+static bool is_ours(int pid)
+{
+    char name[64] = "";
+    measured_name(pid, name, sizeof name);
+    return strcmp(name, OUTSIDE_PROGRAM) == 0 || pid == getppid();
+}
+
 /* A process of the system: its worker begins at its first sample. Threads of the kernel have no mappings. */
 static void add_running(int pid)
 {
-    char name[64] = "";
     process.pid = pid;
-    measured_name(pid, name, sizeof name);
-    struct traced *added = strcmp(name, OUTSIDE_PROGRAM) == 0 ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
+    struct traced *added = is_ours(pid) ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
     if (!added)
         return;
-    foreign_modules_visit_maps(add_map, added);
+    foreign_maps_visit(add_map, added);
     if (!added->maps)
         traced_remove(added);
 }

@@ -323,9 +323,9 @@ class Events(profiling.ProfilingTest):
     def test_sampling_control_of_another_thread(self):
         """A thread switches sampling on for another thread that has used more, or less, CPU time than itself."""
         for name, how in sources():
-            for first, second in ((200, 50), (50, 200)):
+            for first, second in ((100, 25), (25, 100)):
                 with self.subTest(f"{name} {first} {second}"):
-                    done, images = self.measure(program("control_thread"), first, second, 300,
+                    done, images = self.measure(program("control_thread"), first, second, 150,
                                                 options=["-ds"], **how)
                     self.check_fates(images)
                     *before, burned = (int(word) * 1e-9 for word in done.stdout.split())

@@ -18,15 +18,6 @@ def cpu_of_children():
 
 
 class Ends(profiling.ProfilingTest):
-    @classmethod
-    def setUpClass(cls):
-        """Resets signals that are ignored if a shell started the tests in the background, or nohup did: the programs
-    would inherit that."""
-        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
-            if signal.getsignal(number) == signal.SIG_IGN:
-                signal.signal(number, signal.SIG_DFL)
-                cls.addClassCleanup(signal.signal, number, signal.SIG_IGN)
-
     # Signals that end a process by default, except those that can't be handled.
     fatal = sorted(set(range(1, 65)) - {
         signal.SIGKILL, signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH, signal.SIGSTOP,

@@ -21,7 +21,7 @@ class PerfMap(OfChance, LogicalTest):
 
     def calls(self, how, status=0):
         """Runs the program; what it knows of itself: [([caller, outer, inner], seconds, neighbors' seconds)]."""
-        done, images = self.measure(program("jit"), how, 100, events=("CPUTIME@f5000",))
+        done, images = self.measure(program("jit"), how, 60, events=("CPUTIME@f5000",))
         for image in images:
             self.remove_map(image.pid)
         self.check_fates(images)

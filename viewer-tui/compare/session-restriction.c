@@ -69,7 +69,7 @@ struct thread_set *session_choose_threads(struct session *session, enum projecti
     if (!db)
         return NULL;
     struct threads threads;
-    threads_read(&threads, db, session->run);
+    threads_read(&threads, db, session->run, false);
     struct thread_set *set = choose(&threads, session->run, wanted, cause);
     threads_free(&threads);
     return set;
@@ -180,7 +180,7 @@ static bool during_asked(struct session *session, struct session_run *run, struc
     if (!db || !timeline)
         return false;
     struct threads threads;
-    threads_read_whole(&threads, db, run->runs_read.at[0]);
+    threads_read(&threads, db, run->runs_read.at[0], true);
     autofree thread_regions regions = thread_regions_of(&threads, timeline);
     struct place_scopes scopes = place_scopes_of(db, timeline, false);
     *ranges = named_times_find(&regions, timeline, &scopes, during, cause);

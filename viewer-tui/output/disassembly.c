@@ -55,8 +55,7 @@ static void end_line(struct listing *listing)
 {
     if (listing->target->width)
         text_cut(&listing->line, listing->target->width);
-    text_add(listing->target->out, text_string(&listing->line));
-    text_add(listing->target->out, "\n");
+    text_printf(listing->target->out, "%s\n", text_string(&listing->line));
     text_clear(&listing->line);
     listing->n_lines++;
 }

@@ -215,10 +215,9 @@ static void write_title(const struct critical_path *path, const struct session *
 {
     size_t n = json_array_size(json_object_get(session->runs.at[0].runs_read.at[0], "processes"));
     text_add(&writer->line, "Critical path");
-    if (n > 1) {
-        writer_say(writer, " of %s", run_program_of(path->last->process));
-        text_printf(&writer->line, " %.0f, which ends last of %zu processes", run_number(path->last->process, "pid"), n);
-    }
+    if (n > 1)
+        writer_say(writer, " of %s %.0f, which ends last of %zu processes", run_program_of(path->last->process),
+                   run_number(path->last->process, "pid"), n);
     writer_line(writer, ": %.3f s in %zu piece%s, by samples. A piece ends where its thread wakes up the next.",
                 path->seconds, path->pieces.n, path->pieces.n == 1 ? "" : "s");
     writer_end_line(writer);
@@ -276,7 +275,7 @@ int print_critical_path(struct session *session, struct view *view, const struct
     if (!why && !path.timeline)
         why = timeline_why_none(session);
     if (path.timeline) {
-        threads_read_whole(&path.threads, path.db, session->runs.at[0].runs_read.at[0]);
+        threads_read(&path.threads, path.db, session->runs.at[0].runs_read.at[0], true);
         why = find_path(&path, session);
     }
     if (!why) {

@@ -95,8 +95,7 @@ static void add_names(const struct summary *summary, const char *title,
     const char *before = title;
     metrics_each (m, metrics, metrics_shown)
         if (is_one(summary, m)) {
-            text_add(out, before);
-            text_add_clean(out, metrics->at[m].name, summary->writer.ascii);
+            text_say(out, summary->writer.ascii, "%s%s", before, metrics->at[m].name);
             before = ", ";
         }
     text_add(out, before == title ? "" : ". ");

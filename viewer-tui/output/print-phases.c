@@ -210,10 +210,9 @@ static void print_text(struct writer *writer, struct data_table *table, const st
     writer_heading(writer, "First advice on each");
     if (machine)
         writer_say_line(writer, "  all  %s", machine);
-    for (size_t i = 0; i < table->n_rows; i++) {
-        text_printf(&writer->line, "  %u  ", lines[i].number);
-        writer_say_line(writer, "%s", lines[i].advice ? lines[i].advice : "none: nothing that was measured stands out");
-    }
+    for (size_t i = 0; i < table->n_rows; i++)
+        writer_say_line(writer, "  %u  %s", lines[i].number,
+                        lines[i].advice ? lines[i].advice : "none: nothing that was measured stands out");
 }
 
 int print_phases(struct session *session, struct view *view, const struct print_options *options, FILE *out)
@@ -225,7 +224,7 @@ int print_phases(struct session *session, struct view *view, const struct print_
     if (!phases)
         return session_exit_status(session);
     struct session *alone = session_open(session->folder, NULL); /* so that views of the other one stay */
-    session_set_rules(alone, session->rules);
+    alone->rules = session->rules;
     const struct database *db = session_database(session, LOGICAL);
     autofree char *machine = advice_on_machine(alone);
     writer_open(&writer, options->format, options->width, out);

@@ -391,7 +391,7 @@ int print_threads(struct session *session, struct view *view, const struct print
                                   .db = db,
                                   .metrics = &db->metrics,
                                   .hosts_differ = run_hosts_differ(session->run)};
-    threads_read(&table.threads, db, session->run);
+    threads_read(&table.threads, db, session->run, false);
     thread_set_keep(session->threads, &table.threads, &db->metrics);
     if (options->sort)
         threads_sort(&table.threads, sorting.metric);

@@ -1,10 +1,10 @@
 /* The time line of all threads, for people (text, SVG) and for programs (JSON, and the formats of other viewers). */
-#include "viewer-tui/output/print-timeline.h"
+#include "viewer-tui/output/timeline-lines.h"
 
 #include "lib/diag.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/session-titles.h"
-#include "viewer-tui/output/timeline-lines.h"
+#include "viewer-tui/output/print.h"
 #include "viewer-tui/table/table.h"
 
 #include <math.h>

@@ -145,8 +145,7 @@ static void print_change(struct writer *writer, const struct summary_change *cha
     const struct bounds work = {predicted->work, predicted->work}, work_was = {of->work, of->work};
     bool is_parallel = isinf(change->change->speed);
     autofree struct text heading = {0};
-    text_add(&heading, "What if ");
-    text_add_clean(&heading, change->change->procedure, writer->ascii);
+    text_say(&heading, writer->ascii, "What if %s", change->change->procedure);
     if (is_parallel)
         text_add(&heading, " were perfectly parallel");
     else

@@ -1,6 +1,6 @@
 /* A time line as a drawing in SVG 1.1, without scripts and style sheets. The states of a cell are stacked, each as
  * high as its share. */
-#include "viewer-tui/output/print-timeline.h"
+#include "viewer-tui/output/timeline-lines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -190,39 +190,44 @@ static void write_parts(struct drawing *drawing, const char *command)
     drawing->y += ROW / 2;
 }
 
+/* The parts as a text, which the caller frees: of the command, or without one the strip alone; NULL: there is no memory. */
+static char *draw(struct drawing *drawing, const char *command)
+{
+    char *parts = NULL;
+    size_t size;
+    drawing->out = open_memstream(&parts, &size);
+    if (!drawing->out)
+        return NULL;
+    if (command) {
+        write_parts(drawing, command);
+    } else {
+        write_strip(drawing);
+        write_axis(drawing);
+    }
+    fclose(drawing->out);
+    return parts;
+}
+
 void print_timeline_strip(struct timeline_lines *lines, FILE *out)
 {
     struct drawing drawing = {.lines = lines, .top = STRIP_TOP, .y = STRIP_TOP};
-    autofree char *parts = NULL;
-    size_t size;
-    drawing.out = open_memstream(&parts, &size);
-    if (!drawing.out)
-        return;
-    write_strip(&drawing);
-    write_axis(&drawing);
-    fclose(drawing.out);
-    fprintf(
-        out,
-        "<svg id=\"strip\" width=\"100%%\" viewBox=\"0 0 %d %d\" font-size=\"12\" fill=\"currentColor\">\n%s</svg>\n",
-        width_of(&drawing), drawing.y, parts);
+    autofree char *parts = draw(&drawing, NULL);
+    if (parts)
+        fprintf(out, "<svg id=\"strip\" width=\"100%%\" viewBox=\"0 0 %d %d\" font-size=\"12\" fill=\"currentColor\">\n%s</svg>\n",
+                width_of(&drawing), drawing.y, parts);
 }
 
 void print_timeline_svg(struct timeline_lines *lines, const char *command, FILE *out)
 {
     struct drawing drawing = {.lines = lines};
-    autofree char *parts = NULL;
-    size_t size;
-    drawing.out = open_memstream(&parts, &size);
-    if (!drawing.out)
-        return;
     letters_give(&lines->letters, &lines->open->chart, 0, lines->open->chart.rows.rows.n);
-    write_parts(&drawing, command);
-    fclose(drawing.out);
-    fprintf(
-        out,
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
-        "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n"
-        "<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n%s</svg>\n",
-        width_of(&drawing), drawing.y, width_of(&drawing), drawing.y, width_of(&drawing), drawing.y, parts);
+    autofree char *parts = draw(&drawing, command);
+    int width = width_of(&drawing);
+    if (parts)
+        fprintf(out,
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+                "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n"
+                "<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n%s</svg>\n",
+                width, drawing.y, width, drawing.y, width, drawing.y, parts);
 }

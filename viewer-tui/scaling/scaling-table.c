@@ -23,8 +23,7 @@ static struct median_interval median_of(const run_value_list *runs, unsigned wor
         if (run->workers == workers && (of_work_span ? run->has_work_span : !isnan(value)))
             vec_push(&values, value);
     }
-    struct median_interval median = median_interval_of(values.at, values.n);
-    return median;
+    return median_interval_of(values.at, values.n);
 }
 
 /* The row of a number of workers; without runs if none has a time. */

@@ -40,8 +40,7 @@ bool start_chain_may_begin(const struct view *view, uint32_t row)
     autofree struct text name = {0};
     if (view_row(view, row)->kind == KIND_PROCEDURE)
         label_name(view, row, &name);
-    bool may_begin = name_begins_thread(text_string(&name));
-    return may_begin;
+    return name_begins_thread(text_string(&name));
 }
 
 /* Whether a row is start code; `above_is` says whether the row above is: then what belongs to the same library is, too. */
@@ -52,8 +51,7 @@ static bool is_start_code(const struct view *view, uint32_t row, bool above_is)
     bool is_of_libc = module && strncmp(path_name(module), "libc.so", strlen("libc.so")) == 0;
     bool is_of_rust = path && strncmp(path, "/rustc/", strlen("/rustc/")) == 0;
     bool is_of_library = is_of_libc || is_of_rust || strstr(name, "std::thread::") || strstr(name, "std::__invoke");
-    bool is = name_is_of_start(name) || (above_is && is_of_library);
-    return is;
+    return name_is_of_start(name) || (above_is && is_of_library);
 }
 
 /* One row that is not start code may stand above start code: _start of a stripped program, or the

@@ -265,7 +265,7 @@ void threads_sort(struct threads *threads, size_t metric)
                 &metric);
 }
 
-static void read_threads(struct threads *threads, const struct database *db, const json_t *run, bool is_whole)
+void threads_read(struct threads *threads, const struct database *db, const json_t *run, bool is_whole)
 {
     *threads = (struct threads){0};
     struct thread_reader reader = {.db = db,
@@ -283,16 +283,6 @@ static void read_threads(struct threads *threads, const struct database *db, con
     threads_add_up(threads, &db->metrics);
 }
 
-void threads_read(struct threads *threads, const struct database *db, const json_t *run)
-{
-    read_threads(threads, db, run, false);
-}
-
-void threads_read_whole(struct threads *threads, const struct database *db, const json_t *run)
-{
-    read_threads(threads, db, run, true);
-}
-
 void threads_free(struct threads *threads)
 {
     for (size_t i = 0; i < threads->list.n; i++) {
@@ -307,7 +297,7 @@ void threads_free(struct threads *threads)
 size_t threads_count(const struct database *db)
 {
     struct threads threads;
-    threads_read(&threads, db, NULL);
+    threads_read(&threads, db, NULL, false);
     size_t n = threads.list.n;
     threads_free(&threads);
     return n;

@@ -26,8 +26,7 @@ static void add_frame(const json_t *frame, bool ascii, struct text *out)
     text_add_clean(out, run_text(frame, "name"), ascii);
     if (!*file)
         return;
-    text_add(out, " ");
-    text_add_clean(out, slash ? slash + 1 : file, ascii);
+    text_say(out, ascii, " %s", slash ? slash + 1 : file);
     if (line > 0)
         text_printf(out, ":%.0f", line);
 }

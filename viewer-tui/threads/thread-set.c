@@ -99,9 +99,8 @@ struct thread_set *thread_set_picked(const struct threads *threads, const size_t
 
 void thread_set_describe(const struct thread_set *set, bool ascii, struct text *out)
 {
-    text_add(out, set->is_program ? "program: " : "threads: ");
-    text_add_clean(out, set->what, ascii);
-    text_printf(out, " (%zu of %zu%s)", set->n, set->of, set->is_program ? " threads" : "");
+    text_say(out, ascii, "%s%s (%zu of %zu%s)", set->is_program ? "program: " : "threads: ", set->what, set->n, set->of,
+             set->is_program ? " threads" : "");
 }
 
 void thread_set_free(struct thread_set *set)

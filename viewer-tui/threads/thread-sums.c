@@ -134,8 +134,7 @@ static struct nodes *nodes_of_threads(const struct summation *summation)
     autofree bool *is_there = mem_alloc(all->n);
     for (uint32_t c = 0; c < all->n; c++)
         is_there[c] = all->position[c] != NOTHING && summation->is_there[all->position[c]];
-    struct nodes *nodes = nodes_select(all, is_there);
-    return nodes;
+    return nodes_select(all, is_there);
 }
 
 /* Makes the sums those of the database. Takes them. */

@@ -2,8 +2,9 @@
  * slices, one for each procedure of the call path while it stays the same; within these one that says the state, unless
  * that is working; counters of threads by state; and the regions that the program names, as asynchronous events. */
 #include "viewer-tui/output/export/timeline-pieces.h"
-#include "viewer-tui/output/print-timeline.h"
+#include "viewer-tui/output/timeline-lines.h"
 
+#include "lib/json.h"
 #include "viewer-tui/db/run.h"
 
 #include <stdlib.h>

@@ -2,8 +2,9 @@
  * (docs-developer/processed-profile-format.md of its repository), which later ones read. A sample for each record,
  * weighted by its time; states are categories, and but for working frames at the end of stacks. */
 #include "viewer-tui/output/export/timeline-pieces.h"
-#include "viewer-tui/output/print-timeline.h"
+#include "viewer-tui/output/timeline-lines.h"
 
+#include "lib/json.h"
 #include "viewer-tui/db/run.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/compare/session-restriction.h"
 #include "viewer-tui/compare/session-titles.h"
-#include "viewer-tui/output/print-timeline.h"
+#include "viewer-tui/output/timeline-lines.h"
 #include "viewer-tui/table/writer.h"
 
 #include <math.h>

@@ -70,8 +70,8 @@ void print_tree_speedscope(const struct tree *tree)
     struct json_writer *json = &speedscope.json;
     autofree struct text name = {0};
     export_add_sorted(&speedscope.export);
-    text_add(&name, session_title(tree->session, tree->view->db));
-    text_add(&name, filters_n(tree->filtered->filters) ? "  filters: " : "");
+    text_printf(&name, "%s%s", session_title(tree->session, tree->view->db),
+                filters_n(tree->filtered->filters) ? "  filters: " : "");
     tree_add_filters(tree, false, &name);
     json_write_start(json, tree->out, 0);
     json_print(json,

@@ -45,7 +45,7 @@ const struct command *tui_command_at(int column)
 static void draw_run(const struct tui *tui, struct area area)
 {
     autofree struct text run = {0};
-    run_line_add(tui->session, tui_drawn_pane(tui)->view->db, area.width > 2 ? (size_t)area.width - 2 : 1, tui->ascii,
+    run_line_add(tui->session, tui_pane(tui)->view->db, area.width > 2 ? (size_t)area.width - 2 : 1, tui->ascii,
                  &run);
     screen_put(area.line, 1, area.width - 1, STYLE_PLAIN, text_string(&run));
 }
@@ -53,7 +53,7 @@ static void draw_run(const struct tui *tui, struct area area)
 /* Draws the names of the views and pages; on the right, what the numbers are. */
 static void draw_title(const struct tui *tui, struct area area)
 {
-    const struct view *view = tui_drawn_pane(tui)->view;
+    const struct view *view = tui_pane(tui)->view;
     autofree struct text right = {0};
     int width = area.width, end = view_name_column(N_VIEW_NAMES);
     screen_fill(area.line, 0, width, STYLE_BAR);
@@ -87,7 +87,7 @@ static void draw_headline(const struct tui *tui, struct area area)
  * chain hides are left out. */
 static void add_path(const struct tui *tui, uint32_t row, struct text *out, size_t width)
 {
-    const struct pane *pane = tui_drawn_pane(tui);
+    const struct pane *pane = tui_pane(tui);
     autofree struct text path = {0}, longer = {0};
     while (row != 0) {
         const struct start_chain *chain = pane_folded_chain(pane, row);
@@ -121,7 +121,7 @@ static void draw_path(const struct tui *tui, struct area area, enum style style,
 
 static void draw_zoom(const struct tui *tui, struct area area)
 {
-    const struct pane *pane = tui_drawn_pane(tui);
+    const struct pane *pane = tui_pane(tui);
     struct text zoom = {0};
     text_printf(&zoom, "zoomed %u deep: ", view_row(pane->view, pane->root)->depth);
     draw_path(tui, area, STYLE_DIM, &zoom, pane->root, "  Z: out");
@@ -167,7 +167,7 @@ static void draw_message(const struct tui *tui, int line)
 /* Draws the message for the user, or the position in the tree. */
 static void draw_status(const struct tui *tui, struct area area)
 {
-    const struct pane *pane = tui_drawn_pane(tui);
+    const struct pane *pane = tui_pane(tui);
     struct text position = {0};
     screen_fill(area.line, 0, area.width, STYLE_PLAIN);
     if (tui->message.n) {
@@ -217,7 +217,7 @@ static bool has_part(const struct tui *tui, enum part part)
 {
     switch (part) {
     case PART_ADVICE: return tui->has_headline;
-    case PART_ZOOM: return tui_drawn_pane(tui)->root != 0;
+    case PART_ZOOM: return tui_pane(tui)->root != 0;
     case PART_FILTERS: return filters_n(tui->filters) > 0;
     default: return true;
     }

@@ -163,8 +163,7 @@ static void describe_row(const struct view *view, uint32_t row, bool ascii, stru
     const char *path = label_path(view, row, &line);
     describe_name(view, row, ascii, out);
     if (path) {
-        text_add(out, "  ");
-        text_add_clean(out, path, ascii);
+        text_say(out, ascii, "  %s", path);
         if (line)
             text_printf(out, ":%u", line);
     }

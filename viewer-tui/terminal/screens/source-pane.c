@@ -75,7 +75,7 @@ size_t tui_source_lines(const struct tui *tui)
 /* Draws the metric of the margin on the right of the title; returns the columns used. */
 static int draw_metric(const struct tui *tui, struct area area)
 {
-    const struct view *view = tui_drawn_pane(tui)->view;
+    const struct view *view = tui_pane(tui)->view;
     autofree struct text text = {0};
     size_t metric = view->sorting.metric, whole = metrics_whole(view->metrics, metric);
     text_say(&text, tui->ascii, " %s, %s, %% of %s ", view->metrics->at[metric].name,
@@ -123,7 +123,7 @@ static void draw_title(const struct tui *tui, struct area area, const struct sho
 /* Draws the percentage and the signs for loops and calls. */
 static void draw_margin(const struct tui *tui, const struct shown_source *shown, uint32_t line, struct area area)
 {
-    const struct view *view = tui_drawn_pane(tui)->view;
+    const struct view *view = tui_pane(tui)->view;
     const struct metric *metric = &view->metrics->at[view->sorting.metric];
     const struct line_cost *cost = line_costs_of(&shown->costs, line);
     double whole = view_whole(view, view->sorting.metric);
@@ -161,8 +161,7 @@ static long columns_of(const struct tui *tui, const struct source *source, uint3
     autofree struct text code = {0}, clean = {0};
     text_add_expanded(&code, source_line(source, line));
     text_add_clean_code(&clean, text_string(&code), tui->ascii);
-    long columns = (long)text_columns(text_string(&clean));
-    return columns;
+    return (long)text_columns(text_string(&clean));
 }
 
 /* Draws a piece of code of one kind without its first *hidden columns, and reduces *hidden by the
@@ -176,8 +175,7 @@ static int draw_piece(const struct tui *tui, const struct text *code, size_t fro
     size_t columns = text_columns(text_string(&clean));
     const char *shown = text_skip(text_string(&clean), *hidden);
     *hidden -= *hidden < columns ? *hidden : columns;
-    int used = screen_put(area.line, area.column, area.width, style, shown);
-    return used;
+    return screen_put(area.line, area.column, area.width, style, shown);
 }
 
 static void draw_code(const struct tui *tui, const struct source *source, uint32_t line,

@@ -103,7 +103,7 @@ static struct area names_area(const struct tui *tui, struct area area)
 
 bool tui_is_marker(const struct tui *tui, size_t index, int column)
 {
-    const struct pane *pane = tui_drawn_pane(tui);
+    const struct pane *pane = tui_pane(tui);
     int marker = names_area(tui, tui->areas[PART_TREE]).column + offset(pane, pane->shown.at[index]);
     return column >= marker && column < marker + MARKER_WIDTH;
 }
@@ -117,7 +117,7 @@ void tui_prepare_tree(struct tui *tui, struct area area)
 
 void tui_draw_tree(const struct tui *tui, struct area area)
 {
-    const struct pane *pane = tui_drawn_pane(tui);
+    const struct pane *pane = tui_pane(tui);
     struct area name = names_area(tui, area);
     for (int i = 0; i < area.height && pane->scroller.top + (size_t)i < pane->shown.n; i++) {
         size_t index = pane->scroller.top + (size_t)i;

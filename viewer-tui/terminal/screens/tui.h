@@ -113,15 +113,8 @@ struct tui {
     struct shown_source source;
 };
 
-static inline struct pane *tui_pane(struct tui *tui)
-{
-    return &tui->panes[tui->projection][tui->id];
-}
-
-static inline const struct pane *tui_drawn_pane(const struct tui *tui)
-{
-    return &tui->panes[tui->projection][tui->id];
-}
+/* The pane on the screen. */
+#define tui_pane(tui) (&(tui)->panes[(tui)->projection][(tui)->id])
 
 /* Adds to the message for the user, as text_say. */
 #define tui_say(tui, ...) text_say(&(tui)->message, (tui)->ascii, __VA_ARGS__)
