@@ -138,6 +138,6 @@ struct session *open_databases(const struct options *options)
     }
     for (size_t side = 0; side < SIDES; side++)
         check_side(options, session, side);
-    session_compare(session, &options->comparison);
+    session->comparing = &options->comparison;
     return session;
 }

@@ -72,7 +72,7 @@ static int restrict_values(struct session *session, const struct options *option
 /* Applies the options that concern all views. */
 static void configure(struct session *session, const struct options *options)
 {
-    session_set_rules(session, &options->rules);
+    session->rules = &options->rules;
     session_set_defaults(session, options->usual_metrics, options->usual_sort);
     for (size_t i = 0; i < options->definitions.n; i++)
         session_define(session, options->definitions.at[i]);

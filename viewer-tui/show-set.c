@@ -82,7 +82,7 @@ static struct session *open_losses(const char *folder, const struct run_set *set
     }
     free(runs);
     if (session->runs.n) {
-        session_show_losses(session, set->command);
+        session->title = mem_strdup(set->command);
         return session;
     }
     session_close(session);

@@ -3,7 +3,6 @@
 #include "viewer-tui/tree/labels.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void advice_add_paragraph(struct advice_lines *lines, size_t indent, size_t hanging,
                           const char *text)

@@ -4,7 +4,6 @@
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/walk.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,14 +278,6 @@ struct rank_work {
     const double *by_profile;
 };
 
-/* The thread's profile; 0: it has none, or it was not chosen. */
-static uint32_t profile_of(const struct rank_work *work, const json_t *thread)
-{
-    double number = run_number(thread, "profile");
-    uint32_t profile = number > 0 && number < database_n_profiles(work->db) ? (uint32_t)number : 0;
-    return work->db->has_profile && !work->db->has_profile[profile] ? 0 : profile;
-}
-
 /* Sums up values of the threads of a process in run.json that have `least` seconds of work. Returns their number. */
 static size_t sum_up(const struct rank_work *work, const json_t *process, double least, const double *by_profile,
                      double *sum)
@@ -294,8 +285,10 @@ static size_t sum_up(const struct rank_work *work, const json_t *process, double
     size_t n = 0;
     *sum = 0;
     json_each (thread, json_object_get(process, "threads")) {
-        uint32_t profile = profile_of(work, thread);
-        if (profile == 0 || work->by_profile[profile] < least)
+        double number = run_number(thread, "profile");
+        uint32_t profile = number > 0 && number < database_n_profiles(work->db) ? (uint32_t)number : 0;
+        bool is_chosen = profile != 0 && (!work->db->has_profile || work->db->has_profile[profile]);
+        if (!is_chosen || work->by_profile[profile] < least)
             continue;
         *sum += by_profile[profile];
         n++;
@@ -325,7 +318,7 @@ static double longest_wait(const struct balanced *of, const struct rank_work *wo
 /* Of the ranks with threads that were chosen. */
 static struct rank_balance balance_of_ranks(const struct balanced *of)
 {
-    part_list list = {0};
+    autofree part_list list = {0};
     struct rank_balance ranks = {0};
     autofree struct value_refs refs = {0};
     view_value_refs(of->view, 0, INCLUSIVE, &refs);
@@ -346,7 +339,6 @@ static struct rank_balance balance_of_ranks(const struct balanced *of)
         ranks.waits = wall_with_cpu > 0 ? waits / wall_with_cpu : 0;
         ranks.excess = n ? (ranks.parts.most - ranks.parts.mean) / (double)n : 0;
     }
-    vec_free(&list);
     return ranks;
 }
 

@@ -1,10 +1,9 @@
 /* Rules about code: where the time is, and what hides that. */
 #include "viewer-tui/advice/advice-rules.h"
 
-#include "viewer-tui/base/packages.h"
+#include "viewer-tui/tree/code-owner.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Smaller shares of the CPU time are not reported. */

@@ -183,11 +183,9 @@ static void find_locks(struct facts *facts)
 /* What the line calls differs: `lock wait` is at a procedure that stands for the lock. */
 bool facts_wait_for_locks(const struct facts *facts, const struct time_place *place)
 {
-    for (size_t i = 0; i < facts->lock_waits.list.n; i++) {
-        const struct time_place *wait = &facts->lock_waits.list.at[i];
-        if (wait->procedure == place->procedure && wait->at.file == place->at.file && wait->at.line == place->at.line)
+    for (size_t i = 0; i < facts->lock_waits.list.n; i++)
+        if (is_same_line(&facts->lock_waits.list.at[i], place))
             return true;
-    }
     return false;
 }
 

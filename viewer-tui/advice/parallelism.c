@@ -5,7 +5,6 @@
  * path may become the longest (what-if.h). */
 #include "viewer-tui/advice/advice-rules.h"
 #include "viewer-tui/advice/what-if.h"
-#include "viewer-tui/tree/speedup-bounds.h"
 
 #include "lib/number.h"
 

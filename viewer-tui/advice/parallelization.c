@@ -2,7 +2,6 @@
 
 #include "lib/number.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const enum efficiency_part parts_of[WASTES] = {

@@ -249,26 +249,6 @@ static uint64_t place_of_cut(const struct phase_search *search, const struct bin
 
 /* ---- phases ---- */
 
-/* Threads of a phase in some states, on average. */
-static double threads_in(const struct phase *phase, const enum trace_state *states, size_t n)
-{
-    double seconds = 0;
-    for (size_t i = 0; i < n; i++)
-        seconds += phase->states[states[i]];
-    return seconds / phase_length(phase);
-}
-
-/* What is known of a phase of time by how long its threads are in each state. */
-static void judge_quiet(struct phase *phase)
-{
-    static const enum trace_state on_cpu[] = {TRACE_WORK,  TRACE_OVERHEAD, TRACE_WAITING, TRACE_IDLE,
-                                              TRACE_NOBODY, TRACE_RUNTIME,  TRACE_DROPPED, TRACE_OFF_CPU};
-    size_t n = sizeof on_cpu / sizeof *on_cpu;
-    phase->is_quiet = threads_in(phase, on_cpu, n - 1) < LEAST_WORK;
-    if (threads_in(phase, on_cpu, n) < LEAST_WORK)
-        phase->procedure = NOTHING;
-}
-
 static struct phase phase_of(const struct phase_search *search, struct time_range range)
 {
     const struct timeline *timeline = search->timeline;
@@ -288,8 +268,14 @@ static struct phase phase_of(const struct phase_search *search, struct time_rang
     add_times(search, &sums, at_work >= LEAST_WORK * (at_work + waits) ? is_at_work : waits_there, work);
     phase.procedure = largest(work, n);
     phase.working = timeline->is_time && range.to > range.from ? at_work / phase_length(&phase) : NAN;
-    if (timeline->is_time && range.to > range.from)
-        judge_quiet(&phase);
+    double seconds = 0; /* on a CPU */
+    for (int state = 0; state < TRACE_STATES; state++)
+        seconds += state == TRACE_READY || state == TRACE_OFF_CPU ? 0 : phase.states[state];
+    if (timeline->is_time && range.to > range.from) {
+        phase.is_quiet = seconds < LEAST_WORK * phase_length(&phase);
+        if (seconds + phase.states[TRACE_OFF_CPU] < LEAST_WORK * phase_length(&phase))
+            phase.procedure = NOTHING;
+    }
     record_sums_free(&sums);
     return phase;
 }

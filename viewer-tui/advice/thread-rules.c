@@ -2,7 +2,6 @@
 #include "viewer-tui/advice/advice-rules.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* A part is compared with another one that has at least this share of it; else with the mean. */
 #define COMPARABLE 0.05

@@ -9,7 +9,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A scope on the current path, and the own time that its statements and loops do not have. From its procedure outwards,
  * up to the beginning of the thread: whose code the innermost procedure of the highest owner is, and what is between. */

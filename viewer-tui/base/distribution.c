@@ -19,20 +19,23 @@ static int compare(const void *left, const void *right)
 struct distribution distribution_of(const double *values, size_t n)
 {
     struct distribution distribution = {0};
+    autofree VEC(double) defined = {0};
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(values[i]))
+            vec_push(&defined, values[i]);
+    n = defined.n;
     if (n == 0)
         return distribution;
-    autofree double *sorted = mem_alloc(n * sizeof *sorted);
-    memcpy(sorted, values, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare);
-    distribution.min = sorted[0];
-    distribution.max = sorted[n - 1];
-    distribution.median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
     for (size_t i = 0; i < n; i++)
-        distribution.sum += values[i];
+        distribution.sum += defined.at[i];
     distribution.mean = distribution.sum / (double)n;
     double squares = 0;
     for (size_t i = 0; i < n; i++)
-        squares += (values[i] - distribution.mean) * (values[i] - distribution.mean);
+        squares += (defined.at[i] - distribution.mean) * (defined.at[i] - distribution.mean);
+    vec_sort(&defined, compare);
+    distribution.min = defined.at[0];
+    distribution.max = defined.at[n - 1];
+    distribution.median = (defined.at[(n - 1) / 2] + defined.at[n / 2]) / 2;
     distribution.stddev = sqrt(squares / (double)n);
     distribution.imbalance = distribution.mean != 0 ? distribution.max / distribution.mean : 0;
     return distribution;

@@ -1,7 +1,6 @@
 #include "viewer-tui/base/shorten.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Brackets nested deeper than this count as this deep. */

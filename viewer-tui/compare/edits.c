@@ -71,8 +71,8 @@ static struct idmap lines_by_text(const struct file_lines *file, uint32_t first,
 
 static void find_uniques(const struct text_pair *pair, struct uniques *uniques)
 {
-    struct idmap left = lines_by_text(pair->left, pair->first, pair->end_left);
-    struct idmap right = lines_by_text(pair->right, pair->first, pair->end_right);
+    autofree struct idmap left = lines_by_text(pair->left, pair->first, pair->end_left);
+    autofree struct idmap right = lines_by_text(pair->right, pair->first, pair->end_right);
     for (uint32_t line = pair->first; line < pair->end_left; line++) {
         size_t length = strlen(pair->left->at[line - 1]);
         uint64_t hash = hash_bytes(pair->left->at[line - 1], length);
@@ -81,8 +81,6 @@ static void find_uniques(const struct text_pair *pair, struct uniques *uniques)
         if (is_unique && are_equal(pair, line, like))
             vec_push(&uniques->list, (struct unique){line, like, 0});
     }
-    idmap_free(&left);
-    idmap_free(&right);
 }
 
 /* Pairs the longest chain of unique lines that is in order in both texts (patience sorting). */
@@ -198,8 +196,8 @@ static struct idmap files_by(const struct database *db, bool by_name)
 /* Pairs files whose path or name is unique on both sides. */
 static void pair_files(struct edits *edits, bool by_name)
 {
-    struct idmap left = files_by(edits->sides[0], by_name);
-    struct idmap right = files_by(edits->sides[1], by_name);
+    autofree struct idmap left = files_by(edits->sides[0], by_name);
+    autofree struct idmap right = files_by(edits->sides[1], by_name);
     for (uint32_t i = 0; i < edits->sides[0]->files.n; i++) {
         const char *path = database_file_path(edits->sides[0], i);
         const char *key = by_name ? path_name(path) : path;
@@ -212,8 +210,6 @@ static void pair_files(struct edits *edits, bool by_name)
             edits->other[1][like] = i;
         }
     }
-    idmap_free(&left);
-    idmap_free(&right);
 }
 
 static void prepare(struct edits *edits)

@@ -6,8 +6,8 @@
 #ifndef VIEWER_EDITS_H
 #define VIEWER_EDITS_H
 
-#include "viewer-tui/base/file-lines.h"
 #include "viewer-tui/db/database.h"
+#include "viewer-tui/db/source-text.h"
 
 /* A map between the lines of two versions of a text ("patience diff"):
  *

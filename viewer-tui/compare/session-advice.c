@@ -4,8 +4,6 @@
 #include "viewer-tui/compare/changes.h"
 #include "viewer-tui/compare/session-restriction.h"
 
-#include <stdlib.h>
-
 struct advice session_advice(struct session *session, struct view *view, uint32_t row)
 {
     const struct session_run *run = &session->runs.at[0];

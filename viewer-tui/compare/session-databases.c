@@ -2,6 +2,7 @@
 
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/comparison.h"
+#include "viewer-tui/compare/losses.h"
 #include "viewer-tui/compare/session-titles.h"
 #include "viewer-tui/db/metric-reader.h"
 #include "viewer-tui/db/metric-selection.h"
@@ -185,7 +186,7 @@ static bool merge_runs(struct session *session, enum projection projection)
     for (size_t i = 0; i < n_open && session_is_comparison(session); i++)
         session->runs.at[i].opened[projection].db->programs.are_compared = have_programs;
     if (n_open == n)
-        merged = session->merge(runs, n, session->comparing);
+        merged = session->comparing ? comparison_new(runs, n, session->comparing) : losses_new(runs, n);
     if (merged && metrics_n_shown(&merged->metrics) == 0) {
         autofree struct text others = {0};
         comparison_only_in_one(merged, &others);

@@ -85,15 +85,6 @@ char *session_compared_title(const struct session *session, const struct merged_
     return title.at;
 }
 
-/* "1.58 s": three digits. */
-static void add_seconds(double seconds, struct text *out)
-{
-    bool is_short = seconds < 1;
-    double number = is_short ? 1000 * seconds : seconds;
-    int decimals = number < 10 ? 2 : number < 100 ? 1 : 0;
-    text_printf(out, "%.*f %s", decimals, number, is_short ? "ms" : "s");
-}
-
 /* The runs of a line; each number of a run has an arrow to that of the next one: "1.58 s -> 1.21 s". */
 struct compared_times {
     struct run_times of[SIDES];
@@ -109,12 +100,14 @@ static void add_times(const struct compared_times *times, size_t width, struct t
         size_t before = out->n;
         for (size_t i = 0; i < times->n; i++) {
             const struct run_times *of = &times->of[i];
-            double used = run_cpus_used(of);
+            double used = run_cpus_used(of), seconds = number == WALL ? of->wall : of->cpu;
+            bool is_short = seconds < 1;
+            double shown = is_short ? 1000 * seconds : seconds; /* with three digits */
             text_add(out, i ? " -> " : number == WALL ? "   " : ", ");
             if (number == USED)
                 text_printf(out, "%.*f", used < 0.1 ? 2 : 1, used);
             else
-                add_seconds(number == WALL ? of->wall : of->cpu, out);
+                text_printf(out, "%.*f %s", shown < 10 ? 2 : shown < 100 ? 1 : 0, shown, is_short ? "ms" : "s");
             if (i == 0 && number != USED)
                 text_add(out, number == WALL ? " wall" : " CPU");
         }

@@ -1,8 +1,6 @@
 #include "viewer-tui/compare/session.h"
 
-#include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/compare/losses.h"
 #include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/metrics/derived.h"
@@ -33,18 +31,6 @@ struct session *session_open(const char *folder, const char *metric_list)
     session->folder = session->runs.at[0].folder;
     session->run = session->runs.at[0].run;
     return session;
-}
-
-void session_compare(struct session *session, const struct comparison_options *options)
-{
-    session->merge = comparison_new;
-    session->comparing = options;
-}
-
-void session_show_losses(struct session *session, const char *title)
-{
-    session->merge = losses_new;
-    session->title = mem_strdup(title);
 }
 
 void session_forget_views(struct session *session, int projection)
@@ -104,11 +90,6 @@ void session_set_defaults(struct session *session, const char *metrics, const ch
         return;
     session->usual_metrics = metrics;
     session->usual_sort = sort;
-}
-
-void session_set_rules(struct session *session, const struct path_rules *rules)
-{
-    session->rules = rules;
 }
 
 void session_define(struct session *session, const char *definition)

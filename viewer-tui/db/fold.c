@@ -65,7 +65,7 @@ static uint32_t ordinal(struct folding *folding, uint32_t node)
     return count;
 }
 
-static uint32_t add_node(struct folding *folding, uint32_t parent, uint32_t from)
+static void add_node(struct folding *folding, uint32_t parent, uint32_t from)
 {
     uint32_t index = (uint32_t)folding->nodes.n;
     vec_push(&folding->nodes, ((struct folded_node){.parent = parent,
@@ -79,7 +79,6 @@ static uint32_t add_node(struct folding *folding, uint32_t parent, uint32_t from
     else if (index > 0)
         folding->nodes.at[above->last_child].next_sibling = index;
     above->last_child = index;
-    return index;
 }
 
 /* The folded node of a node that is not folded. */
@@ -89,11 +88,9 @@ static uint32_t node_for(struct folding *folding, uint32_t node)
     uint32_t parent = folding->node_of[file->parent[node]];
     uint64_t above = (uint64_t)parent << 32 | file->place[node];
     uint64_t itself = (uint64_t)ordinal(folding, node) << 40 | (uint64_t)file->line[node] << 8 | file->kind[node];
-    uint32_t found = idmap_get(&folding->known, above, itself);
-    if (found == IDMAP_NONE) {
-        found = add_node(folding, parent, node);
-        idmap_put(&folding->known, above, itself, found);
-    }
+    uint32_t next = (uint32_t)folding->nodes.n, found = idmap_number(&folding->known, above, itself, next);
+    if (found == next)
+        add_node(folding, parent, node);
     folding->nodes.at[found].no_call_site |= file->no_call_site[node];
     return found;
 }

@@ -122,20 +122,6 @@ double run_period(const json_t *run, const char *metric)
     return run_number(member_named(json_object_get(run, "events"), event), "period");
 }
 
-/* Adds the samples of an event in all threads of a process. */
-static void add_fate(const json_t *process, const char *event, double *count, double *amount)
-{
-    json_each (thread, json_object_get(process, "threads")) {
-        json_each (sampled, json_object_get(thread, "events")) {
-            if (strcmp(run_text(sampled, "event"), event) != 0)
-                continue;
-            const json_t *fired = json_object_get(json_object_get(sampled, "fates"), "fired");
-            *count += run_number(fired, "count");
-            *amount += run_number(fired, "amount");
-        }
-    }
-}
-
 double run_increment(const json_t *run, const char *metric)
 {
     double count = 0, amount = 0, period = run_period(run, metric);
@@ -144,7 +130,14 @@ double run_increment(const json_t *run, const char *metric)
     if (of_records > 0)
         return of_records;
     json_each (process, json_object_get(run, "processes"))
-        add_fate(process, event, &count, &amount);
+        json_each (thread, json_object_get(process, "threads"))
+            json_each (sampled, json_object_get(thread, "events")) {
+                if (strcmp(run_text(sampled, "event"), event) != 0)
+                    continue;
+                const json_t *fired = json_object_get(json_object_get(sampled, "fates"), "fired");
+                count += run_number(fired, "count");
+                amount += run_number(fired, "amount");
+            }
     return count > 0 && amount / count > period ? amount / count : period;
 }
 

@@ -54,8 +54,6 @@ static size_t slot_named(const struct metrics *metrics, const char *name)
 struct time_slice *time_slice_new(const struct database *db, const struct timeline *timeline, const time_ranges *ranges,
                                   bool is_physical, const json_t *run)
 {
-    size_t i;
-    json_t *described;
     struct time_slice *slice = mem_alloc(sizeof *slice);
     *slice = (struct time_slice){.timeline = timeline,
                                  .ranges = time_ranges_copy(ranges),
@@ -65,8 +63,7 @@ struct time_slice *time_slice_new(const struct database *db, const struct timeli
     for (int metric = 0; metric < RECORD_METRICS; metric++)
         slice->slots[metric] = NO_SLOT;
     vec_push(&slice->kinds, NO_SLOT); /* kind 0: none */
-    json_array_foreach(json_object_get(run, "metrics"), i, described)
-    {
+    json_each (described, json_object_get(run, "metrics")) {
         enum record_metric metric = record_metric_of(described, timeline->event);
         const char *name = run_text(described, "name");
         bool is_kind = metric == PAYS_OVERHEAD && strstr(name, METRIC_OVERHEAD ":");

@@ -224,7 +224,7 @@ int print_phases(struct session *session, struct view *view, const struct print_
     if (!phases)
         return session_exit_status(session);
     struct session *alone = session_open(session->folder, NULL); /* so that views of the other one stay */
-    session_set_rules(alone, session->rules);
+    alone->rules = session->rules;
     const struct database *db = session_database(session, LOGICAL);
     autofree char *machine = advice_on_machine(alone);
     writer_open(&writer, options->format, options->width, out);

@@ -12,10 +12,10 @@
 
 #include "lib/json.h"
 #include "lib/number.h"
+#include "viewer-tui/advice/what-if.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/compare/session.h"
 #include "viewer-tui/metrics/metric.h"
-#include "viewer-tui/tree/speedup-bounds.h"
 #include "viewer-tui/tree/view.h"
 
 #include <stdio.h>

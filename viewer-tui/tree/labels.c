@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <langinfo.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- as in the database ---- */
@@ -151,19 +150,6 @@ static int compare_numbers(uint32_t a, uint32_t b)
     return (a > b) - (a < b);
 }
 
-/* Compares places and call sites of rows of one database. */
-static int compare_places(const struct row *a, const struct row *b)
-{
-    int result = compare_numbers(a->place, b->place);
-    if (result == 0)
-        result = compare_numbers(a->line, b->line);
-    if (result == 0)
-        result = compare_numbers(a->call_file, b->call_file);
-    if (result == 0)
-        result = compare_numbers(a->call_line, b->call_line);
-    return result;
-}
-
 int label_compare(const struct view *view, uint32_t left, uint32_t right)
 {
     const struct view *of_left = view_origin(view, &left), *of_right = view_origin(view, &right);
@@ -172,11 +158,11 @@ int label_compare(const struct view *view, uint32_t left, uint32_t right)
     int result = strcmp(stem(of_left, a, buffer_a), stem(of_right, b, buffer_b));
     if (result == 0 && of_left != of_right)
         result = of_left->side - of_right->side;
-    if (result == 0)
-        result = compare_places(a, b);
-    if (result == 0)
-        result = compare_numbers(a->kind, b->kind);
-    return result;
+    result = result ? result : compare_numbers(a->place, b->place);
+    result = result ? result : compare_numbers(a->line, b->line);
+    result = result ? result : compare_numbers(a->call_file, b->call_file);
+    result = result ? result : compare_numbers(a->call_line, b->call_line);
+    return result ? result : compare_numbers(a->kind, b->kind);
 }
 
 /* ---- for people ---- */
@@ -206,11 +192,10 @@ static bool has_call_site(const struct row *row)
     return row->call_line != 0;
 }
 
-static void add_file_line(const struct view *view, uint32_t file, uint32_t line, bool ascii,
-                          struct text *out)
+void describe_file_line(const struct database *db, uint32_t file, uint32_t line, bool ascii, struct text *out)
 {
     autofree struct text place = {0};
-    label_file_line(view->db, file, line, &place);
+    label_file_line(db, file, line, &place);
     text_add_clean(out, text_string(&place), ascii);
 }
 
@@ -232,7 +217,7 @@ void describe_call(const struct view *view, uint32_t number, bool ascii, struct 
     else if (row->call_file == file_around(view, number))
         text_printf(out, "%u", row->call_line);
     else
-        add_file_line(view, row->call_file, row->call_line, ascii, out);
+        describe_file_line(view->db, row->call_file, row->call_line, ascii, out);
     text_add(out, ascii ? " -> " : " » ");
 }
 
@@ -285,7 +270,7 @@ void describe_location(const struct view *view, uint32_t number, bool ascii, str
     }
     const char *module = label_module_path(view, number);
     if (file != NOTHING && line)
-        add_file_line(view, file, line, ascii, out);
+        describe_file_line(view->db, file, line, ascii, out);
     else if (module)
         text_add_clean(out, path_name(module), ascii);
 }

@@ -54,6 +54,9 @@ int label_compare(const struct view *view, uint32_t a, uint32_t b);
 
 /* ---- for people: safe for terminals (text_add_clean) ---- */
 
+/* Adds label_file_line. */
+void describe_file_line(const struct database *db, uint32_t file, uint32_t line, bool ascii, struct text *out);
+
 /* Adds what precedes the name: the call site; often nothing. */
 void describe_call(const struct view *view, uint32_t row, bool ascii, struct text *out);
 

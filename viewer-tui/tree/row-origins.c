@@ -3,7 +3,6 @@
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 bool row_is_start_routine(const struct view *view, uint32_t row)

@@ -3,8 +3,6 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/tree/walk.h"
 
-#include <stdlib.h>
-
 /* Rows per question whether to go on: far less than 50 ms. */
 #define ROWS_PER_QUESTION 1024
 

@@ -104,18 +104,6 @@ static void read_values(struct cost_reader *reader, size_t metric, enum cost_par
         values[i] = 0;
 }
 
-/* The distribution of the defined values. */
-static struct distribution distribution_of_defined(const double *values, size_t n)
-{
-    autofree double *defined = mem_alloc((n + 1) * sizeof *defined);
-    size_t n_defined = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!isnan(values[i]))
-            defined[n_defined++] = values[i];
-    struct distribution distribution = distribution_of(defined, n_defined);
-    return distribution;
-}
-
 enum outcome thread_costs_read(struct thread_costs *costs, size_t metric, enum cost_part part)
 {
     size_t n = costs->threads.list.n, n_columns = 2 * costs->view->n_metrics;
@@ -127,7 +115,7 @@ enum outcome thread_costs_read(struct thread_costs *costs, size_t metric, enum c
         costs->why = reader.why;
         costs->metric = metric;
         costs->part = part;
-        costs->distribution = distribution_of_defined(values, n);
+        costs->distribution = distribution_of(values, n);
     }
     for (size_t i = 0; i < n_columns; i++)
         free(reader.known[i]);
