@@ -64,7 +64,7 @@ static int restrict_values(struct session *session, const struct options *option
     autofree char *cause = NULL;
     bool is_done = session_take_ranges(session, options->print.projection, &cause);
     if (cause)
-        diag_error(session->folder, "%s", cause);
+        diag_error(NULL, "%s", cause);
     int status = is_done ? 0 : cause ? 2 : session_exit_status(session);
     return status || (!options->threads && !options->program) ? status : restrict_threads(session, options);
 }

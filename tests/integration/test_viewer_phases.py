@@ -387,6 +387,12 @@ class Phases(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertIn(cause, done.stderr)
 
+    def test_the_run_that_lacks_a_phase_is_named(self):
+        for other in f"{self.db}@9s:", f"{self.db}@phase9", f"{self.db}@during:nothing":
+            done = viewer.run("--print", "flat", f"{self.db}@phase1", other)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertTrue(done.stderr.startswith(f"hpcviewer: {self.db}: "), done.stderr)
+
     def test_phases_of_a_piece_are_refused_however_it_is_written(self):
         for piece in "@1s:2s", "@phase2":
             done = viewer.run("--print", "phases", f"{self.db}{piece}")

@@ -232,8 +232,12 @@ static bool take_ranges(struct session *session, struct session_run *run, enum p
 
 bool session_take_ranges(struct session *session, enum projection projection, char **cause)
 {
-    for (size_t i = 0; i < session->runs.n; i++)
-        if (!take_ranges(session, &session->runs.at[i], projection, cause))
-            return false;
+    for (size_t i = 0; i < session->runs.n; i++) {
+        autofree char *why = NULL;
+        if (take_ranges(session, &session->runs.at[i], projection, &why))
+            continue;
+        *cause = why ? mem_printf("%s: %s", session->runs.at[i].folder, why) : NULL;
+        return false;
+    }
     return true;
 }

@@ -24,8 +24,8 @@ const struct phases *session_phases(struct session *session);
 enum outcome session_set_range(struct session *session, enum projection projection, const struct time_range *range,
                                const char *name);
 
-/* Restricts each run to its asked_range. False, with the reason in *cause (which the caller frees), or NULL if a
- * projection cannot be read. */
+/* Restricts each run to its asked_range. False, with the run and the reason in *cause (which the caller frees), or NULL
+ * if a projection cannot be read. */
 bool session_take_ranges(struct session *session, enum projection projection, char **cause);
 
 /* The threads of a projection that the chooser finds (thread-set.h), for session_restrict. NULL with the reason in *cause
