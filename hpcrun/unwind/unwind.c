@@ -188,6 +188,16 @@ static inline bool link_holds(struct unwinder *u, uint32_t i)
             word == caller->bp);
 }
 
+/* The index of the outermost frame to which the links from path[i] on hold. */
+static inline uint32_t holding(struct unwinder *u, uint32_t i)
+{
+    memory_begin_comparison(&u->memory);
+    while (i > 0 && link_holds(u, i))
+        i--;
+    memory_end_comparison(&u->memory);
+    return i;
+}
+
 static void push(struct unwinder *u, const struct frame *frame)
 {
     u->fresh[u->fresh_count++] = *frame;
@@ -236,9 +246,7 @@ static enum unwind_end walk(struct unwinder *u, struct frame frame)
         while (limit > 0 && u->path[limit - 1].sp < frame.sp)
             limit--;
         if (limit > 0 && same_place(&u->path[limit - 1], &frame)) {
-            uint32_t i = limit - 1;
-            while (i > 0 && link_holds(u, i))
-                i--;
+            uint32_t i = holding(u, limit - 1);
             if (i == 0 && u->fresh_count + limit <= UNWIND_MAX_FRAMES) {
                 u->reused = limit;
                 return UNWIND_COMPLETE;
