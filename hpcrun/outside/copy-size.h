@@ -36,6 +36,9 @@ struct copy_size {
 /* Bytes of a copy that the rings have room for: of the first copies, and of all later ones. */
 void copy_size_begin(struct copy_size *size, uint64_t first_bytes, uint64_t most_bytes);
 
+/* Whether the largest size was too small for more than 1 per 1000 samples: haste may save the rest of their stacks. */
+bool copy_size_is_short(const struct copy_size *size);
+
 /* `news`: the demand since the last call. Returns whether the size changes. */
 bool copy_size_fit(struct copy_size *size, const struct copy_demand *news);
 

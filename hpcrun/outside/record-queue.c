@@ -119,12 +119,13 @@ void record_queue_put(struct record_queue *queue, const struct perf_event_header
 {
     uint64_t head = atomic_load(&queue->head), tail = atomic_load(&queue->tail);
     bool is_sample = record->type == PERF_RECORD_SAMPLE && !perf_record_is_switch(record), is_empty = head == tail;
-    uint64_t at = place(queue, head, tail, record->size);
+    size_t unused = perf_record_unused(record), size = record->size - unused;
+    uint64_t at = place(queue, head, tail, size);
     uint64_t room = QUEUE_BYTES - (is_sample || record->type == PERF_RECORD_CAUGHT ? RESERVED : 0);
     if (is_empty)
         tail = at;
     bool is_refused = is_sample && record_queues_refuse_now();
-    if (at + record->size - tail > room || is_refused) {
+    if (at + size - tail > room || is_refused) {
         atomic_fetch_add(is_refused ? &queue->refused : &queue->lost, is_sample);
         queue->lost_to_say += is_sample && !is_refused;
         if (!is_sample)
@@ -133,10 +134,10 @@ void record_queue_put(struct record_queue *queue, const struct perf_event_header
     }
     if (!is_empty)
         skip(queue, head, at);
-    memcpy(queue->data + at % QUEUE_BYTES, record, record->size);
+    perf_record_copy((void *)(queue->data + at % QUEUE_BYTES), record, unused);
     if (head == queue->woken)
         fed[fed_count++] = queue;
-    atomic_store(&queue->head, at + record->size);
+    atomic_store(&queue->head, at + size);
 }
 
 void record_queue_demand(struct record_queue *queue, struct copy_demand *demand)

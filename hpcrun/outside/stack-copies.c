@@ -48,6 +48,11 @@ struct copy_range stack_copies_range(void)
     return copies.range;
 }
 
+bool stack_copies_are_short(void)
+{
+    return copy_size_is_short(&copies.size);
+}
+
 static void note_size(void)
 {
     unsigned kilobytes = COPY_SIZE(copies.size.index) >> 10;

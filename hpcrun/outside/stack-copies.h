@@ -18,6 +18,9 @@ void stack_copies_gather(struct record_queue *queue);
  * reads meanwhile. */
 void stack_copies_fit(void (*visit)(const struct perf_event_header *record));
 
+/* copy_size_is_short */
+bool stack_copies_are_short(void);
+
 /* The least and the largest size up to now, KB. */
 struct copy_range {
     unsigned least, most;
