@@ -67,7 +67,7 @@ static void find_structures(struct run *run, const struct rules *rules)
     char scratch[] = "/tmp/hpcprof-mpi-XXXXXX";
     struct module_addresses addresses;
     path_addresses_find(&addresses, &run->measurements, run->options.workers);
-    bool *needs_whole = runtime_rules_need_whole(rules, &run->measurements);
+    autofree bool *needs_whole = runtime_rules_need_whole(rules, &run->measurements);
     if (!team_is_first()) {
         team_wait();
         if (!mkdtemp(scratch))
@@ -89,7 +89,6 @@ static void find_structures(struct run *run, const struct rules *rules)
     else
         rmdir(scratch);
     module_addresses_free(&addresses);
-    free(needs_whole);
 }
 
 /* The functions must have the same numbers on all ranks of a team (hpcprof/team/team.h). */
@@ -200,9 +199,8 @@ static void write_meta(struct run *run, const char *folder, const char *copies_p
         .copies_prefix = copies_prefix,
         .copies = run->copies.path_of,
     };
-    char *meta_db = in_folder(folder, V4_META_FILE);
+    autofree char *meta_db = in_folder(folder, V4_META_FILE);
     meta_db_write(meta_db, &texts, contexts, &run->analysis);
-    free(meta_db);
 }
 
 /* A projection to be written to a folder. */
@@ -290,11 +288,10 @@ static bool link_sources(const char *folder, const char *physical)
 
 static void write_instructions(const struct run *run, const struct projection *projection)
 {
-    char *path = in_folder(run->folder, DATABASE_INSTRUCTIONS_FILE);
+    autofree char *path = in_folder(run->folder, DATABASE_INSTRUCTIONS_FILE);
     if (team_is_first())
         instructions_json_write(path, &projection->instructions, &run->analysis,
                                 run->options.shared);
-    free(path);
 }
 
 /* Bytes from which on a smaller database is proposed. */
@@ -306,10 +303,9 @@ static double projection_size(const char *folder)
     static const char *const names[] = {V4_META_FILE, V4_PROFILE_FILE, V4_CCT_FILE};
     double size = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *path = in_folder(folder, names[i]);
+        autofree char *path = in_folder(folder, names[i]);
         struct stat status;
         size += stat(path, &status) == 0 ? (double)status.st_size : 0;
-        free(path);
     }
     return size;
 }
@@ -326,13 +322,12 @@ static void propose_collapse(const struct run *run, const struct numbered_contex
     if (n >= contexts->n / 2)
         return;
     double collapsed = size * (double)n / (double)contexts->n;
-    char *small = collapsed < 1e6 ? mem_strdup("less than 1 MB")
+    autofree char *small = collapsed < 1e6 ? mem_strdup("less than 1 MB")
                                   : mem_printf("about %.0f MB", collapsed * 1e-6);
     diag_note(NULL,
               "the database takes %.0f MB, since it has all levels of recursive calls; hpcprof "
               "--collapse-recursion makes one of %s",
               size * 1e-6, small);
-    free(small);
 }
 
 /* Writes timeline.db and the trace.db of both projections, if anything was traced. `physical` NULL: the projections
@@ -371,7 +366,7 @@ static void free_traced(const struct run *run, struct traced_nodes *traced)
 /* Writes both projections. If they agree, the physical one shares the files with the values. */
 static void write_projections(struct run *run)
 {
-    char *physical = in_folder(run->folder, V4_PHYSICAL_FOLDER);
+    autofree char *physical = in_folder(run->folder, V4_PHYSICAL_FOLDER);
     struct numbered_contexts contexts;
     struct projection projection;
     bool agree = projections_agree(&run->analysis);
@@ -409,7 +404,6 @@ static void write_projections(struct run *run)
     write_time_line(run, physical, traced, physical_traced);
     free_traced(run, traced);
     free_traced(run, physical_traced);
-    free(physical);
 }
 
 static void write_texts(const struct run *run)
@@ -454,9 +448,8 @@ static char *create_folder(const struct options *options)
 
 static void publish(void)
 {
-    char *database = printable_text(database_dir_publish());
+    autofree char *database = printable_text(database_dir_publish());
     puts(database);
-    free(database);
 }
 
 int main(int argc, char **argv)
@@ -467,7 +460,7 @@ int main(int argc, char **argv)
     team_start(&argc, &argv);
     if (!team_is_first())
         diag_be_silent();
-    char *folder = create_folder(&run.options);
+    autofree char *folder = create_folder(&run.options);
     run.folder = folder;
     analyze(&run);
     write_database(&run);
@@ -477,6 +470,5 @@ int main(int argc, char **argv)
         publish();
     free_analysis(&run);
     options_free(&run.options);
-    free(folder);
     return team_end(diag_exit_status());
 }

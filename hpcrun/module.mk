@@ -148,7 +148,6 @@ $(eval $(call unit_test,hpcrun/test_own_fds,$(addprefix $(BUILD)/obj/hpcrun/,bas
 $(eval $(call unit_test,hpcrun/test_raised_limit,,))
 $(eval $(call unit_test,hpcrun/test_module_instances,$(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o,))
 UNWIND_PARTS = $(call objects_of,hpcrun/unwind) $(call objects_of,hpcrun/code) $(BUILD)/obj/hpcrun/base/own-pages.o
-$(eval $(call unit_test,hpcrun/test_unwind_quiet,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_fallback,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_code_rule,$(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_saved_sp,$(UNWIND_PARTS),))

@@ -151,7 +151,7 @@ static struct options read_options(int argc, char **argv)
 /* Reads the addresses of --only. False, after a message, if they cannot be read. */
 static bool read_addresses(struct options *options)
 {
-    char *cause = NULL;
+    autofree char *cause = NULL;
     FILE *file = strcmp(options->only, "-") == 0 ? stdin : input_stream(options->only, &cause);
     uint64_t address;
     int got = 0;
@@ -164,7 +164,6 @@ static bool read_addresses(struct options *options)
         diag_error(options->only, "line %zu: not a hexadecimal number", options->addresses.all.n + 1);
     if (file)
         fclose(file);
-    free(cause);
     options->analysis.only = &options->addresses;
     return is_read && got == EOF;
 }
@@ -178,22 +177,20 @@ static void write_structure(const struct options *options)
         if (!binary_analyze(&binary, &options->analysis, stdout))
             diag_error("standard output", "%s", strerror(errno));
     } else {
-        char *by_name = mem_printf("%s.hpcstruct", path_base(options->input));
+        autofree char *by_name = mem_printf("%s.hpcstruct", path_base(options->input));
         binary_write(&binary, &options->analysis, options->output ? options->output : by_name);
-        free(by_name);
     }
     binary_close(&binary);
 }
 
 static void use_cache(const struct options *options)
 {
-    char *path = cached_structure(options->input, &options->analysis, options->large, stdout);
+    autofree char *path = cached_structure(options->input, &options->analysis, options->large, stdout);
     if (path) {
         puts(path);
         if (fflush(stdout) != 0)
             diag_error("standard output", "%s", strerror(errno));
     }
-    free(path);
 }
 
 static bool is_directory(const char *path)

@@ -93,3 +93,11 @@ void mem_pool_free(struct mem_pool *pool)
     vec_free(&pool->blocks);
     *pool = (struct mem_pool){0};
 }
+
+/* A pointer, or an array, which begins with one. */
+void mem_free_in(void *variable)
+{
+    void *memory;
+    memcpy(&memory, variable, sizeof memory);
+    free(memory);
+}

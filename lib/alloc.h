@@ -54,6 +54,13 @@ char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
         (v)->n = (v)->cap = 0;                                                                     \
     } while (0)
 
+/* Where the block of such a variable ends, the memory of the pointer or array in it is freed:
+ *
+ *     autofree char *path = mem_printf("%s/%s", folder, name);
+ *     autofree VEC(size_t) found = {0}; */
+#define autofree __attribute__((cleanup(mem_free_in)))
+void mem_free_in(void *variable);
+
 /* Memory for many small things that are freed together: it takes hardly any time to allocate and to free
  * them, and threads with a pool each do not wait for each other, as they do in malloc. For one thread at
  * a time. A pool of zeros is empty. */

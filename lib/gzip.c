@@ -62,13 +62,12 @@ char *gzip_read(const char *path, size_t most, size_t *size)
 {
     struct stat status;
     VEC(char) text = {0};
-    char *cause = NULL;
+    autofree char *cause = NULL;
     int fd = input_open(path, &status, &cause);
     gzFile file = fd < 0 ? NULL : gzdopen(fd, "rb");
     int got = file ? PIECE : -1;
     if (fd >= 0 && !file)
         close(fd);
-    free(cause);
     if (fd >= 0 && most > input_most_unpacked((size_t)status.st_size))
         most = input_most_unpacked((size_t)status.st_size);
     while (got > 0 && text.n <= most) {

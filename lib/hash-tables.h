@@ -9,7 +9,7 @@
 
 /* A map from a pair of 64-bit integers, e.g. (parent, key), to a 32-bit number. */
 struct idmap {
-    struct idmap_slot *slots;
+    struct idmap_slot *slots; /* first: autofree (alloc.h) frees a map, too */
     size_t capacity; /* a power of two; 0 if empty */
     size_t count;
 };

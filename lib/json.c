@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,6 +206,74 @@ void json_write_null(struct json_writer *json)
 void json_write_break(struct json_writer *json)
 {
     json->broken = !json->indent;
+}
+
+static void print_signed(struct json_writer *json, intmax_t value)
+{
+    if (value < 0)
+        json_write_null(json);
+    else
+        json_write_integer(json, value);
+}
+
+/* The conversion behind a '%'. Returns what follows it. */
+static const char *print_argument(struct json_writer *json, const char *at, va_list *arguments)
+{
+    const char *text;
+    switch (*at) {
+    case 's':
+        text = va_arg(*arguments, const char *);
+        if (at[1] == ':')
+            json_write_key(json, text);
+        else
+            json_write_string(json, text);
+        return at + 1 + (at[1] == ':');
+    case 'g': json_write_double(json, va_arg(*arguments, double)); return at + 1;
+    case 'd': print_signed(json, va_arg(*arguments, int)); return at + 1;
+    case 'i': json_write_bool(json, va_arg(*arguments, int)); return at + 1;
+    case 'u': json_write_integer(json, va_arg(*arguments, unsigned)); return at + 1;
+    case 'z': json_write_integer(json, (int64_t)va_arg(*arguments, size_t)); return at + 2;
+    default: print_signed(json, va_arg(*arguments, intmax_t)); return at + 2;
+    }
+}
+
+/* A key, a text in quotes, or a constant. Returns what follows it. */
+static const char *print_word(struct json_writer *json, const char *at)
+{
+    char word[64];
+    bool is_text = *at == '\'';
+    size_t length = is_text ? strcspn(at + 1, "'") : strcspn(at, ": \n[]{}");
+    snprintf(word, sizeof word, "%.*s", (int)length, at + is_text);
+    at += length;
+    if (is_text) {
+        json_write_string(json, word);
+        return at + 2;
+    }
+    if (*at == ':') {
+        json_write_key(json, word);
+        return at + 1;
+    }
+    separate(json);
+    fputs_unlocked(word, json->out);
+    return at;
+}
+
+void json_print(struct json_writer *json, const char *form, ...)
+{
+    va_list arguments;
+    va_start(arguments, form);
+    while (*form)
+        switch (*form) {
+        case ' ': form++; break;
+        case '\n': json_write_break(json), form++; break;
+        case '{': json_write_object(json), form++; break;
+        case '}': json_write_object_end(json), form++; break;
+        case '[': json_write_array(json), form++; break;
+        case ']': json_write_array_end(json), form++; break;
+        case '%': form = print_argument(json, form + 1, &arguments); break;
+        default: form = print_word(json, form);
+        }
+    va_end(arguments);
 }
 
 bool json_write_finish(struct json_writer *json)

@@ -50,6 +50,14 @@ void json_write_text(struct json_writer *json, const char *key, const char *text
 /* With indent 0: the next element or key starts a new line. */
 void json_write_break(struct json_writer *json);
 
+/* Writes several elements, in the form in which they stand in JSON:
+ *
+ *     json_print(json, "\n{type:'thread' name:%s cpu:%g at:[%zu %zu] ended:%i parent:null}", name, cpu, from, to, ended);
+ *
+ * A key is followed by a colon, %s: is one, too; a line end is json_write_break. Conversions are those of printf without
+ * flags: %s (NULL becomes null), %g, %u, %zu; %d and %jd become null below 0; %i is a bool. */
+void json_print(struct json_writer *json, const char *form, ...) __attribute__((format(printf, 2, 3)));
+
 /* Writes a final newline and flushes; false if anything could not be written. */
 bool json_write_finish(struct json_writer *json);
 

@@ -93,9 +93,8 @@ static void write_procedures(struct gzip *gzip, const struct kernel_procedures *
             end = procedures->all.at[next].offset;
         if (!is_wanted(wanted, begin, end))
             continue;
-        char *line = mem_printf("%" PRIx64 " %" PRIx64 " %s\n", begin, end - begin, procedures->all.at[i].name);
+        autofree char *line = mem_printf("%" PRIx64 " %" PRIx64 " %s\n", begin, end - begin, procedures->all.at[i].name);
         gzip_write(gzip, line, strlen(line));
-        free(line);
     }
 }
 
@@ -140,11 +139,10 @@ static bool read_symbol(const char *line, size_t length, struct kernel_symbol *s
 
 bool kernel_symbols_are_all(const char *text, uint64_t boot)
 {
-    char *header = header_of(boot, true);
+    autofree char *header = header_of(boot, true);
     const char *found = text;
     while ((found = strstr(found, header)) && found > text && found[-1] != '\n')
         found++;
-    free(header);
     return found;
 }
 

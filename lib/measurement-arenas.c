@@ -85,16 +85,14 @@ void arena_file_open(struct builder *b, struct arena_file *file, const char *mea
     size_t length = strlen(measurement_path), suffix = strlen(MEASUREMENT_SUFFIX);
     if (length < suffix || strcmp(measurement_path + length - suffix, MEASUREMENT_SUFFIX) != 0)
         return;
-    char *path = mem_printf("%.*s" ARENAS_SUFFIX, (int)(length - suffix), measurement_path);
+    autofree char *path = mem_printf("%.*s" ARENAS_SUFFIX, (int)(length - suffix), measurement_path);
     struct stat status;
-    char *cause = NULL;
+    autofree char *cause = NULL;
     file->at = input_map(path, &status, &cause);
     if (!file->at && errno != ENOENT && errno != ENODATA) {
         builder_problem(b, "the arena file can't be read: %s", cause);
         b->m->complete = false;
     }
-    free(cause);
-    free(path);
     if (!file->at)
         return;
     file->size = (size_t)status.st_size;

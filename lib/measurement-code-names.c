@@ -134,10 +134,9 @@ void resolve_code_names(struct builder *b)
     if (b->code_map.n == 0)
         return;
     list_addresses(b);
-    uint32_t *next = mem_alloc((b->m->code_names.n + 1) * sizeof *next);
+    autofree uint32_t *next = mem_alloc((b->m->code_names.n + 1) * sizeof *next);
     for (uint32_t i = 0; i <= b->m->code_names.n; i++)
         next[i] = i;
     name_from_lines(b, next);
     forget_unnamed(b->m);
-    free(next);
 }

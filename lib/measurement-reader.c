@@ -238,7 +238,7 @@ static bool decode_chunks(struct builder *b, struct file_bytes *file,
  * PROCESS record is lost. */
 static void identify_by_name(struct measurement *m)
 {
-    char *name = mem_strdup(m->name);
+    autofree char *name = mem_strdup(m->name);
     size_t length = strlen(name), suffix = strlen(MEASUREMENT_SUFFIX);
     if (length > suffix && strcmp(name + length - suffix, MEASUREMENT_SUFFIX) == 0)
         name[length - suffix] = '\0';
@@ -250,7 +250,6 @@ static void identify_by_name(struct measurement *m)
         *fields[i] = strtoull(dash + 1, NULL, 10);
         *dash = '\0';
     }
-    free(name);
 }
 
 static struct measurement *new_measurement(const char *path)

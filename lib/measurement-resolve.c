@@ -85,7 +85,7 @@ static void resolve_value_metrics(struct measurement_thread *thread, struct thre
 /* Stable counting sort. */
 static void sort_values_by_node(struct measurement_thread *thread)
 {
-    size_t *next = mem_alloc((thread->nodes.n + 1) * sizeof *next);
+    autofree size_t *next = mem_alloc((thread->nodes.n + 1) * sizeof *next);
     for (size_t i = 0; i < thread->values.n; i++)
         next[thread->values.at[i].node + 1]++;
     for (size_t node = 0; node < thread->nodes.n; node++)
@@ -93,7 +93,6 @@ static void sort_values_by_node(struct measurement_thread *thread)
     struct measurement_value *sorted = mem_alloc(thread->values.n * sizeof *sorted);
     for (size_t i = 0; i < thread->values.n; i++)
         sorted[next[thread->values.at[i].node]++] = thread->values.at[i];
-    free(next);
     free(thread->values.at);
     thread->values.at = sorted;
     thread->values.cap = thread->values.n;
@@ -267,7 +266,7 @@ static void resolve_threads(struct builder *b, const struct idmap *events)
     for (size_t i = 0; i < m->metrics.n; i++)
         if (m->metrics.at[i].event != MEASUREMENT_UNKNOWN)
             idmap_put(&metrics, m->metrics.at[i].id, 0, (uint32_t)i);
-    uint32_t *spaces = spaces_of_slots(b);
+    autofree uint32_t *spaces = spaces_of_slots(b);
     resolve_creation_contexts(b);
     resolve_joins(b, spaces);
     for (size_t i = 0; i < m->threads.n; i++) {
@@ -283,7 +282,6 @@ static void resolve_threads(struct builder *b, const struct idmap *events)
         report_losses(b, i);
         drop_timeless_trace(b, thread);
     }
-    free(spaces);
     idmap_free(&metrics);
     vec_sort(&m->threads, by_index);
 }

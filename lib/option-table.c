@@ -57,11 +57,10 @@ static int help_column(const struct option_table *table)
 {
     size_t widest = 0;
     for (size_t i = 0; i < row_count(table); i++) {
-        char *head = head_of(row_at(table, i));
+        autofree char *head = head_of(row_at(table, i));
         size_t width = strlen(head);
         if (width > widest && width <= LONGEST_HEAD)
             widest = width;
-        free(head);
     }
     return (int)widest;
 }
@@ -74,11 +73,10 @@ static void print_help(const struct option_table *table)
         const struct option_row *row = row_at(table, i);
         if (!row->brief)
             continue;
-        char *head = head_of(row);
+        autofree char *head = head_of(row);
         bool is_long = (int)strlen(head) > column;
         printf("  %-*s%s%*s%s\n", column, head, is_long ? "\n" : "", is_long ? column + 4 : 2, "",
                row->brief);
-        free(head);
     }
     fputs(table->after, stdout);
 }

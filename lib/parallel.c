@@ -40,7 +40,7 @@ static void run_job(struct job *job, unsigned workers)
     assert(workers > 0);
     if (workers > job->count)
         workers = job->count ? (unsigned)job->count : 1;
-    struct worker *all = mem_alloc(workers * sizeof *all);
+    autofree struct worker *all = mem_alloc(workers * sizeof *all);
     for (unsigned i = 0; i < workers; i++)
         all[i] = (struct worker){.job = job, .number = i};
     /* The caller is worker 0. If no more threads can be created, these do the work. */
@@ -51,7 +51,6 @@ static void run_job(struct job *job, unsigned workers)
     work(&all[0]);
     for (unsigned i = 1; i < started; i++)
         pthread_join(all[i].thread, NULL);
-    free(all);
 }
 
 void parallel_for(size_t count, unsigned workers, parallel_task *task, void *context)

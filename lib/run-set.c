@@ -19,10 +19,8 @@ static char *index_path(const char *folder)
 
 bool run_set_exists(const char *folder)
 {
-    char *path = index_path(folder);
-    bool exists = access(path, F_OK) == 0;
-    free(path);
-    return exists;
+    autofree char *path = index_path(folder);
+    return access(path, F_OK) == 0;
 }
 
 /* ---- reading ---- */
@@ -81,7 +79,7 @@ bool run_set_read(struct run_set *set, const char *folder, char **cause)
     size_t size = 0;
     unsigned number = 0;
     bool is_right = true;
-    char *unreadable = NULL;
+    autofree char *unreadable = NULL;
     FILE *in = input_stream(path, &unreadable);
     *cause = in ? NULL : mem_printf(RUN_SET_INDEX ": %s", unreadable);
     for (ssize_t length; in && is_right && (length = getline(&line, &size, in)) > 0;) {
@@ -94,7 +92,6 @@ bool run_set_read(struct run_set *set, const char *folder, char **cause)
         *cause = mem_printf(RUN_SET_INDEX ": line %u is damaged", is_right ? number + 1 : number);
     if (in)
         fclose(in);
-    free(unreadable);
     free(line);
     free(path);
     return *cause == NULL;
@@ -104,10 +101,9 @@ bool run_set_read(struct run_set *set, const char *folder, char **cause)
 
 bool run_set_write(const struct run_set *set, const char *folder, char **cause)
 {
-    char *path = index_path(folder);
+    autofree char *path = index_path(folder);
     struct atomic_file file;
     bool is_begun = atomic_file_begin(&file, path, cause);
-    free(path);
     if (!is_begun)
         return false;
     fprintf(file.out, FIRST_LINE "\ncommand %s\n", set->command);

@@ -143,7 +143,7 @@ mode_t own_file_mode(bool shared)
 /* The owner of new files in the directory; false if none can be created. */
 static bool owner_of_new_files(int directory, uid_t *owner)
 {
-    char *name = mem_printf(".owner-%ld", (long)getpid());
+    autofree char *name = mem_printf(".owner-%ld", (long)getpid());
     struct stat status;
     int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     bool is_known = fd >= 0 && fstat(fd, &status) == 0;
@@ -151,7 +151,6 @@ static bool owner_of_new_files(int directory, uid_t *owner)
         unlinkat(directory, name, 0);
         close(fd);
     }
-    free(name);
     if (is_known)
         *owner = status.st_uid;
     return is_known;

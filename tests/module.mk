@@ -112,9 +112,6 @@ $(BUILD)/tests/tools/dump-rules: $(BUILD)/obj/tests/tools/dump-rules.o \
 $(BUILD)/tests/tools/deny-perf $(BUILD)/tests/tools/dump-measurement $(BUILD)/tests/tools/dump-rules:
 	$(call link,,-lz)
 
-$(BUILD)/tests/tools/sample-sources: $(BUILD)/obj/tests/bench/sample-sources.o
-	$(call link,,-lpthread)
-
 # Preloaded by benchmarks: what does next to nothing, the floor for hpcrun.
 EMPTY_LIBRARIES = $(patsubst %,$(BUILD)/tests/tools/%.so,empty-handler empty-wrapper empty-tool)
 $(patsubst $(BUILD)/tests/tools/%.so,$(BUILD)/obj/tests/bench/%.o,$(EMPTY_LIBRARIES)): CFLAGS += -fPIC
@@ -138,7 +135,7 @@ $(BUILD)/tests/tools/unwind-steps.so: $(BUILD)/obj/tests/tools/unwind-steps.o $(
 integration-build: $(TEST_PROGRAMS) $(TEST_TOOLS)
 
 # libhpcrun under sanitizers, for test_sanitizers.py: builds of their own in BUILD/address and BUILD/thread, with the
-# ordinary launcher. Not test_unwind_quiet: it has a malloc of its own, which the sanitizer calls before it is ready.
+# ordinary launcher.
 ADDRESS_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 ADDRESS_TESTS = $(addprefix tests/unit/hpcrun/,test_cct test_fallback test_code_rule test_saved_sp test_logical) \
 	$(addprefix tests/unit/agents/,test_openmp_events test_ready_tasks test_tbb_agent test_tbb_tasks)
@@ -244,7 +241,7 @@ bench: bench-deps
 
 .PHONY: bench-build
 bench-build: all $(TEST_PROGRAMS) $(TEST_TOOLS) $(BUILD)/tests/tools/libhpcrun-timed.so \
-	$(BUILD)/tests/tools/sample-sources $(EMPTY_LIBRARIES) $(BUILD)/tests/programs/bench/contexts
+	$(EMPTY_LIBRARIES) $(BUILD)/tests/programs/bench/contexts
 
 # Faults planted one at a time; the tests must notice every one.
 .PHONY: mutants

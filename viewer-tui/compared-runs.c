@@ -37,11 +37,10 @@ static bool add_path(struct session *session, size_t side, const char *path)
 {
     size_t length;
     struct asked_range range = range_in(path, &length);
-    char *folder = mem_strndup(path, length);
+    autofree char *folder = mem_strndup(path, length);
     bool is_there = add_database(session, side, database_for(folder));
     if (is_there)
         session->runs.at[session->runs.n - 1].asked_range = range;
-    free(folder);
     return is_there;
 }
 
@@ -49,7 +48,7 @@ static bool add_path(struct session *session, size_t side, const char *path)
 static bool add_set(struct session *session, size_t side, const char *folder)
 {
     struct run_set set = {0};
-    char *cause = NULL;
+    autofree char *cause = NULL;
     unsigned workers = 0;
     size_t before = session->runs.n;
     bool is_right = run_set_read(&set, folder, &cause);
@@ -69,7 +68,6 @@ static bool add_set(struct session *session, size_t side, const char *folder)
         diag_error(folder, "%s", cause);
     else if (is_right && session->runs.n == before)
         diag_error(folder, "no run of the set has ended with status 0");
-    free(cause);
     run_set_free(&set);
     return is_right && session->runs.n > before;
 }
@@ -82,10 +80,9 @@ static bool add_list(struct session *session, size_t side, const char *list)
         size_t length = strcspn(at, ",");
         if (length == 0)
             diag_usage("--compare: nothing between two commas of '%s'", list);
-        char *path = mem_strndup(at, length);
+        autofree char *path = mem_strndup(at, length);
         is_right = run_set_exists(path) ? add_set(session, side, path) : add_path(session, side, path);
         at += length + (at[length] == ',');
-        free(path);
     }
     return is_right;
 }
@@ -117,19 +114,16 @@ static void check_side(const struct options *options, const struct session *sess
 static struct session *open_one(const struct options *options)
 {
     const struct asked_range *asked = &options->range;
-    char *here = options->paths[0] ? NULL : only_path_here();
+    autofree char *here = options->paths[0] ? NULL : only_path_here();
     const char *given = here ? here : options->paths[0];
     size_t length;
     struct asked_range range = range_in(given, &length);
     if (given[length])
         options_check_range(options, given);
-    char *path = mem_strndup(given, length), *folder = database_for(path);
+    autofree char *path = mem_strndup(given, length), *folder = database_for(path);
     struct session *session = folder ? session_open(folder, options->metrics) : NULL;
     if (session)
         session->runs.at[0].asked_range = asked_range_is_given(asked) ? *asked : range;
-    free(folder);
-    free(path);
-    free(here);
     return session;
 }
 
@@ -144,6 +138,6 @@ struct session *open_databases(const struct options *options)
     }
     for (size_t side = 0; side < SIDES; side++)
         check_side(options, session, side);
-    session_compare(session, &options->comparison);
+    session->comparing = &options->comparison;
     return session;
 }

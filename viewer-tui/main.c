@@ -27,7 +27,7 @@ static int print_to_output(struct session *session, struct options *options)
 {
     struct atomic_file file = {.out = stdout};
     const char *name = options->output ? options->output : "standard output";
-    char *cause = NULL;
+    autofree char *cause = NULL;
     bool is_written = !options->output || atomic_file_begin(&file, options->output, &cause);
     int status = 1;
     struct winsize size;
@@ -41,7 +41,6 @@ static int print_to_output(struct session *session, struct options *options)
     }
     if (!is_written)
         diag_error(name, "%s", cause ? cause : strerror(errno));
-    free(cause);
     return is_written ? status : 1;
 }
 
@@ -49,33 +48,31 @@ static int print_to_output(struct session *session, struct options *options)
 static int restrict_threads(struct session *session, const struct options *options)
 {
     enum projection projection = options->print.projection;
-    char *cause = NULL;
+    autofree char *cause = NULL;
     struct thread_set *set =
         session_choose_threads(session, projection, options->program ? thread_set_of_program : thread_set_matching,
                                options->program ? options->program : options->threads, &cause);
     if (cause)
         diag_error(session->folder, "%s: %s", options->program ? "--program" : "--threads", cause);
     int status = cause ? 2 : session_exit_status(session);
-    free(cause);
     return set && session_restrict(session, projection, set) == DONE ? 0 : status;
 }
 
 /* Restricts values to the threads and the time that the user named; the exit status. */
 static int restrict_values(struct session *session, const struct options *options)
 {
-    char *cause = NULL;
+    autofree char *cause = NULL;
     bool is_done = session_take_ranges(session, options->print.projection, &cause);
     if (cause)
         diag_error(session->folder, "%s", cause);
     int status = is_done ? 0 : cause ? 2 : session_exit_status(session);
-    free(cause);
     return status || (!options->threads && !options->program) ? status : restrict_threads(session, options);
 }
 
 /* Applies the options that concern all views. */
 static void configure(struct session *session, const struct options *options)
 {
-    session_set_rules(session, &options->rules);
+    session->rules = &options->rules;
     session_set_defaults(session, options->usual_metrics, options->usual_sort);
     for (size_t i = 0; i < options->definitions.n; i++)
         session_define(session, options->definitions.at[i]);
@@ -88,7 +85,7 @@ static int check_limits(struct session *session, const struct options *options)
 {
     int status = 0;
     for (size_t i = 0; i < options->limits.n; i++) {
-        struct text line = {0};
+        autofree struct text line = {0};
         enum limit_verdict verdict = limit_check(session, options->print.projection, &options->limits.at[i],
                                                  describe_in_ascii(), &line);
         if (verdict == LIMIT_UNKNOWN) {
@@ -98,7 +95,6 @@ static int check_limits(struct session *session, const struct options *options)
             fprintf(stderr, "hpcviewer: %s\n", text_string(&line));
             status = verdict == LIMIT_EXCEEDED ? 3 : status;
         }
-        vec_free(&line);
     }
     return status;
 }

@@ -9,7 +9,7 @@ VIEWER_LIBRARIES = -lZydis -lncursesw -ltinfo -ljansson -lz -lm
 #   timeline          when threads did what: rows of threads, cells of time
 #   advice            what would make the run faster
 #   compare           two databases as one, the runs of a set as one; sessions
-#   scaling           sets of runs with several numbers of workers: tables, plots
+#   scaling           sets of runs with several numbers of workers: tables
 #   table             rows and columns: cells, lines, any table as text, Markdown, CSV or JSON
 #   output            reports: views, threads, summaries, scaling
 #   output/export     flame graphs, pprof, speedscope

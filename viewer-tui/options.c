@@ -2,7 +2,7 @@
 
 #include "lib/diag.h"
 #include "lib/option-table.h"
-#include "viewer-tui/compare/comparison-names.h"
+#include "viewer-tui/compare/comparison.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -157,14 +157,12 @@ static const struct option_table table = {
 /* The index of a value among the words that the option offers. */
 static int word_of(size_t option, const char *what, const char *value)
 {
-    struct text words = {0};
+    autofree struct text words = {0};
     int index = 0;
     for (const char *at = rows[option].completion; *at; at += strspn(at, " "), index++) {
         size_t length = strcspn(at, " ");
-        if (strlen(value) == length && strncmp(at, value, length) == 0) {
-            vec_free(&words);
+        if (strlen(value) == length && strncmp(at, value, length) == 0)
             return index;
-        }
         text_printf(&words, "%s%.*s", index ? ", " : "", (int)length, at);
         at += length;
     }
@@ -343,14 +341,13 @@ static void check_page_options(const struct options *options, const bool given[O
     if (options->printed == PRINT_SUMMARY && options->paths[1])
         taken |= TAKES_SORT; /* of a comparison */
     for (size_t option = 0; option < OPTIONS; option++) {
-        struct text pages = {0};
+        autofree struct text pages = {0};
         for (int page = 0; page < PRINTED; page++)
             if (printed_pages[page].takes & takes[option])
                 add_word(&pages, PRINT, page);
         if (given[option] && takes[option] & ~taken)
             diag_usage("--%s is for %s; it does nothing for --print %s", rows[option].name, text_string(&pages),
                        printed->word);
-        vec_free(&pages);
     }
 }
 

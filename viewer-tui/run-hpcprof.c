@@ -30,9 +30,8 @@ static bool is_later(struct timespec a, struct timespec b)
 static bool modified(const char *folder, const char *name, struct timespec *when)
 {
     struct stat status;
-    char *path = mem_printf("%s/%s", folder, name);
+    autofree char *path = mem_printf("%s/%s", folder, name);
     bool exists = stat(path, &status) == 0;
-    free(path);
     if (exists)
         *when = status.st_mtim;
     return exists;
@@ -66,7 +65,7 @@ static bool latest_measurement(const char *folder, struct timespec *latest)
 static char *database_name(const char *measurements)
 {
     static const char prefix[] = "hpctoolkit-", word[] = "-measurements";
-    char *path = realpath(measurements, NULL);
+    autofree char *path = realpath(measurements, NULL);
     const char *base = path_name(path ? path : measurements);
     bool is_named_so = strncmp(base, prefix, strlen(prefix)) == 0;
     const char *found = is_named_so ? strstr(base, word) : NULL;
@@ -77,7 +76,6 @@ static char *database_name(const char *measurements)
         name = mem_printf("%s%s-database", prefix, base);
     char *printable = printable_file_name(name); /* as hpcprof does */
     free(name);
-    free(path);
     return printable;
 }
 
@@ -85,7 +83,7 @@ static char *database_name(const char *measurements)
  * errors in parts of it. */
 static bool make_database(const char *measurements, const char *database)
 {
-    char *tool = path_of_tool("hpcprof");
+    autofree char *tool = path_of_tool("hpcprof");
     char *const arguments[] = {tool, "-o", (char *)database, (char *)measurements, NULL};
     struct program_output result = run_program(&(struct program_start){
         .path = tool, .arguments = arguments, .input = NO_INPUT, .messages_pass = true});
@@ -96,7 +94,6 @@ static bool make_database(const char *measurements, const char *database)
     else if (!is_made)
         diag_error(measurements, "hpcprof created no database");
     program_output_free(&result);
-    free(tool);
     return is_made;
 }
 
@@ -230,7 +227,7 @@ static bool is_database_of_another(const char *path, struct dirent *const *entri
 char *only_path_here(void)
 {
     struct dirent **entries = NULL;
-    struct text names = {0};
+    autofree struct text names = {0};
     char *only = NULL;
     struct timespec when;
     if (modified(".", V4_META_FILE, &when) || latest_measurement(".", &when))
@@ -257,6 +254,5 @@ char *only_path_here(void)
     for (int i = 0; i < n; i++)
         free(entries[i]);
     free(entries);
-    vec_free(&names);
     return only;
 }

@@ -5,7 +5,7 @@
 #include "viewer-tui/run-hpcprof.h"
 
 #include "lib/diag.h"
-#include "viewer-tui/compare/session-views.h"
+#include "viewer-tui/compare/session-databases.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,11 +50,10 @@ run_value_list set_values(const char *folder, const struct run_set *set)
         diag_progress_add(1);
         if (run->status)
             continue;
-        char *database = run->workers ? database_of_set_run(folder, run) : NULL;
+        autofree char *database = run->workers ? database_of_set_run(folder, run) : NULL;
         if (database)
             read_database(database, &values);
         vec_push(&list, values);
-        free(database);
     }
     diag_progress_end();
     return list;

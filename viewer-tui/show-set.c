@@ -21,11 +21,10 @@ bool options_name_set(const struct options *options)
 /* Reads the index; the caller frees the set. False, with the error reported, if that failed. */
 static bool read_index(const char *folder, struct run_set *set)
 {
-    char *cause = NULL;
+    autofree char *cause = NULL;
     bool is_read = run_set_read(set, folder, &cause);
     if (!is_read)
         diag_error(folder, "not a set of runs, which hpcrun --workers makes: %s", cause);
-    free(cause);
     return is_read;
 }
 
@@ -75,16 +74,15 @@ static struct session *open_losses(const char *folder, const struct run_set *set
             continue;
         const struct session_run *last = session->runs.n ? &session->runs.at[session->runs.n - 1] : NULL;
         size_t group = !last ? 0 : last->group + (last->workers != runs[i]->workers);
-        char *database = database_of_set_run(folder, runs[i]);
+        autofree char *database = database_of_set_run(folder, runs[i]);
         if (database) {
             session_add_run(session, database, group, runs[i]->workers);
             session_drop_unreadable(session, LOGICAL);
         }
-        free(database);
     }
     free(runs);
     if (session->runs.n) {
-        session_show_losses(session, set->command);
+        session->title = mem_strdup(set->command);
         return session;
     }
     session_close(session);
@@ -122,11 +120,10 @@ struct opener {
 static int open_run(const struct shown_set *shown, const struct set_run *run)
 {
     const struct opener *opener = shown->context;
-    char *database = run ? database_of_set_run(shown->folder, run) : NULL;
+    autofree char *database = run ? database_of_set_run(shown->folder, run) : NULL;
     struct session *session = !run       ? open_losses(shown->folder, shown->set)
                               : database ? session_open(database, NULL)
                                          : NULL;
-    free(database);
     return show_session(session, opener->options, opener->show);
 }
 

@@ -59,7 +59,7 @@ static void thread_begin(void *thread_data, int tid, struct agent_start_routine 
 
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
-    (void)cursor;
+    blas_forget_left_call(cursor);
     return AGENT_FOREIGN;
 }
 
@@ -74,11 +74,12 @@ static bool executes_routine(const struct agent_cursor *cursor, const struct age
 static enum agent_association step_bichord(struct agent_cursor *cursor, const struct agent_frame *frame)
 {
     struct path_state *state = cursor->state;
+    const struct thread_data *data = cursor->thread_data;
     struct agent_claim own;
     bool is_own = host->find_claim(&hpcrun_agent, frame->pc, &own) && is_in((uint64_t)start, own.start, own.end);
     if (is_own)
         return AGENT_1_0;
-    uint64_t call = executes_routine(cursor, frame) ? blas_only_call(host->slots) : 0;
+    uint64_t call = executes_routine(cursor, frame) ? blas_only_call(host->slots, data->start, data->end) : 0;
     if (!call)
         return AGENT_NATIVE;
     creator_path_begin(cursor, call);

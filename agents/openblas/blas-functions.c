@@ -13,6 +13,7 @@ struct named_function {
     struct runtime_copy copy; /* the module that defines it */
     blas_code *code;
     bool is_openblas; /* else a library of the program has a function with the name of one of OpenBLAS's */
+    parallel_code *_Atomic in_parallel; /* what the library would call without the agent; NULL: nothing */
 };
 
 /* Only OpenBLAS with threads of its own defines all three. */
@@ -23,11 +24,14 @@ static bool is_openblas(const struct link_map *map)
            dynamic_symbol(map->l_ld, map->l_addr, "exec_blas_async_wait");
 }
 
+#define IN_PARALLEL "omp_in_parallel"
+
 static void fill(struct runtime_copy *copy, const struct link_map *map, void *library, const char *name)
 {
     struct named_function *to = (struct named_function *)copy;
     to->code = (blas_code *)(uintptr_t)dlsym(library, name);
     to->is_openblas = is_openblas(map);
+    to->in_parallel = (parallel_code *)(uintptr_t)dlsym(RTLD_NEXT, IN_PARALLEL);
 }
 
 #define FILL(name)                                                                                                     \
@@ -48,6 +52,22 @@ static struct runtime_copies copies[BLAS_FUNCTIONS] = {
     COPIES(EXEC_BLAS_ASYNC_WAIT, exec_blas_async_wait),
 };
 
+/* A library that defines omp_in_parallel. */
+struct omp_library {
+    struct runtime_copy copy;
+    parallel_code *code;
+};
+
+static void fill_omp(struct runtime_copy *copy, const struct link_map *map, void *library)
+{
+    (void)map;
+    ((struct omp_library *)copy)->code = (parallel_code *)(uintptr_t)dlsym(library, IN_PARALLEL);
+}
+
+static struct omp_library omp_reserve;
+static struct runtime_copies omp_copies = {
+    .symbol = IN_PARALLEL, .copy_bytes = sizeof omp_reserve, .reserve = &omp_reserve, .fill = fill_omp};
+
 void blas_add_module(uint64_t address)
 {
     for (unsigned i = 0; i < BLAS_FUNCTIONS; i++)
@@ -64,6 +84,12 @@ void blas_forget_module(uint64_t start, uint64_t end)
 {
     for (unsigned i = 0; i < BLAS_FUNCTIONS; i++)
         copies_forget_module(&copies[i], start, end);
+    copies_forget_module(&omp_copies, start, end);
+    for (struct runtime_copy *copy = atomic_load(&copies[EXEC_BLAS].first); copy; copy = copy->next) {
+        parallel_code *_Atomic *its = &((struct named_function *)copy)->in_parallel;
+        if (is_in_range((uint64_t)atomic_load(its), (struct code_range){start, end}))
+            atomic_store(its, NULL);
+    }
 }
 
 /* Without such a function, a call can neither be passed on nor be left out. */
@@ -88,6 +114,16 @@ static const struct named_function *function_for(enum blas_function which, uint6
 blas_code *blas_function_for(enum blas_function which, uint64_t caller)
 {
     return function_for(which, caller)->code;
+}
+
+parallel_code *blas_in_parallel_for(uint64_t caller, bool *is_openblas)
+{
+    const struct named_function *exec = (const struct named_function *)blas_copy_at(caller);
+    *is_openblas = exec;
+    if (exec)
+        return atomic_load(&exec->in_parallel);
+    const struct runtime_copy *copy = copy_of_caller(&omp_copies, caller);
+    return copy ? ((const struct omp_library *)copy)->code : NULL;
 }
 
 /* ---- what the agent exports ---- */

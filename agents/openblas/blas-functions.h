@@ -13,11 +13,18 @@ enum blas_function { EXEC_BLAS, EXEC_BLAS_ASYNC, EXEC_BLAS_ASYNC_WAIT, BLAS_FUNC
 /* The first parameter is a count, the second one the address of a queue; exec_blas has no other one. */
 typedef long blas_code(long, void *);
 
+/* omp_in_parallel of an OpenMP runtime. */
+typedef int parallel_code(void);
+
 /* The agent's own functions. */
 blas_code call_exec_blas, call_exec_blas_async, call_exec_blas_async_wait;
 
 /* The function that a caller means, by its return address. */
 blas_code *blas_function_for(enum blas_function which, uint64_t caller);
+
+/* What a caller of omp_in_parallel would call without the agent; NULL: nothing. If the caller is OpenBLAS, it is
+ * exec_blas or a part that the compiler has split off. */
+parallel_code *blas_in_parallel_for(uint64_t caller, bool *is_openblas);
 
 /* Learns about a module that may be OpenBLAS. */
 void blas_add_module(uint64_t address);

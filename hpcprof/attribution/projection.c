@@ -203,7 +203,7 @@ static void follow_merges(void *context, unsigned unused, size_t index)
 static void merge_trees(struct projection *projection, struct worker *workers)
 {
     unsigned n = projection->workers;
-    unsigned *worker_of = mem_alloc(projection->profiles.n * sizeof *worker_of);
+    autofree unsigned *worker_of = mem_alloc(projection->profiles.n * sizeof *worker_of);
     struct merge_job job = {projection, workers, 1, mem_alloc(n * sizeof *job.new_ids), worker_of};
     for (unsigned k = 1; k < n; k++)
         for (size_t i = 0; i < workers[k].profiles.n; i++)
@@ -214,7 +214,6 @@ static void merge_trees(struct projection *projection, struct worker *workers)
     for (unsigned k = 1; k < n; k++)
         free(job.new_ids[k]);
     free(job.new_ids);
-    free(worker_of);
 }
 
 /* Moves the workers' results into the projection. */
@@ -264,7 +263,7 @@ static void merge_instructions(void *data, const uint8_t *bytes, size_t size)
 static void merge_ranks(struct projection *projection)
 {
     struct context_tree whole;
-    struct team_bytes bytes = {0};
+    autofree struct team_bytes bytes = {0};
     context_tree_start(&whole);
     free(context_tree_merge(&whole, &projection->tree));
     team_reduce(&whole, pack_tree, merge_tree);
@@ -273,10 +272,8 @@ static void merge_ranks(struct projection *projection)
     context_tree_free(&whole);
     context_tree_start(&whole);
     merge_tree(&whole, bytes.at, bytes.n);
-    vec_free(&bytes);
-    uint32_t *new_ids = context_tree_merge(&whole, &projection->tree);
+    autofree uint32_t *new_ids = context_tree_merge(&whole, &projection->tree);
     renumber_profiles(projection, new_ids);
-    free(new_ids);
     context_tree_free(&projection->tree);
     projection->tree = whole;
     team_reduce(&projection->instructions, pack_instructions, merge_instructions);
@@ -297,16 +294,14 @@ static void renumber_calls(struct context_ids *calls, const uint32_t *new_ids)
  * is collapsed. */
 static void prune_tree(struct projection *projection)
 {
-    bool *is_used = mem_alloc(projection->tree.contexts.n * sizeof *is_used);
+    autofree bool *is_used = mem_alloc(projection->tree.contexts.n * sizeof *is_used);
     for (size_t i = 0; i < projection->profiles.n; i++)
         for (size_t k = 0; k < projection->profiles.at[i].costs.n; k++)
             is_used[projection->profiles.at[i].costs.at[k].context] = true;
     team_or(is_used, projection->tree.contexts.n * sizeof *is_used);
-    uint32_t *new_ids = context_tree_prune(&projection->tree, is_used);
+    autofree uint32_t *new_ids = context_tree_prune(&projection->tree, is_used);
     renumber_profiles(projection, new_ids);
     renumber_calls(&projection->unknown_site_calls, new_ids);
-    free(new_ids);
-    free(is_used);
 }
 
 /* ---- unknown call sites ---- */
@@ -315,14 +310,13 @@ static void prune_tree(struct projection *projection)
  * make it. */
 static struct structure *structure_with_calls(const char *binary)
 {
-    char *hpcstruct = path_of_tool("hpcstruct");
+    autofree char *hpcstruct = path_of_tool("hpcstruct");
     char *const arguments[] = {"hpcstruct", "--image", "--calls", "-o", "-", (char *)binary, NULL};
     struct program_output result = run_program(
         &(struct program_start){.path = hpcstruct, .arguments = arguments, .input = NO_INPUT});
     struct structure *s =
         result.status == 0 ? structure_read_file(fileno(result.output), NULL) : NULL;
     program_output_free(&result);
-    free(hpcstruct);
     return s;
 }
 
@@ -342,7 +336,7 @@ static void add_direct_calls(struct context_builder *code, uint32_t module)
 static void find_direct_calls(struct context_builder *code, const struct context_tree *tree)
 {
     const struct symbol_table *symbols = code->analysis->symbols;
-    bool *is_wanted = mem_alloc(symbols->structures->n * sizeof *is_wanted);
+    autofree bool *is_wanted = mem_alloc(symbols->structures->n * sizeof *is_wanted);
     for (size_t i = 0; i < tree->contexts.n; i++) {
         const struct context *context = &tree->contexts.at[i];
         if (context->kind != CONTEXT_NO_SITE)
@@ -355,7 +349,6 @@ static void find_direct_calls(struct context_builder *code, const struct context
     for (uint32_t i = 0; i < symbols->structures->n; i++)
         if (is_wanted[i])
             add_direct_calls(code, i);
-    free(is_wanted);
 }
 
 /* Needs the whole tree, which has the calls from all known sites. */
@@ -379,12 +372,11 @@ static void resolve_unknown_sites(struct projection *projection, const struct an
 
 static void collapse(struct projection *projection, const struct symbol_table *symbols)
 {
-    bool *is_placeholder = placeholder_functions(symbols);
+    autofree bool *is_placeholder = placeholder_functions(symbols);
     uint32_t *new_ids =
         collapse_recursion(&projection->tree, is_placeholder, &projection->unknown_site_calls);
     renumber_profiles(projection, new_ids);
     free(new_ids);
-    free(is_placeholder);
     prune_tree(projection);
 }
 

@@ -58,7 +58,7 @@ void traced_nodes_find(struct traced_nodes *nodes, struct thread_paths *paths,
         return;
     const struct metric *metric =
         classified_metric(classes->analysis->metrics, file->event_of[thread->trace_event]);
-    bool *is_traced = find_traced(thread);
+    autofree bool *is_traced = find_traced(thread);
     for (size_t i = 0; i < thread->values.n; i++) {
         const struct measurement_value *value = &thread->values.at[i];
         if (!value->amount || file->metric_of[value->metric] == NO_METRIC ||
@@ -67,7 +67,6 @@ void traced_nodes_find(struct traced_nodes *nodes, struct thread_paths *paths,
         vec_push(nodes, traced_node(paths, classes, metric, value->node));
         is_traced[value->node] = false;
     }
-    free(is_traced);
 }
 
 void node_index_of(struct node_index *index, const struct traced_nodes *nodes)

@@ -264,7 +264,7 @@ static void skip_range(struct file_writer *file, size_t size)
 /* Writes this rank's ranges at their places among all, and the infos of all. */
 static void write_own_ranges(const struct cct_job *job, size_t count)
 {
-    uint64_t *sizes = mem_alloc(count * sizeof *sizes);
+    autofree uint64_t *sizes = mem_alloc(count * sizeof *sizes);
     for (size_t i = 0; i < count; i++)
         sizes[i] = job->ranges[i].bytes.n;
     team_sum(sizes, count);
@@ -281,7 +281,6 @@ static void write_own_ranges(const struct cct_job *job, size_t count)
     file_set_silent(job->file, !team_is_first());
     team_or(job->infos, job->contexts * sizeof *job->infos);
     file_patch(job->file, job->infos_at, job->infos, job->contexts * sizeof *job->infos);
-    free(sizes);
 }
 
 static void write_ranges(struct cct_job *job, unsigned workers)

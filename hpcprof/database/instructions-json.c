@@ -62,9 +62,9 @@ static uint32_t function_at(const struct analysis *analysis, uint32_t module, ui
 /* Selects functions that have at least INSTRUCTIONS_LEAST_SHARE of a metric's total. */
 static void select_functions(struct instructions_writer *w, const uint32_t *function_of)
 {
-    wide *totals = mem_alloc(w->analysis->metrics->all.n * sizeof *totals);
+    autofree wide *totals = mem_alloc(w->analysis->metrics->all.n * sizeof *totals);
     struct idmap ids = {0};
-    VEC(struct function_cost) sums = {0};
+    autofree VEC(struct function_cost) sums = {0};
     for (size_t i = 0; i < w->all_costs->all.n; i++) {
         const struct instruction_cost *a = &w->all_costs->all.at[i];
         totals[a->metric] += a->amount;
@@ -83,9 +83,7 @@ static void select_functions(struct instructions_writer *w, const uint32_t *func
         if ((double)sums.at[i].amount >= least)
             w->is_selected[sums.at[i].function] = true;
     }
-    vec_free(&sums);
     idmap_free(&ids);
-    free(totals);
 }
 
 static struct function_part function_part(const struct instructions_writer *w, uint32_t module,
@@ -97,7 +95,7 @@ static struct function_part function_part(const struct instructions_writer *w, u
 
 static void collect_costs(struct instructions_writer *w)
 {
-    uint32_t *function_of = mem_alloc(w->all_costs->all.n * sizeof *function_of);
+    autofree uint32_t *function_of = mem_alloc(w->all_costs->all.n * sizeof *function_of);
     for (size_t i = 0; i < w->all_costs->all.n; i++) {
         const struct instruction_cost *a = &w->all_costs->all.at[i];
         function_of[i] = function_at(w->analysis, a->module, a->address);
@@ -107,7 +105,6 @@ static void collect_costs(struct instructions_writer *w)
         if (function_of[i] != NO_SYMBOL && w->is_selected[function_of[i]])
             vec_push(&w->costs,
                      function_part(w, w->all_costs->all.at[i].module, function_of[i], i));
-    free(function_of);
 }
 
 static void use_file(struct instructions_writer *w, uint32_t module, uint32_t file)
@@ -188,22 +185,18 @@ static const struct structure_statement *statement_of(const struct instructions_
 
 static void write_metric_names(struct instructions_writer *w)
 {
-    json_write_break(&w->json);
-    json_write_key(&w->json, "metrics");
-    json_write_array(&w->json);
+    json_print(&w->json, "\nmetrics:[");
     for (size_t i = 0; i < w->analysis->metrics->all.n; i++)
         json_write_string(&w->json, w->analysis->metrics->all.at[i].name);
-    json_write_array_end(&w->json);
+    json_print(&w->json, "]");
 }
 
 static void write_files(struct instructions_writer *w)
 {
-    json_write_break(&w->json);
-    json_write_key(&w->json, "files");
-    json_write_array(&w->json);
+    json_print(&w->json, "\nfiles:[");
     for (size_t i = 0; i < w->files.n; i++)
         json_write_string(&w->json, strtab_string(&w->symbols->files, w->files.at[i]));
-    json_write_array_end(&w->json);
+    json_print(&w->json, "]");
 }
 
 /* Writes the code at [begin, end) as hexadecimal digits; "" if the binary does not have it. */
@@ -211,81 +204,59 @@ static void write_part(struct instructions_writer *w, const struct code_bytes *c
                        uint64_t end)
 {
     const uint8_t *bytes = code_bytes_at(code, begin, end - begin);
-    char *digits = bytes ? hexadecimal(bytes, end - begin) : mem_strdup("");
-    json_write_array(&w->json);
-    json_write_integer(&w->json, (int64_t)begin);
-    json_write_string(&w->json, digits);
-    json_write_array_end(&w->json);
-    free(digits);
+    autofree char *digits = bytes ? hexadecimal(bytes, end - begin) : mem_strdup("");
+    json_print(&w->json, "[%zu %s]", (size_t)begin, digits);
 }
 
 /* Writes the code of each run of statements without gaps between them. */
 static void write_parts(struct instructions_writer *w, const struct code_bytes *code,
                         struct part_range statements)
 {
-    json_write_key(&w->json, "parts");
-    json_write_array(&w->json);
+    json_print(&w->json, "parts:[");
     for (size_t i = 0; i < statements.n;) {
         uint64_t begin = statement_of(w, &statements.at[i])->begin, end = begin;
         for (; i < statements.n && statement_of(w, &statements.at[i])->begin == end; i++)
             end = statement_of(w, &statements.at[i])->end;
         write_part(w, code, begin, end);
     }
-    json_write_array_end(&w->json);
+    json_print(&w->json, "]");
 }
 
 static void write_statements(struct instructions_writer *w, struct part_range statements)
 {
-    json_write_key(&w->json, "statements");
-    json_write_array(&w->json);
+    json_print(&w->json, "statements:[");
     for (size_t i = 0; i < statements.n; i++) {
         const struct structure_statement *statement = statement_of(w, &statements.at[i]);
         const uint32_t *file_of = w->symbols->file_of[statements.at[i].module];
-        json_write_array(&w->json);
-        json_write_integer(&w->json, (int64_t)statement->begin);
-        json_write_integer(&w->json, (int64_t)(statement->end - statement->begin));
-        if (statement->file == STRUCTURE_NONE)
-            json_write_null(&w->json);
-        else
-            json_write_integer(&w->json, w->file_ids[file_of[statement->file]]);
-        json_write_integer(&w->json, statement->line);
-        json_write_array_end(&w->json);
+        intmax_t file = statement->file == STRUCTURE_NONE ? -1 : (intmax_t)w->file_ids[file_of[statement->file]];
+        json_print(&w->json, "[%zu %zu %jd %u]", (size_t)statement->begin, (size_t)(statement->end - statement->begin), file,
+                   statement->line);
     }
-    json_write_array_end(&w->json);
+    json_print(&w->json, "]");
 }
 
 static void write_costs(struct instructions_writer *w, struct part_range costs)
 {
-    json_write_key(&w->json, "costs");
-    json_write_array(&w->json);
+    json_print(&w->json, "costs:[");
     for (size_t i = 0; i < costs.n; i++) {
         const struct instruction_cost *a = &w->all_costs->all.at[costs.at[i].index];
         const struct metric_table *metrics = w->analysis->metrics;
         const struct event *event = metric_event(metrics, &metrics->all.at[a->metric]);
-        json_write_array(&w->json);
-        json_write_integer(&w->json, (int64_t)a->address);
-        json_write_integer(&w->json, a->metric);
-        json_write_double(&w->json, event_amount(event, a->amount));
-        json_write_array_end(&w->json);
+        json_print(&w->json, "[%zu %u %g]", (size_t)a->address, a->metric, event_amount(event, a->amount));
     }
-    json_write_array_end(&w->json);
+    json_print(&w->json, "]");
 }
 
 static void write_procedure(struct instructions_writer *w, const struct code_bytes *code,
                             struct part_range statements, struct part_range costs)
 {
     const struct function *function = &w->symbols->functions.at[costs.at->function];
-    json_write_break(&w->json);
-    json_write_object(&w->json);
-    json_write_text(&w->json, "module",
-                    w->analysis->measurements->modules.all.at[costs.at->module].path);
-    json_write_text(&w->json, "name", function->name);
-    json_write_key(&w->json, "entry");
-    json_write_integer(&w->json, (int64_t)function->entry);
+    json_print(&w->json, "\n{module:%s name:%s entry:%zu",
+               w->analysis->measurements->modules.all.at[costs.at->module].path, function->name, (size_t)function->entry);
     write_parts(w, code, statements);
     write_statements(w, statements);
     write_costs(w, costs);
-    json_write_object_end(&w->json);
+    json_print(&w->json, "}");
 }
 
 /* Writes the functions of the module whose costs begin at `first_cost`, and returns the number of
@@ -315,12 +286,10 @@ static size_t write_module(struct instructions_writer *w, size_t first_cost, siz
 static void write_procedures(struct instructions_writer *w)
 {
     size_t statement = 0;
-    json_write_break(&w->json);
-    json_write_key(&w->json, "procedures");
-    json_write_array(&w->json);
+    json_print(&w->json, "\nprocedures:[");
     for (size_t at = 0; at < w->costs.n;)
         at += write_module(w, at, &statement);
-    json_write_array_end(&w->json);
+    json_print(&w->json, "]");
 }
 
 static void write_compressed(const char *path, const char *text, size_t size)
@@ -342,24 +311,22 @@ void instructions_json_write(const char *path, const struct instruction_costs *c
         .symbols = analysis->symbols,
         .for_others = for_others,
     };
-    char *text = NULL;
+    autofree char *text = NULL;
     size_t size = 0;
     FILE *memory = open_memstream(&text, &size);
     if (!memory)
         diag_fatal(path, "%s", strerror(errno));
     collect(&w);
     json_write_start(&w.json, memory, 0);
-    json_write_object(&w.json);
-    json_write_text(&w.json, "format", DATABASE_INSTRUCTIONS_FORMAT);
+    json_print(&w.json, "{format:%s", DATABASE_INSTRUCTIONS_FORMAT);
     write_metric_names(&w);
     write_files(&w);
     write_procedures(&w);
-    json_write_object_end(&w.json);
+    json_print(&w.json, "}");
     bool is_written = json_write_finish(&w.json);
     if (fclose(memory) != 0 || !is_written)
         diag_fatal(path, "%s", strerror(errno));
     write_compressed(path, text, size);
-    free(text);
     vec_free(&w.costs);
     vec_free(&w.statements);
     vec_free(&w.files);

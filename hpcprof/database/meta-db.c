@@ -256,10 +256,8 @@ static uint32_t next_sibling(const struct numbered_contexts *contexts, uint32_t 
 /* The id of a text in the string table. */
 static uint32_t string_id(struct meta *meta, const char *text)
 {
-    char *name = fit(text);
-    uint32_t id = strtab_id(&meta->strings, name);
-    free(name);
-    return id;
+    autofree char *name = fit(text);
+    return strtab_id(&meta->strings, name);
 }
 
 /* The name of an entry point: "main thread"; "main thread of make" if there are several
@@ -285,10 +283,8 @@ static char *file_path(const struct meta *meta, uint32_t file)
 
 static uint32_t file_string(struct meta *meta, uint32_t file)
 {
-    char *path = file_path(meta, file);
-    uint32_t id = string_id(meta, path);
-    free(path);
-    return id;
+    autofree char *path = file_path(meta, file);
+    return string_id(meta, path);
 }
 
 static void write_strings(struct meta *meta)

@@ -188,12 +188,11 @@ static void write_effort(FILE *out, const struct metric_table *metrics, const st
                 shown.parts[shown.n_parts++] = i;
     if (shown.n_parts < 2)
         return;
-    char *name = mem_printf(METRIC_EFFORT "%s", work->name + strlen(METRIC_WORK));
+    autofree char *name = mem_printf(METRIC_EFFORT "%s", work->name + strlen(METRIC_WORK));
     shown.name = name;
     shown.description = mem_strdup("All time that the workers had: the sum of work, overhead and "
                                    "idleness, as far as they were measured.");
     write_metric(out, metrics, &shown, 2);
-    free(name);
     free(shown.description);
 }
 

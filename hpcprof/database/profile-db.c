@@ -116,7 +116,7 @@ static void write_own_blocks(const struct block_job *job, size_t count)
 {
     struct file_writer *file = job->file;
     struct v4_profile *profiles = job->profiles;
-    struct block_size *sizes = share_sizes(job, count);
+    autofree struct block_size *sizes = share_sizes(job, count);
     for (size_t i = 0; i < count; i++) {
         file_set_silent(file, is_elsewhere(job, i));
         if (is_elsewhere(job, i))
@@ -125,7 +125,6 @@ static void write_own_blocks(const struct block_job *job, size_t count)
             write_block(file, &job->blocks[i], &profiles[1 + i].values, 1);
     }
     file_set_silent(file, !team_is_first());
-    free(sizes);
 }
 
 /* The number of the only profile with costs; 0 if there are none or several. */
@@ -334,13 +333,12 @@ static struct v4_section write_id_tuples(struct file_writer *file, struct v4_pro
                                          const struct projection *projection)
 {
     struct v4_section section = {.at = file_align(file, 8)};
-    struct id_tuple *tuples = make_id_tuples(measurements, projection);
+    autofree struct id_tuple *tuples = make_id_tuples(measurements, projection);
     for (size_t i = 0; i < projection->profiles.n; i++) {
         profiles[1 + i].id_tuple = file->offset;
         file_write(file, &tuples[i],
                    sizeof tuples[i].head + tuples[i].head.n_ids * sizeof *tuples[i].ids);
     }
-    free(tuples);
     section.size = file->offset - section.at;
     return section;
 }
@@ -355,7 +353,7 @@ void profile_db_write(const char *path, const struct numbered_contexts *contexts
     struct v4_section sections[V4_PROFILE_SECTIONS];
     v4_create_shared(&file, path, V4_PROFILE_FORMAT, V4_PROFILE_SECTIONS);
     size_t count = projection->profiles.n + 1;
-    struct v4_profile *profiles = mem_alloc(count * sizeof *profiles);
+    autofree struct v4_profile *profiles = mem_alloc(count * sizeof *profiles);
     profiles[0].flags = V4_IS_SUMMARY;
 
     struct v4_section *infos = &sections[V4_PROFILE_INFOS];
@@ -378,6 +376,5 @@ void profile_db_write(const char *path, const struct numbered_contexts *contexts
                             .profiles = profiles};
     write_blocks(&job, workers);
     file_patch(&file, head.profiles, profiles, count * sizeof *profiles);
-    free(profiles);
     v4_close(&file, V4_PROFILE_FOOTER, sections, V4_PROFILE_SECTIONS);
 }

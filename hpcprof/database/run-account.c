@@ -162,7 +162,7 @@ static void note_measured(const struct measurements *measurements,
                           const struct measurement_process *program, const struct run_sums *sums,
                           const struct event_sums *events)
 {
-    char *text = NULL;
+    autofree char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     double unsampled = sums->cpu - sums->thread_cpu; /* unknown threads, before and after sampling */
@@ -177,7 +177,6 @@ static void note_measured(const struct measurements *measurements,
         fprintf(out, ", %.3f s CPU without samples", unsampled);
     fclose(out);
     diag_note(NULL, "%s", text);
-    free(text);
 }
 
 /* ---- what was not ---- */
@@ -212,7 +211,7 @@ static void write_reasons(FILE *out, const char *head, const struct unmeasured_l
 static void note_missing(const struct unmeasured_list *not_measured,
                          const struct unmeasured_list *in_part)
 {
-    char *text = NULL;
+    autofree char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     write_reasons(out, "not measured: ", not_measured, false);
@@ -220,7 +219,6 @@ static void note_missing(const struct unmeasured_list *not_measured,
                   true);
     fclose(out);
     diag_note(NULL, "%s", text);
-    free(text);
 }
 
 /* ---- together ---- */
@@ -230,7 +228,7 @@ void run_account_print(const struct analysis *analysis, const struct measurement
     const struct measurements *measurements = analysis->measurements;
     struct unmeasured_list not_measured = process_ends_unmeasured(analysis->ends);
     struct unmeasured_list in_part = process_ends_in_part(analysis->ends, measurements);
-    struct event_sums *events = mem_alloc((measurements->events.n + 1) * sizeof *events);
+    autofree struct event_sums *events = mem_alloc((measurements->events.n + 1) * sizeof *events);
     struct run_sums sums = {.programs = measurements->files.n};
     for (size_t i = 0; i < measurements->files.n; i++) {
         const struct measurement_file *file = &measurements->files.at[i];
@@ -245,7 +243,6 @@ void run_account_print(const struct analysis *analysis, const struct measurement
         if (!is_complete)
             note_missing(&not_measured, &in_part);
     }
-    free(events);
     unmeasured_list_free(&not_measured);
     unmeasured_list_free(&in_part);
 }

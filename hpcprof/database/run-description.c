@@ -30,10 +30,8 @@ const struct measurement *launched_program(const struct measurements *measuremen
 
 char *run_title(const struct measurements *measurements)
 {
-    char *path = executable_as_called(launched_program(measurements));
-    char *title = utf8_repaired(path[0] ? path_base(path) : "unknown program");
-    free(path);
-    return title;
+    autofree char *path = executable_as_called(launched_program(measurements));
+    return utf8_repaired(path[0] ? path_base(path) : "unknown program");
 }
 
 char *run_description(const struct measurements *measurements)
@@ -42,15 +40,13 @@ char *run_description(const struct measurements *measurements)
     for (size_t i = 0; i < measurements->files.n; i++)
         threads += measurements->files.at[i].m->threads.n;
     const struct measurement_process *process = &launched_program(measurements)->process;
-    char *executable = printable_text(process->executable[0] ? process->executable : "unknown");
-    char *host = printable_text(process->host[0] ? process->host : "unknown");
+    autofree char *executable = printable_text(process->executable[0] ? process->executable : "unknown");
+    autofree char *host = printable_text(process->host[0] ? process->host : "unknown");
     char *text = mem_printf("* executable: %s\n"
                             "* host: %s\n"
                             "* processes: %zu\n"
                             "* threads: %zu\n",
                             executable, host, measurements->files.n, threads);
-    free(executable);
-    free(host);
     return text;
 }
 

@@ -42,7 +42,7 @@ static void write_command(struct json_writer *json, const struct measurement_pro
         json_write_string(json, process->executable);
         return;
     }
-    VEC(char) command = {0};
+    autofree VEC(char) command = {0};
     for (size_t i = 0; i < process->arguments.n; i++)
         for (const char *p = process->arguments.at[i];; p++) {
             bool is_last = *p == '\0' && i + 1 == process->arguments.n;
@@ -51,7 +51,6 @@ static void write_command(struct json_writer *json, const struct measurement_pro
                 break;
         }
     json_write_string(json, command.at);
-    vec_free(&command);
 }
 
 /* ---- clocks ---- */

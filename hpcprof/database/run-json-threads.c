@@ -40,10 +40,9 @@ static void write_fates(struct json_writer *json, const struct event *event,
 {
     json_write_object(json);
     for (size_t i = 0; i < count; i++) {
-        char *unknown = mem_printf("code %u", fates[i].code);
+        autofree char *unknown = mem_printf("code %u", fates[i].code);
         const char *name = fate_name(fates[i].code);
         json_write_key(json, name ? name : unknown);
-        free(unknown);
         json_write_object(json);
         json_write_number(json, "count", fates[i].count);
         json_write_amount(json, "amount", event_amount(event, fates[i].amount));

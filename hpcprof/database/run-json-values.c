@@ -43,9 +43,8 @@ void json_write_known_amount(struct json_writer *json, const char *key, bool is_
 
 void json_write_code(struct json_writer *json, const char *key, const char *name, uint64_t code)
 {
-    char *unknown = mem_printf("code %llu", (unsigned long long)code);
+    autofree char *unknown = mem_printf("code %llu", (unsigned long long)code);
     json_write_text(json, key, name ? name : unknown);
-    free(unknown);
 }
 
 double seconds(uint64_t nanoseconds)

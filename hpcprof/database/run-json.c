@@ -122,7 +122,7 @@ static void write_module(struct json_writer *json, const struct analysis *analys
 static void write_modules(struct json_writer *json, const struct analysis *analysis)
 {
     const struct load_modules *modules = &analysis->measurements->modules;
-    VEC(uint32_t) used = {0};
+    autofree VEC(uint32_t) used = {0};
     for (uint32_t i = 0; i < modules->all.n; i++)
         if (modules->all.at[i].is_used)
             vec_push(&used, i);
@@ -132,7 +132,6 @@ static void write_modules(struct json_writer *json, const struct analysis *analy
     for (size_t i = 0; i < used.n; i++)
         write_module(json, analysis, used.at[i]);
     json_write_array_end(json);
-    vec_free(&used);
 }
 
 /* ---- lists ---- */

@@ -50,7 +50,7 @@ static void write_in_parallel(const struct thread_blocks *blocks, struct file_wr
 
 static void write_own(const struct thread_blocks *blocks, struct file_writer *file)
 {
-    struct team_bytes bytes = {0};
+    autofree struct team_bytes bytes = {0};
     for (size_t i = 0; i < blocks->threads->all.n; i++) {
         bool is_elsewhere = blocks->threads->all.at[i].is_elsewhere;
         blocks->offsets[i] = file->offset;
@@ -63,7 +63,6 @@ static void write_own(const struct thread_blocks *blocks, struct file_writer *fi
         }
     }
     file_set_silent(file, !team_is_first());
-    vec_free(&bytes);
 }
 
 void thread_blocks_write(const struct thread_blocks *blocks, struct file_writer *file,

@@ -135,14 +135,13 @@ static void merge_places(void *data, const uint8_t *bytes, size_t size)
 /* All ranks get the places of all. */
 static void share_places(struct trace_places *places)
 {
-    struct team_bytes bytes = {0};
+    autofree struct team_bytes bytes = {0};
     team_reduce(places, pack_places, merge_places);
     pack_places(places, &bytes);
     team_broadcast(&bytes, 0);
     trace_places_free(places);
     *places = (struct trace_places){0};
     merge_places(places, bytes.at, bytes.n);
-    vec_free(&bytes);
 }
 
 static void collect_places(struct timeline_job *job, unsigned workers)
@@ -173,7 +172,7 @@ static uint32_t time_of(const struct timeline_job *job, const struct traced_thre
 /* Appends those of the thread. The threads of a file have adjacent indices. */
 static void add_wake_ups(const struct timeline_job *job, const struct traced_thread *thread, struct team_bytes *bytes)
 {
-    struct measurement_wake_up *found = mem_alloc(thread->n_wake_ups * sizeof *found);
+    autofree struct measurement_wake_up *found = mem_alloc(thread->n_wake_ups * sizeof *found);
     uint32_t first = thread->index - (uint32_t)(thread->thread - thread->m->threads.at);
     traced_wake_ups(thread->m, thread->thread, found);
     for (size_t i = 0; i < thread->n_wake_ups; i++) {
@@ -185,7 +184,6 @@ static void add_wake_ups(const struct timeline_job *job, const struct traced_thr
         };
         team_bytes_add(bytes, &wake_up, sizeof wake_up);
     }
-    free(found);
 }
 
 /* The records of a thread, then its wake-ups. */
@@ -256,8 +254,8 @@ static void write_file(struct timeline_job *job, const char *path, unsigned work
         .begin = threads->begin,
         .unit = job->unit,
     };
-    struct timeline_thread *listed = mem_alloc(threads->all.n * sizeof *listed);
-    struct timeline_wake_list *wake_lists = mem_alloc(threads->all.n * sizeof *wake_lists);
+    autofree struct timeline_thread *listed = mem_alloc(threads->all.n * sizeof *listed);
+    autofree struct timeline_wake_list *wake_lists = mem_alloc(threads->all.n * sizeof *wake_lists);
     struct file_writer file;
     memcpy(header.magic, TIMELINE_MAGIC, sizeof header.magic);
     file_create_shared(&file, path);
@@ -272,8 +270,6 @@ static void write_file(struct timeline_job *job, const char *path, unsigned work
     file_patch(&file, header.threads, listed, threads->all.n * sizeof *listed);
     file_patch(&file, header.wake_lists, wake_lists, threads->all.n * sizeof *wake_lists);
     file_close(&file);
-    free(listed);
-    free(wake_lists);
 }
 
 void timeline_db_write(const char *path, const struct traced_threads *threads,

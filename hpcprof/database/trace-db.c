@@ -180,7 +180,7 @@ static void write_file(struct trace_job *job, const char *path, unsigned workers
     size_t n = job->threads->all.n;
     uint32_t n_traces = count_traces(job);
     uint64_t *sizes = mem_alloc(n * sizeof *sizes), *offsets = mem_alloc(n * sizeof *offsets);
-    struct v4_trace *traces = mem_alloc(n_traces * sizeof *traces);
+    autofree struct v4_trace *traces = mem_alloc(n_traces * sizeof *traces);
     struct v4_traces head;
     memset(&head, 0, sizeof head);
     for (size_t i = 0; i < n; i++)
@@ -199,7 +199,6 @@ static void write_file(struct trace_job *job, const char *path, unsigned workers
     file_patch(&file, section.at, &head, sizeof head);
     file_patch(&file, head.traces, traces, n_traces * sizeof *traces);
     v4_close(&file, V4_TRACE_FOOTER, &section, V4_TRACE_SECTIONS);
-    free(traces);
     free(sizes);
     free(offsets);
 }

@@ -34,13 +34,12 @@ static void find_clocks(struct traced_threads *threads)
     const struct measurements *measurements = threads->measurements;
     size_t n = measurements->files.n;
     struct strtab names = {0};
-    uint32_t *clock_of = mem_alloc(n * sizeof *clock_of);
+    autofree uint32_t *clock_of = mem_alloc(n * sizeof *clock_of);
     const struct measurement_process **first = mem_alloc(n * sizeof *first); /* by clock */
     for (size_t i = 0; i < n; i++) {
         const struct measurement *m = measurements->files.at[i].m;
-        char *name = clock_name(m);
+        autofree char *name = clock_name(m);
         uint32_t clock = clock_of[i] = strtab_id(&names, name);
-        free(name);
         if (m->process.known && (!first[clock] || m->process.monotonic < first[clock]->monotonic))
             first[clock] = &m->process;
     }
@@ -49,7 +48,6 @@ static void find_clocks(struct traced_threads *threads)
         const struct measurement_process *p = first[clock_of[i]];
         threads->to_epoch[i] = p ? (int64_t)(p->realtime - p->monotonic) : NO_CLOCK;
     }
-    free(clock_of);
     free(first);
     strtab_free(&names);
 }
@@ -216,7 +214,7 @@ bool traced_threads_find(struct traced_threads *threads, const struct measuremen
     *threads = (struct traced_threads){.measurements = measurements, .begin = UINT64_MAX};
     size_t n = 0;
     uint64_t n_records = 0;
-    struct trace_summary *summaries = share_summaries(measurements);
+    autofree struct trace_summary *summaries = share_summaries(measurements);
     find_clocks(threads);
     for (size_t i = 0; i < measurements->files.n; i++)
         n += measurements->files.at[i].m->threads.n;
@@ -225,7 +223,6 @@ bool traced_threads_find(struct traced_threads *threads, const struct measuremen
         add_threads(threads, i, index, summaries);
         index += measurements->files.at[i].m->threads.n;
     }
-    free(summaries);
     for (size_t i = 0; i < threads->all.n; i++)
         n_records += threads->all.at[i].n_records;
     return n_records > 0;

@@ -193,8 +193,8 @@ void values_of_all(struct value_block *block, struct values_scratch *scratch,
                    const struct projection *projection)
 {
     size_t n_metrics = metrics->all.n;
-    uint32_t *row_of = mem_alloc(contexts->n * sizeof *row_of);
-    wide *sums = sum_costs(contexts, n_metrics, projection, row_of);
+    autofree uint32_t *row_of = mem_alloc(contexts->n * sizeof *row_of);
+    autofree wide *sums = sum_costs(contexts, n_metrics, projection, row_of);
     scratch->sums.n = 0;
     for (uint32_t id = 0; id < contexts->n; id++)
         for (uint32_t metric = 0; row_of[id] != NO_SYMBOL && metric < n_metrics; metric++) {
@@ -203,8 +203,6 @@ void values_of_all(struct value_block *block, struct values_scratch *scratch,
                 vec_push(&scratch->sums,
                          (struct cost_sum){.context = id, .metric = metric, .amount = amount});
         }
-    free(sums);
-    free(row_of);
     propagate(block, scratch, contexts, metrics);
     reverse_block(block);
 }

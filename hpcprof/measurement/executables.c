@@ -118,13 +118,12 @@ void executables_find(struct executables *executables, const struct measurements
     size_t n = measurements->files.n;
     assert(executables->names.n == 0);
     struct strtab paths = {0};
-    bool *is_sampled = mem_alloc(n * sizeof *is_sampled);
+    autofree bool *is_sampled = mem_alloc(n * sizeof *is_sampled);
     executables->of_file = mem_alloc(n * sizeof *executables->of_file);
     for (size_t i = 0; i < n; i++) {
         const struct measurement *m = measurements->files.at[i].m;
-        char *path = executable_as_called(m);
+        autofree char *path = executable_as_called(m);
         executables->of_file[i] = strtab_id(&paths, path);
-        free(path);
         is_sampled[executables->of_file[i]] |= has_samples(m);
     }
     for (uint32_t i = 0; i < paths.count; i++) {
@@ -133,7 +132,6 @@ void executables_find(struct executables *executables, const struct measurements
         vec_push(&executables->names, utf8_repaired(*name ? name : "unknown program"));
         executables->n_sampled += is_sampled[i];
     }
-    free(is_sampled);
     strtab_free(&paths);
 }
 

@@ -87,13 +87,12 @@ static void unpack_files(struct read_job *job, const struct team_bytes *bytes, u
 static void exchange_files(struct read_job *job)
 {
     for (unsigned rank = 0; rank < team_size(); rank++) {
-        struct team_bytes bytes = {0};
+        autofree struct team_bytes bytes = {0};
         if (rank == team_rank())
             pack_files(job, &bytes);
         team_broadcast(&bytes, rank);
         if (rank != team_rank())
             unpack_files(job, &bytes, rank);
-        vec_free(&bytes);
     }
 }
 
@@ -229,10 +228,8 @@ struct unifier {
 
 static uint32_t id_of_pair(struct strtab *table, const char *a, const char *b)
 {
-    char *key = mem_printf("%s\n%s", a, b);
-    uint32_t id = strtab_id(table, key);
-    free(key);
-    return id;
+    autofree char *key = mem_printf("%s\n%s", a, b);
+    return strtab_id(table, key);
 }
 
 static uint32_t unified_event(struct unifier *unifier, const struct measurement_event *event)
@@ -498,7 +495,8 @@ static void note_recovered(const struct measurements *measurements)
     }
     if (processes > 0)
         diag_note(NULL,
-                  "recovered the data of %zu thread%s in %zu process%s that did not end normally",
+                  "recovered the data of %zu thread%s in %zu process%s that did not end by exit (killed, running, or by a "
+                  "bare system call)",
                   threads, threads == 1 ? "" : "s", processes, processes == 1 ? "" : "es");
 }
 

@@ -75,12 +75,11 @@ static void merge(void *data, const uint8_t *bytes, size_t size)
 
 static void merge_ranks(struct module_addresses *addresses)
 {
-    struct team_bytes bytes = {0};
+    autofree struct team_bytes bytes = {0};
     team_reduce(addresses, pack, merge);
     pack(addresses, &bytes);
     team_broadcast(&bytes, 0);
     merge(addresses, bytes.at, bytes.n);
-    vec_free(&bytes);
 }
 
 struct listed_thread {

@@ -41,13 +41,12 @@ static bool process_runs(int pid, uint64_t start)
 {
     char path[32], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    char *cause = NULL;
+    autofree char *cause = NULL;
     FILE *file = input_stream(path, &cause);
     size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
     text[size] = '\0';
     if (file)
         fclose(file);
-    free(cause);
     const char *at = strrchr(text, ')');
     if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')
         return false;
@@ -277,7 +276,7 @@ char *lost_end_text(const struct lost_end *end)
     if (strcmp(end->state, "withdrawn") == 0)
         return mem_printf("not measured to its end (see hpcrun.log): data until %.1f s of its life",
                           end->data_until);
-    char *how = how_it_ended(end);
+    autofree char *how = how_it_ended(end);
     char *text =
         end->recovered
             ? mem_printf("%s: data until %.1f s of its life was recovered; at most one sample of "
@@ -285,7 +284,6 @@ char *lost_end_text(const struct lost_end *end)
                          how, end->data_until)
             : mem_printf("%s: data until %.1f s of its life; at most the last %.1f s are missing",
                          how, end->data_until, end->missing_at_most);
-    free(how);
     return text;
 }
 
@@ -360,12 +358,11 @@ static void add_images(struct unmeasured_list *list, const struct process_list *
 {
     for (size_t i = 0; i < processes->n; i++) {
         const struct process_image *image = &processes->images[i];
-        char *why = why_unmeasured(image);
+        autofree char *why = why_unmeasured(image);
         if (!why)
             continue;
         add_process(list, why, image,
                     has_reported_end(image) ? image->process_cpu : image->lost_cpu);
-        free(why);
     }
     static const char of_parents[] = "children without a record, of these programs";
     for (size_t i = 0; i < processes->n; i++)
@@ -396,11 +393,10 @@ static void add_part(struct unmeasured_list *list, const struct process_image *i
                      double lost_cpu)
 {
     struct unmeasured_programs *unmeasured = find_reason(list, why);
-    char *program = mem_strndup(image->program, image->program_length);
+    autofree char *program = mem_strndup(image->program, image->program_length);
     unmeasured->count++;
     unmeasured->cpu += lost_cpu;
     add_program(unmeasured, mem_printf("%s[%d]", path_base(program), image->pid));
-    free(program);
 }
 
 struct unmeasured_list process_ends_in_part(const struct process_ends *ends,

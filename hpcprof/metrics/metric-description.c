@@ -23,12 +23,11 @@ char *metric_description(const struct metric_table *table, const struct metric *
 {
     const struct event *event = metric_event(table, metric);
     const char *why = metric_lower_bound(table, metric);
-    char *meaning = meaning_of(table, metric);
+    autofree char *meaning = meaning_of(table, metric);
     const char *unit = event_is_time(event) ? "In seconds, by" : "Counts of";
     char *text = mem_printf("%s. %s %s.%s%s%s", meaning, unit, event->name,
                             why ? " A lower bound: " : "", why ? why : "", why ? "." : "");
     char *repaired = utf8_repaired(text);
-    free(meaning);
     free(text);
     return repaired;
 }

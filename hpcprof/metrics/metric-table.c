@@ -38,9 +38,8 @@ static void name_metrics(struct metric_table *table)
     size_t time_events = count_time_events(table->measurements);
     for (size_t i = 0; i < table->all.n; i++) {
         struct metric *metric = &table->all.at[i];
-        char *name = display_name(metric->recorded_name, metric_event(table, metric), time_events);
+        autofree char *name = display_name(metric->recorded_name, metric_event(table, metric), time_events);
         metric->name = utf8_repaired(name);
-        free(name);
     }
 }
 
@@ -49,9 +48,8 @@ static void name_metrics(struct metric_table *table)
 /* Returns the index of the event's metric with this recorded name; adds it if it is new. */
 static uint32_t add_metric(struct metric_table *table, const char *recorded_name, uint32_t event)
 {
-    char *key = mem_printf("%u\n%s", event, recorded_name);
+    autofree char *key = mem_printf("%u\n%s", event, recorded_name);
     uint32_t id = strtab_id(&table->keys, key);
-    free(key);
     if (id == table->all.n)
         vec_push(&table->all, (struct metric){.recorded_name = mem_strdup(recorded_name),
                                               .event = event,
@@ -75,10 +73,9 @@ static uint32_t *add_kinds(struct metric_table *table, const struct strtab *kind
 {
     uint32_t *metrics = mem_alloc(kinds->count * sizeof *metrics);
     for (uint32_t kind = 0; kind < kinds->count; kind++) {
-        char *name = mem_printf("%s:%s", METRIC_OVERHEAD, strtab_string(kinds, kind));
+        autofree char *name = mem_printf("%s:%s", METRIC_OVERHEAD, strtab_string(kinds, kind));
         metrics[kind] = add_metric(table, name, event);
         table->all.at[metrics[kind]].kind_of = overhead;
-        free(name);
     }
     return metrics;
 }

@@ -1,5 +1,6 @@
 #include "hpcprof/modules/code-bytes.h"
 
+#include "lib/alloc.h"
 #include "lib/safe-input.h"
 
 #include <gelf.h>
@@ -9,10 +10,9 @@
 struct code_bytes code_bytes_open(const char *path, bool for_others)
 {
     struct stat status;
-    char *cause = NULL;
+    autofree char *cause = NULL;
     struct code_bytes code = {.fd = input_open(path, &status, &cause)};
     bool is_readable = code.fd >= 0 && (!for_others || status.st_mode & S_IROTH);
-    free(cause);
     if (is_readable && elf_version(EV_CURRENT) != EV_NONE)
         code.elf = elf_begin(code.fd, ELF_C_READ_MMAP, NULL);
     return code;

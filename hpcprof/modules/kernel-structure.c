@@ -28,7 +28,7 @@ static void take_symbol(void *data, const struct kernel_symbol *symbol)
     struct structure *s = reader->s;
     if (!is_wanted(reader->wanted, symbol))
         return;
-    char *name = mem_strndup(symbol->name, symbol->length);
+    autofree char *name = mem_strndup(symbol->name, symbol->length);
     struct structure_function function = {
         .name = strtab_id(&s->names, name), .file = STRUCTURE_NONE, .entry = symbol->begin};
     struct structure_scope scope = {.parent = STRUCTURE_NONE,
@@ -44,29 +44,26 @@ static void take_symbol(void *data, const struct kernel_symbol *symbol)
     vec_push(&s->functions, function);
     vec_push(&s->scopes, scope);
     vec_push(&s->statements, code);
-    free(name);
 }
 
 static void read_file(struct kernel_reader *reader, const char *path, uint64_t boot)
 {
     size_t size;
-    char *text = gzip_read(path, MOST_BYTES, &size);
+    autofree char *text = gzip_read(path, MOST_BYTES, &size);
     if (text)
         kernel_symbols_visit(text, size, boot, take_symbol, reader);
     else
         diag_error(path, "damaged: the kernel's code is shown without names");
-    free(text);
 }
 
 static void read_directory(struct kernel_reader *reader, const char *directory, uint64_t boot)
 {
     struct measurement_files files = {0};
-    char *cause = NULL;
+    autofree char *cause = NULL;
     measurement_list_kernels(directory, &files, &cause);
     for (size_t i = 0; i < files.paths.n; i++)
         read_file(reader, files.paths.at[i], boot);
     measurement_files_free(&files);
-    free(cause);
 }
 
 static int by_begin(const void *a, const void *b)

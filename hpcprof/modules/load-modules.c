@@ -35,9 +35,8 @@ static void add_path(struct load_modules *modules, uint32_t index, const char *p
 uint32_t load_modules_add(struct load_modules *modules, const struct measurement_module *instance)
 {
     char *build_id = hexadecimal(instance->build_id, instance->build_id_size);
-    char *key = module_key(instance, build_id);
+    autofree char *key = module_key(instance, build_id);
     uint32_t index = strtab_id(&modules->keys, key);
-    free(key);
     if (index == modules->all.n) {
         const struct load_module new = {
             .build_id = build_id,

@@ -62,10 +62,9 @@ static char *read_build_id(int fd, const Elf64_Phdr *segments, size_t count)
         if (segments[i].p_type != PT_NOTE)
             continue;
         size_t size = segments[i].p_filesz < MAX_NOTES ? segments[i].p_filesz : MAX_NOTES;
-        uint8_t *notes = mem_alloc(size);
+        autofree uint8_t *notes = mem_alloc(size);
         char *found =
             read_at(fd, notes, size, segments[i].p_offset) ? build_id_in(notes, size) : NULL;
-        free(notes);
         if (found)
             return found;
     }
@@ -81,14 +80,13 @@ static bool identify(int fd, struct identity *identity)
         header.e_phentsize != sizeof(Elf64_Phdr))
         return false;
     size_t size = header.e_phnum * sizeof(Elf64_Phdr);
-    Elf64_Phdr *segments = mem_alloc(size);
+    autofree Elf64_Phdr *segments = mem_alloc(size);
     bool whole = read_at(fd, segments, size, header.e_phoff);
     if (whole) {
         uint64_t hash = fnv1a(0xcbf29ce484222325u, (const uint8_t *)&header, sizeof header);
         identity->header_hash = fnv1a(hash, (const uint8_t *)segments, size);
         identity->build_id = read_build_id(fd, segments, header.e_phnum);
     }
-    free(segments);
     return whole;
 }
 

@@ -165,9 +165,8 @@ static struct structure *read_cached(const char *path, const struct wanted_modul
                                      char **damaged)
 {
     struct stat status;
-    char *cause = NULL;
+    autofree char *cause = NULL;
     int fd = input_open(path, &status, &cause);
-    free(cause);
     if (fd < 0)
         return NULL;
     struct structure *s = structure_read_file(fd, only_of(wanted));
@@ -184,7 +183,7 @@ static struct structure *read_cached(const char *path, const struct wanted_modul
 static struct structure *read_output(struct program_output *result,
                                      const struct wanted_module *wanted, char **damaged)
 {
-    char *line = NULL;
+    autofree char *line = NULL;
     size_t size = 0;
     if (!result->output)
         return NULL;
@@ -193,7 +192,6 @@ static struct structure *read_output(struct program_output *result,
         line[strcspn(line, "\n")] = '\0';
         s = read_cached(line, wanted, damaged);
     }
-    free(line);
     return s;
 }
 
@@ -223,12 +221,11 @@ static struct structure *structure_of_binary(const struct finder *finder,
                                              char **why)
 {
     for (int attempt = 0; attempt < 2; attempt++) {
-        char *damaged = NULL;
+        autofree char *damaged = NULL;
         struct structure *s = make_structure(finder, wanted, binary, why, &damaged);
         if (!damaged)
             return s;
         unlink(damaged);
-        free(damaged);
         free(*why);
     }
     *why = mem_strdup("its structure file is damaged");

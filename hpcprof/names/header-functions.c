@@ -78,10 +78,9 @@ static char *shown_name(const char *name)
 static uint32_t shown_function(struct symbol_table *symbols, struct idmap *known,
                                const struct function *function)
 {
-    char *text = shown_name(function->name);
+    autofree char *text = shown_name(function->name);
     uint32_t name = strtab_id(&symbols->names, text);
     uint64_t key = (uint64_t)function->module << 32 | name;
-    free(text);
     uint32_t found = idmap_get(known, key, function->file);
     if (found != IDMAP_NONE)
         return found;

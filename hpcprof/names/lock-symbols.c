@@ -12,11 +12,10 @@
 /* A lock at the begin of a small object is named like it: a struct that begins with its mutex. */
 static char *name_of(const char *symbol, uint64_t offset)
 {
-    char *demangled = cplus_demangle(symbol, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
+    autofree char *demangled = cplus_demangle(symbol, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
     const char *name = demangled ? demangled : symbol;
     char *result = offset ? mem_printf("<lock %s + %llu>", name, (unsigned long long)offset)
                           : mem_printf("<lock %s>", name);
-    free(demangled);
     return result;
 }
 

@@ -34,10 +34,8 @@ static uint32_t add_unknown(struct symbol_table *symbols, uint32_t index)
         return add_named(symbols, "<vdso>", index);
     if (module->is_kernel)
         return add_named(symbols, KERNEL_MODULE, index);
-    char *name = mem_printf("<unknown procedure in %s>", path_base(module->path));
-    uint32_t function = add_named(symbols, name, index);
-    free(name);
-    return function;
+    autofree char *name = mem_printf("<unknown procedure in %s>", path_base(module->path));
+    return add_named(symbols, name, index);
 }
 
 static void add_structure(struct symbol_table *symbols, uint32_t index, const struct structure *s)
@@ -65,9 +63,8 @@ static uint32_t function_of_name(struct symbol_table *symbols, const struct meas
 {
     uint32_t name_id = strtab_id(&symbols->names, name->procedure), file = NO_SYMBOL;
     if (name->file[0] != '\0') {
-        char *path = path_normalize(name->file);
+        autofree char *path = path_normalize(name->file);
         file = strtab_id(&symbols->files, path);
-        free(path);
     }
     uint64_t name_and_file = (uint64_t)name_id << 32 | file;
     uint32_t id = idmap_get(&symbols->agent_functions, name_and_file, name->line);
@@ -112,9 +109,8 @@ static void add_lock(struct symbol_table *symbols, uint32_t module, uint64_t add
 {
     if (idmap_get(&symbols->locks, address, module) != IDMAP_NONE)
         return;
-    char *name = lock_symbol_name(&symbols->measurements->modules.all.at[module], address);
+    autofree char *name = lock_symbol_name(&symbols->measurements->modules.all.at[module], address);
     idmap_put(&symbols->locks, address, module, add_named(symbols, name, module));
-    free(name);
 }
 
 /* Adds the locks that a thread waited for: the nodes with `lock wait`. */

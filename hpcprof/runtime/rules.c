@@ -24,9 +24,8 @@ struct rules_line {
 
 static void reject(const struct rules_line *line, const char *key, const char *why)
 {
-    char *place = mem_printf("%s:%u", line->path, line->number);
+    autofree char *place = mem_printf("%s:%u", line->path, line->number);
     diag_error(place, "%s: %s; the line is skipped", key, why);
-    free(place);
 }
 
 static char *next_word(struct rules_line *line)
@@ -128,7 +127,7 @@ static bool read_lines(struct rules_file *file, const char *path, char **cause)
     FILE *in = input_stream(path, cause);
     if (!in)
         return false;
-    char *text = NULL;
+    autofree char *text = NULL;
     size_t room = 0;
     while (getline(&text, &room, in) >= 0) {
         line.number++;
@@ -137,7 +136,6 @@ static bool read_lines(struct rules_file *file, const char *path, char **cause)
         else if (!begins_with(text, file->is_of_agent ? "agent" : "runtime"))
             reject(&line, "first line", "it is not 'agent NAME VERSION'");
     }
-    free(text);
     fclose(in);
     return true;
 }
@@ -193,7 +191,7 @@ static int has_ending(const struct dirent *entry)
 
 void rules_read_runtimes(struct rules *rules)
 {
-    char *folder = path_of_tool(FOLDER);
+    autofree char *folder = path_of_tool(FOLDER);
     struct dirent **found = NULL;
     int count = scandir(folder, &found, has_ending, alphasort);
     for (int i = 0; i < count; i++) {
@@ -208,7 +206,6 @@ void rules_read_runtimes(struct rules *rules)
         free(found[i]);
     }
     free(found);
-    free(folder);
 }
 
 void rules_free(struct rules *rules)
@@ -304,10 +301,8 @@ bool rules_have(const struct rules_file *file, enum rule_key key)
 /* The pattern "libfoo.so" matches libfoo.so and libfoo.so.5. */
 static bool is_module(const char *pattern, const char *base)
 {
-    char *with_version = mem_printf("%s.*", pattern);
-    bool is_match = matches(pattern, base) || matches(with_version, base);
-    free(with_version);
-    return is_match;
+    autofree char *with_version = mem_printf("%s.*", pattern);
+    return matches(pattern, base) || matches(with_version, base);
 }
 
 /* Whether a module is the agent itself: gomp.so, of gomp.rules. */

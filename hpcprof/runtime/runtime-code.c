@@ -106,7 +106,7 @@ static void mark_debug(const struct structure *s, uint32_t scope, bool *is_marke
 static struct function_code *find_function_code(const struct structure *s)
 {
     struct function_code *functions = mem_alloc((s->functions.n + 1) * sizeof *functions);
-    bool *is_marked = mem_alloc((s->scopes.n + 1) * sizeof *is_marked);
+    autofree bool *is_marked = mem_alloc((s->scopes.n + 1) * sizeof *is_marked);
     for (uint32_t i = 0; i < s->scopes.n; i++) {
         if (s->scopes.at[i].kind == SCOPE_PROCEDURE && s->scopes.at[i].is_stub)
             functions[s->scopes.at[i].function].is_stub = true;
@@ -116,7 +116,6 @@ static struct function_code *find_function_code(const struct structure *s)
     for (size_t i = 0; i < s->statements.n; i++)
         if (s->statements.at[i].line)
             mark_debug(s, s->statements.at[i].scope, is_marked, functions);
-    free(is_marked);
     return functions;
 }
 
@@ -204,7 +203,7 @@ static bool is_in_folder_of(const struct structure *s, uint32_t other, uint32_t 
 static void mark_scopes(const struct structure *s, const struct function_code *functions,
                         const struct rule **rule_of_scope)
 {
-    uint32_t *owner = mem_alloc((s->scopes.n + 1) * sizeof *owner);
+    autofree uint32_t *owner = mem_alloc((s->scopes.n + 1) * sizeof *owner);
     for (uint32_t i = 0; i < s->scopes.n; i++) {
         const struct structure_scope *scope = &s->scopes.at[i];
         bool is_function = scope->kind != SCOPE_LOOP;
@@ -219,7 +218,6 @@ static void mark_scopes(const struct structure *s, const struct function_code *f
             owner[i] = owner[around];
         }
     }
-    free(owner);
 }
 
 /* Whether a module is the runtime's by what it defines. */
@@ -238,7 +236,7 @@ static void find_in_module(struct runtime_code *code, uint32_t module)
 {
     const struct structure *s = code->structures->of_module[module].structure;
     const char *path = code->measurements->modules.all.at[module].path;
-    struct function_code *functions = find_function_code(s);
+    autofree struct function_code *functions = find_function_code(s);
     for (size_t i = 0; i < code->rules.files.n; i++) {
         const struct rules_file *file = &code->rules.files.at[i];
         bool is_own = rules_have_module(file, path) || defines_runtime(file, s, functions);
@@ -249,7 +247,6 @@ static void find_in_module(struct runtime_code *code, uint32_t module)
         code->rule_of_scope[module] = mem_alloc((s->scopes.n + 1) * sizeof **code->rule_of_scope);
         mark_scopes(s, functions, code->rule_of_scope[module]);
     }
-    free(functions);
 }
 
 /* ---- all of it ---- */

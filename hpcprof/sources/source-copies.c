@@ -35,10 +35,8 @@ static bool make_parents(char *path, const char *database)
 /* The absolute path of a source, normalized; NULL: unknown. The caller frees. */
 static char *absolute_path(const char *source)
 {
-    char *absolute = source[0] == '/' ? mem_strdup(source) : realpath(source, NULL);
-    char *normal = absolute ? path_normalize(absolute) : NULL;
-    free(absolute);
-    return normal;
+    autofree char *absolute = source[0] == '/' ? mem_strdup(source) : realpath(source, NULL);
+    return absolute ? path_normalize(absolute) : NULL;
 }
 
 /* The path of a source's copy below the database: "src" and its absolute path, in UTF-8 like all
@@ -53,14 +51,13 @@ static char *copy_path(const char *source)
 static bool write_copy(int from, const char *source, const struct stat *status,
                        const char *database, const char *copy)
 {
-    char *target = mem_printf("%s/%s", database, copy);
+    autofree char *target = mem_printf("%s/%s", database, copy);
     bool good = make_parents(target, database);
     if (!good)
         diag_error(target, "%s", strerror(errno));
     else
         good = copy_file(from, source, (uint64_t)status->st_size, target,
                          (status->st_mode & 0777) | S_IRUSR);
-    free(target);
     return good;
 }
 

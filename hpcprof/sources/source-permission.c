@@ -80,14 +80,13 @@ void source_permissions_free(struct source_permissions *permissions)
 static const char *directory_of_compilation(const struct source_permissions *permissions,
                                             const char *path)
 {
-    char *above = mem_strdup(path);
+    autofree char *above = mem_strdup(path);
     const char *tree = NULL;
     for (char *slash; !tree && (slash = strrchr(above, '/')) && slash != above;) {
         *slash = '\0';
         uint32_t id = strtab_find(&permissions->directories, above);
         tree = id == UINT32_MAX ? NULL : strtab_string(&permissions->directories, id);
     }
-    free(above);
     return tree;
 }
 
@@ -176,14 +175,12 @@ int source_open(const struct source_permissions *permissions, const char *path,
                 const char **why)
 {
     const char *compiled_in = found_in ? NULL : directory_of_compilation(permissions, path);
-    char *own = mem_printf("%.*s", (int)(path_base(path) - path), path);
+    autofree char *own = mem_printf("%.*s", (int)(path_base(path) - path), path);
     const struct source_tree tree = {
         .path = found_in      ? found_in
                 : compiled_in ? compiled_in
                               : own,
         .is_of_sources = found_in || compiled_in,
     };
-    int fd = open_in_tree(path, &tree, owners, status, why);
-    free(own);
-    return fd;
+    return open_in_tree(path, &tree, owners, status, why);
 }

@@ -255,7 +255,7 @@ static void pack_thread(struct transfer *t, const struct measurement *m,
 void measurement_pack(struct team_bytes *bytes, const struct measurement *m)
 {
     struct transfer t = {.to = bytes};
-    struct thread_digest *digests = mem_alloc(m->threads.n * sizeof *digests);
+    autofree struct thread_digest *digests = mem_alloc(m->threads.n * sizeof *digests);
     struct measurement copy = *m;
     transfer_measurement(&t, &copy);
     COUNT(&t, &copy.threads);
@@ -265,7 +265,6 @@ void measurement_pack(struct team_bytes *bytes, const struct measurement *m)
         pack_thread(&t, m, digests, i);
     for (size_t i = 0; i < m->threads.n; i++)
         thread_digest_free(&digests[i]);
-    free(digests);
     COUNT(&t, &copy.children);
     for (size_t i = 0; i < m->children.n; i++)
         measurement_pack(bytes, m->children.at[i]);

@@ -139,7 +139,7 @@ static void receive_from(struct team_bytes *bytes, int other)
 
 void team_reduce(void *data, team_pack *pack, team_merge *merge)
 {
-    struct team_bytes bytes = {0};
+    autofree struct team_bytes bytes = {0};
     for (int step = 1; step < size; step *= 2) {
         if (rank & step) {
             pack(data, &bytes);
@@ -151,7 +151,6 @@ void team_reduce(void *data, team_pack *pack, team_merge *merge)
             merge(data, bytes.at, bytes.n);
         }
     }
-    vec_free(&bytes);
 }
 
 /* ---- files ---- */

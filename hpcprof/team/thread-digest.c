@@ -99,7 +99,7 @@ static void add_nodes(struct thread_digest *digest, const struct measurement *m,
                       const struct measurement_thread *thread, const bool *is_kept)
 {
     struct known_calls known = {0};
-    uint32_t *outer_of = mem_alloc(thread->nodes.n * sizeof *outer_of); /* 0: none */
+    autofree uint32_t *outer_of = mem_alloc(thread->nodes.n * sizeof *outer_of); /* 0: none */
     for (uint32_t i = 0; i < thread->nodes.n; i++) {
         const struct measurement_node *node = &thread->nodes.at[i];
         uint32_t outer = i ? outer_of[node->parent] : 0;
@@ -115,7 +115,6 @@ static void add_nodes(struct thread_digest *digest, const struct measurement *m,
                           : may_have_bodies(node)               ? i
                                                                 : 0;
     }
-    free(outer_of);
     idmap_free(&known.places);
     idmap_free(&known.pairs);
 }
@@ -135,7 +134,7 @@ static void add_values(struct thread_digest *digest, const struct measurement *m
                        const struct measurement_thread *thread)
 {
     struct idmap locks = {0};
-    bool *is_known = mem_alloc(m->metrics.n * sizeof *is_known);
+    autofree bool *is_known = mem_alloc(m->metrics.n * sizeof *is_known);
     for (size_t i = 0; i < thread->values.n; i++) {
         struct measurement_value value = thread->values.at[i];
         const struct measurement_node *node = &thread->nodes.at[value.node];
@@ -151,17 +150,15 @@ static void add_values(struct thread_digest *digest, const struct measurement *m
         vec_push(&digest->values, value);
     }
     idmap_free(&locks);
-    free(is_known);
 }
 
 void thread_digest_make(struct thread_digest *digest, const struct measurement *m, size_t index)
 {
     const struct measurement_thread *thread = &m->threads.at[index];
-    bool *is_kept = find_paths(m, thread);
+    autofree bool *is_kept = find_paths(m, thread);
     digest->new_index = mem_alloc(thread->nodes.n * sizeof *digest->new_index);
     add_nodes(digest, m, thread, is_kept);
     add_values(digest, m, thread);
-    free(is_kept);
 }
 
 void thread_digest_free(struct thread_digest *digest)

@@ -147,7 +147,7 @@ void stack_owners_mark(struct stack_owners *owners, const struct analysis *analy
     const struct measurement_thread *t = thread->thread;
     if (!measurement_has_agent(thread->m))
         return;
-    struct outside *of_child = mem_alloc(t->nodes.n * sizeof *of_child); /* of each node */
+    autofree struct outside *of_child = mem_alloc(t->nodes.n * sizeof *of_child); /* of each node */
     of_child[MEASUREMENT_ROOT].notes = 1;
     for (uint32_t i = MEASUREMENT_LOST_NODE + 1; i < t->nodes.n; i++) {
         struct outside outside = of_child[t->nodes.at[i].parent];
@@ -156,5 +156,4 @@ void stack_owners_mark(struct stack_owners *owners, const struct analysis *analy
             mark_around(t, i, marks);
         of_child[i] = outside_of_child(thread, i, frame, outside);
     }
-    free(of_child);
 }

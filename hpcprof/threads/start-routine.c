@@ -72,7 +72,7 @@ static bool mark_outside(const struct start_routine *start, is_end *ends, uint8_
 {
     const struct measurement_node *nodes = start->thread->thread->nodes.at;
     size_t n = start->thread->thread->nodes.n;
-    VEC(uint32_t) found = {0};
+    autofree VEC(uint32_t) found = {0};
     memset(marks, INSIDE, n);
     marks[MEASUREMENT_ROOT] = UNDECIDED;
     for (size_t i = MEASUREMENT_LOST_NODE + 1; i < n; i++) {
@@ -87,9 +87,7 @@ static bool mark_outside(const struct start_routine *start, is_end *ends, uint8_
     for (size_t i = 0; i < found.n; i++)
         for (uint32_t at = nodes[found.at[i]].parent; marks[at] >= UNDECIDED; at = nodes[at].parent)
             marks[at] = OUTSIDE;
-    bool has_found = found.n > 0;
-    vec_free(&found);
-    return has_found;
+    return found.n > 0;
 }
 
 /* Marks frames called by OUTSIDE ones that are not the start routine as BELOW_START, and the rest

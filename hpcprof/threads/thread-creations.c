@@ -8,7 +8,7 @@
 static void add_path(struct thread_creations *creations, const struct context_tree *tree,
                      uint32_t context)
 {
-    VEC(uint32_t) inner = {0};
+    autofree VEC(uint32_t) inner = {0};
     for (; context != CONTEXT_ROOT; context = tree->contexts.at[context].parent)
         vec_push(&inner, context);
     size_t first = creations->frames.n;
@@ -23,7 +23,6 @@ static void add_path(struct thread_creations *creations, const struct context_tr
         }
     }
     vec_push(&creations->paths, creations->frames.n);
-    vec_free(&inner);
 }
 
 /* Returns the index of the path to a context. Contexts are unique, so each stands for one path. */

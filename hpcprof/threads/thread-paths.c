@@ -188,7 +188,7 @@ static uint32_t path_context(struct thread_paths *paths, const struct thread_ref
 {
     struct measurement_thread path = path_to(thread->thread, node);
     const struct thread_ref on_path = {.file = thread->file, .m = thread->m, .thread = &path};
-    uint8_t *marks = mem_alloc(path.nodes.n);
+    autofree uint8_t *marks = mem_alloc(path.nodes.n);
     uint32_t start = thread_start_function(&paths->builder, &on_path), context = CONTEXT_ROOT;
     size_t end = path.nodes.n - innermost;
     mark_nodes(paths, &on_path, marks);
@@ -197,7 +197,6 @@ static uint32_t path_context(struct thread_paths *paths, const struct thread_ref
                                   creations);
     for (size_t i = end; i < path.nodes.n && context == CONTEXT_ROOT; i++)
         context = context_around(paths, &on_path, &path.nodes.at[i], marks[i], context, creations);
-    free(marks);
     vec_free(&path.nodes);
     return context;
 }

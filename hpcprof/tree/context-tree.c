@@ -53,14 +53,13 @@ static void put(struct context_tree *tree, struct context_slot context)
 
 static void grow_slots(struct context_tree *tree)
 {
-    struct context_slot *old = tree->slots;
+    autofree struct context_slot *old = tree->slots;
     size_t old_count = tree->slot_count;
     tree->slot_count = old_count ? old_count * 2 : 1024;
     tree->slots = mem_alloc_table(tree->slot_count * sizeof *tree->slots);
     for (size_t i = 0; i < old_count; i++)
         if (old[i].id)
             put(tree, old[i]);
-    free(old);
 }
 
 /* Gives all contexts slots. */

@@ -233,7 +233,7 @@ static void number_depth_first(struct numbered_contexts *contexts, const struct 
                                const struct sibling *siblings, const atomic_uint *start,
                                uint32_t *new_ids)
 {
-    uint32_t *sizes = count_descendants(tree);
+    autofree uint32_t *sizes = count_descendants(tree);
     contexts->end[CONTEXT_ROOT] = sizes[CONTEXT_ROOT];
     for (uint32_t parent = CONTEXT_ROOT; parent < contexts->n; parent++) {
         uint32_t next = new_ids[parent] + 1, depth = contexts->depth[new_ids[parent]] + 1;
@@ -247,7 +247,6 @@ static void number_depth_first(struct numbered_contexts *contexts, const struct 
                 contexts->max_depth = depth;
         }
     }
-    free(sizes);
 }
 
 struct copy_job {

@@ -69,7 +69,7 @@ static size_t count_outside_recursion(const struct numbered_contexts *contexts,
                                       const bool *is_placeholder)
 {
     size_t functions = contexts->symbols->functions.n, count = 0;
-    uint32_t *end = mem_alloc(functions * sizeof *end); /* by function: that of its latest call */
+    autofree uint32_t *end = mem_alloc(functions * sizeof *end); /* by function: that of its latest call */
     memset(end, 0, functions * sizeof *end);
     for (uint32_t id = 0, next; id < contexts->n; id = next) {
         const struct context *context = &contexts->at[id];
@@ -80,13 +80,12 @@ static size_t count_outside_recursion(const struct numbered_contexts *contexts,
         if (is_call && !is_recursive)
             end[context->name] = contexts->end[id];
     }
-    free(end);
     return count;
 }
 
 size_t count_without_recursion(const struct numbered_contexts *contexts, size_t enough)
 {
-    bool *is_placeholder = placeholder_functions(contexts->symbols);
+    autofree bool *is_placeholder = placeholder_functions(contexts->symbols);
     size_t n = count_outside_recursion(contexts, is_placeholder);
     if (n < enough) {
         struct context_tree into;
@@ -94,6 +93,5 @@ size_t count_without_recursion(const struct numbered_contexts *contexts, size_t 
         n = into.contexts.n;
         context_tree_free(&into);
     }
-    free(is_placeholder);
     return n;
 }

@@ -130,7 +130,7 @@ static void add_sites(struct known_sites *sites, struct idmap *calls,
                       const struct context_tree *tree)
 {
     size_t n = tree->contexts.n;
-    struct code_place *places = mem_alloc(n * sizeof *places);
+    autofree struct code_place *places = mem_alloc(n * sizeof *places);
     places[CONTEXT_ROOT].site = SITES_NONE;
     for (size_t i = 1; i < n; i++) {
         const struct context *context = &tree->contexts.at[i];
@@ -139,7 +139,6 @@ static void add_sites(struct known_sites *sites, struct idmap *calls,
         if (context->kind == CONTEXT_CALL && around.site != SITES_NONE)
             add_site(sites, calls, around.function, context->name, around.site);
     }
-    free(places);
 }
 
 /* The site at which a function calls another one; SITES_NONE or SITES_SEVERAL. If the sites are one

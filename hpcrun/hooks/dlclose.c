@@ -16,10 +16,11 @@ HOOK int dlclose(void *handle)
 {
     if (!process.active)
         return REAL(dlclose)(handle);
+    agents_unload_begin();
     modules_unload_begin();
     threads_quiesce(WAIT_NS);
     int result = REAL(dlclose)(handle);
     modules_unload_end();
-    agents_update_after_unload();
+    agents_unload_end();
     return result;
 }

@@ -6,9 +6,10 @@
 #include "hpcrun/launch/kernel-option.h"
 #include "hpcrun/launch/llvm-openmp.h"
 #include "hpcrun/launch/measurement-directory.h"
-#include "hpcrun/launch/named-processes.h"
+#include "hpcrun/launch/running-processes.h"
 #include "hpcrun/launch/options.h"
 #include "hpcrun/launch/outside-launch.h"
+#include "hpcrun/launch/outside-session.h"
 #include "hpcrun/launch/set-runner.h"
 #include "hpcrun/launch/target.h"
 #include "lib/alloc.h"
@@ -266,11 +267,15 @@ int main(int count, char **arguments)
     options_read(&options, count, arguments);
     if (options.list_events)
         return events_list(options.list_all_events);
+    replace_actions(&launch);
+    if (options.pids || options.name)
+        outside_session_begin();
     if (options.name)
         options.pids = named_processes(options.name);
+    else if (options.pids && strcmp(options.pids, OUTSIDE_ALL) != 0)
+        options.descendants = descendants(options.pids);
     if (!options.command && !options.pids)
         diag_usage("no command");
-    replace_actions(&launch);
     bool is_outside = options.pids || options.is_outside ||
                       (options.worker_count == 0 && must_be_outside(&options));
     events_configure(&options, &launch.config);

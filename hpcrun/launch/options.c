@@ -69,13 +69,14 @@ static const struct option_row rows[OPTIONS] = {
          "`<hpctoolkit.h>`."},
     [PID] =
         {"p", "pid", "PID[,PID...]", NULL, "measure running processes (--name: by name; -a: all)",
-         "Measure these processes, which run already, and those that they start, from outside: see FROM OUTSIDE. It ends with the processes, "
-         "with `--for`, or with Ctrl-C, which does not end them."},
+         "Measure these processes, which run already, and their descendants, from outside: see FROM OUTSIDE. It ends with "
+         "these processes, with `--for`, or with Ctrl-C, which does not end them. Descendants that run already and can't be "
+         "measured (of 32 bits, or of other users) are left out; a line has their number."},
     [NAME] =
         {NULL, "name", "PATTERN", NULL, NULL,
          "Measure all of your processes, as root all processes, whose name, or whose command's base name, matches the "
-         "shell pattern PATTERN now, as `-p` does. Those that called hpcrun are left out, as are processes that can't be measured "
-         "(of 32 bits) or end before that; a line has their number."},
+         "shell pattern PATTERN now, and what they start, as `-p` does. Those that called hpcrun are left out, as are "
+         "processes that can't be measured (of 32 bits) or end before that; a line has their number."},
     [ALL] =
         {"a", "all", NULL, NULL, NULL,
          "Measure all processes of the system, and those that begin later, from outside, until Ctrl-C or for the time of "

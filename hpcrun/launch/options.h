@@ -37,6 +37,7 @@ struct options {
     bool is_outside;
     const char *pids; /* numbers joined by commas, or OUTSIDE_ALL; NULL: a command */
     const char *name; /* a shell pattern for the names of processes; NULL: none. main finds `pids` by it */
+    const char *descendants; /* of `pids`, numbers joined by commas; NULL: none, or not looked for. main finds them */
     double seconds;
     uint64_t memory; /* bytes that measuring from outside may take; 0: the default */
     char **command; /* NULL-terminated; NULL if there is none */

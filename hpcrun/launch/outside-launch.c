@@ -25,16 +25,18 @@ static char *find_program(const char *library)
     return program;
 }
 
-/* What hpcrun-outside gets for them; the caller frees. */
-static char *processes_asked_for(const struct options *options)
+/* What hpcrun-outside gets for them (outside/given-processes.h); the caller frees. */
+static char *given_processes(const struct options *options)
 {
-    return mem_printf("%s%s", options->name ? "named:" : "", options->pids ? options->pids : "");
+    const char *asked = options->pids && !options->name ? options->pids : "";
+    const char *others = options->name ? options->pids : options->descendants ? options->descendants : "";
+    return mem_printf("%s%s%s", asked, *others ? ";" : "", others);
 }
 
 /* hpcrun-outside may have a right that hpcrun lacks (setcap), so it looks itself. It prints what is wrong. */
 static void check_rights(const char *library, const struct options *options)
 {
-    char *program = find_program(library), *which = processes_asked_for(options);
+    char *program = find_program(library), *which = given_processes(options);
     char *arguments[] = {program, (char[]){"check"}, which, NULL};
     pid_t pid;
     int status, error = posix_spawn(&pid, program, NULL, NULL, arguments, environ);
@@ -108,7 +110,7 @@ _Noreturn void outside_become(const struct options *options, const char *library
     arguments[at++] = mem_printf("%#lx", change_layout());
     arguments[at++] = mem_printf("%.3f:%" PRIu64, options->seconds,
                                  options->memory ? options->memory : USUAL_MEMORY);
-    arguments[at++] = file ? mem_strdup("run") : processes_asked_for(options);
+    arguments[at++] = file ? mem_strdup("run") : given_processes(options);
     if (file)
         arguments[at++] = mem_strdup(file);
     for (size_t i = 0; i < count; i++)

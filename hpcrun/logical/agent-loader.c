@@ -320,9 +320,11 @@ __attribute__((destructor)) static void libraries_end(void)
     atomic_store(&are_libraries_ending, true);
 }
 
+static __thread unsigned unloads; /* calls of dlclose in which this thread is */
+
 static bool is_due(void)
 {
-    return installed_count > 0 && !atomic_load(&are_libraries_ending) &&
+    return installed_count > 0 && !unloads && !atomic_load(&are_libraries_ending) &&
            module_list_changes() != atomic_load(&last_changes);
 }
 
@@ -339,8 +341,14 @@ void agents_update(void)
         update_and_end();
 }
 
-void agents_update_after_unload(void)
+void agents_unload_begin(void)
 {
+    unloads++;
+}
+
+void agents_unload_end(void)
+{
+    unloads--;
     if (is_due() && wait_to_begin_update())
         update_and_end();
 }

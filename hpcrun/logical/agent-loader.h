@@ -20,9 +20,12 @@ void agents_init(const char *list);
  * nothing if another thread does it at the moment. */
 void agents_update(void);
 
-/* The same, after a dlclose: waits for another thread's update, since callers in an unloaded module
- * must not be taken for those of the next module at its address. At most 10 ms, see agent-loader.c. */
-void agents_update_after_unload(void);
+/* Around a dlclose: the destructors that it runs may close libraries, too, and create threads. Until the outermost one
+ * has ended, its thread updates nothing: an agent would open a library that has ended, and glibc 2.41 runs its
+ * constructors again. The end waits for another thread's update, since callers in an unloaded module must not be taken
+ * for those of the next module at its address. At most 10 ms, see agent-loader.c. */
+void agents_unload_begin(void);
+void agents_unload_end(void);
 
 /* The program is about to create a thread with this start routine: opens the agent for plain threads,
  * if it may be used and the routine is no runtime's. Call it after agents_update. */

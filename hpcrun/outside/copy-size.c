@@ -67,20 +67,22 @@ static unsigned needed(const struct copy_size *size, uint64_t samples)
 bool copy_size_fit(struct copy_size *size, const struct copy_demand *news)
 {
     struct copy_demand *since = &size->since;
-    unsigned before = size->index;
+    const unsigned before = size->index, slowdown = size->slowdown;
     for (unsigned i = 0; i <= COPY_SIZES; i++)
         since->asked[i] += news->asked[i];
     uint64_t samples = samples_of(since);
     since->lost += news->lost;
     uint64_t more = asked_for_more(size, size->index);
-    if (since->lost > (samples + since->lost) * LOST_PER_1000 / 1000 && since->lost >= LEAST_ASKED && size->index > 0) {
-        size->most = size->index - 1;
-        change(size, size->index - 1);
+    if (since->lost > (samples + since->lost) * LOST_PER_1000 / 1000 && since->lost >= LEAST_ASKED) {
+        unsigned smaller = size->index > 0 ? size->index - 1 : 0;
+        size->slowdown += size->index == 0 && size->slowdown < MOST_SLOWDOWN;
+        size->most = smaller;
+        change(size, smaller);
     } else if (size->index < size->most && more >= LEAST_ASKED && more > samples * MORE_PER_1000 / 1000) {
         change(size, size->index + 1);
         size->to_shrink *= size->to_shrink < MOST_TO_SHRINK ? 2 : 1;
     } else if (samples >= size->to_shrink) {
         change(size, needed(size, samples));
     }
-    return size->index != before;
+    return size->index != before || size->slowdown != slowdown;
 }

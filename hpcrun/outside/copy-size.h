@@ -7,12 +7,15 @@
  *             the 500, up to 1 million
  *   grow      by one size, up to most_bytes: when the copy was too small for 2 samples, and for more than 1 per 1000, and
  *             the rest of the stack had changed before it could be read
- *   overload  when more than 20 per 1000 samples are lost: shrinks by one size, which is then the largest one */
+ *   overload  when more than 20 per 1000 samples are lost: shrinks by one size, which is then the largest one. Where copies
+ *             have the smallest size, the time between two samples doubles instead, up to MOST_SLOWDOWN times, for good */
 #ifndef HPCRUN_OUTSIDE_COPY_SIZE_H
 #define HPCRUN_OUTSIDE_COPY_SIZE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#define MOST_SLOWDOWN 6
 
 /* The largest leaves room for the other fields of a record, which has 64 KB at most. */
 #define COPY_SIZES       5
@@ -29,6 +32,7 @@ struct copy_demand {
 
 struct copy_size {
     unsigned index, most;     /* of the present size, of the largest one that is allowed */
+    unsigned slowdown;        /* how often the time between two samples has been doubled */
     uint64_t to_shrink;       /* number of samples after which it may shrink */
     struct copy_demand since; /* the last change of the size */
 };
@@ -39,7 +43,7 @@ void copy_size_begin(struct copy_size *size, uint64_t first_bytes, uint64_t most
 /* Whether the largest size was too small for more than 1 per 1000 samples: haste may save the rest of their stacks. */
 bool copy_size_is_short(const struct copy_size *size);
 
-/* `news`: the demand since the last call. Returns whether the size changes. */
+/* `news`: the demand since the last call. Returns whether the size or the slowdown changes. */
 bool copy_size_fit(struct copy_size *size, const struct copy_demand *news);
 
 #endif

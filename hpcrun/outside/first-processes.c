@@ -1,7 +1,7 @@
 #include "hpcrun/outside/first-processes.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/outside/foreign-modules.h"
+#include "hpcrun/outside/foreign-maps.h"
 #include "hpcrun/outside/image-workers.h"
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/measured-process.h"
@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct {
     const struct outside_work *work;
@@ -31,6 +32,22 @@ static int open_process(int pid)
     return perf_events_open(&first.missing);
 }
 
+static void count_thread(int tid, void *data)
+{
+    (void)tid;
+    ++*(unsigned *)data;
+}
+
+static unsigned count_threads(void)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < first.given.count; i++) {
+        process.pid = first.given.pids[i];
+        measured_visit_threads(count_thread, &count);
+    }
+    return count;
+}
+
 static bool open_events(bool at_exec)
 {
     const struct outside_work *work = first.work;
@@ -41,10 +58,12 @@ static bool open_events(bool at_exec)
         error = perf_events_prepare(&process.config.events[0], at_exec);
     if (!perf_rights_suffice(pid, error))
         return false;
-    stack_copies_begin();
+    stack_copies_begin(count_threads());
     bool is_open = work->is_all    ? perf_rights_suffice(pid, perf_events_open_system())
                    : work->command ? perf_rights_suffice(pid, open_process(pid))
                                    : given_open(&first.given, open_process);
+    if (is_open && !at_exec)
+        perf_events_enable();
     if (is_open && first.missing)
         diag_note(NULL, "%u threads are not sampled: too few file descriptors (ulimit -n)",
                   first.missing);
@@ -66,19 +85,20 @@ static bool begin_running(struct traced *given)
 {
     process.pid = given->pid;
     traced_maps_clear(given);
-    bool is_there = foreign_modules_visit_maps(add_map, given);
+    bool is_there = foreign_maps_visit(add_map, given);
     if (is_there && image_workers_counts()->images < record_queues_count() / 2)
         image_worker_begin(given);
     return is_there;
 }
 
-/* Returns 0, or a negative errno. */
-static int begin_given(int pid)
+/* `is_awaited`: the measurement does not end before the process. Returns 0, or a negative errno. */
+static int begin_given(int pid, bool is_awaited)
 {
     struct traced *given = traced_add(pid, sys_clock(CLOCK_MONOTONIC));
     if (!given)
         return -ENOMEM;
-    traced_give(given);
+    if (is_awaited)
+        traced_give(given);
     given->watched = process_end_watch(pid);
     bool is_there = given->watched >= 0 && (first.work->command || begin_running(given));
     int error = is_there ? 0 : given->watched < 0 ? given->watched : -ESRCH;
@@ -87,13 +107,14 @@ static int begin_given(int pid)
     return error;
 }
 
-/* Since they were opened, processes may have ended. Of those of --name, one that has not is enough. */
+/* Since they were opened, processes may have ended. Descendants may; of those of --name, one that has not is enough. */
 static bool begin_all_given(void)
 {
+    size_t asked = first.given.asked;
     for (size_t i = 0; i < first.given.count; i++) {
-        int error = begin_given(first.given.pids[i]);
+        int error = begin_given(first.given.pids[i], i < asked || asked == 0);
         bool is_last = i + 1 == first.given.count;
-        if (error == 0 || (first.given.is_named && (!is_last || traced_running() > 0)))
+        if (error == 0 || (i >= asked && (!is_last || traced_running() > 0)))
             continue;
         diag_error(NULL, "process %d: %s", first.given.pids[i], error == -ESRCH ? "it has ended" : strerror(-error));
         return false;
@@ -101,16 +122,22 @@ static bool begin_all_given(void)
     return true;
 }
 
+/* hpcrun-outside, and the hpcrun that waits for it. */
+static bool is_ours(int pid)
+{
+    char name[64] = "";
+    measured_name(pid, name, sizeof name);
+    return strcmp(name, OUTSIDE_PROGRAM) == 0 || pid == getppid();
+}
+
 /* A process of the system: its worker begins at its first sample. Threads of the kernel have no mappings. */
 static void add_running(int pid)
 {
-    char name[64] = "";
     process.pid = pid;
-    measured_name(pid, name, sizeof name);
-    struct traced *added = strcmp(name, OUTSIDE_PROGRAM) == 0 ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
+    struct traced *added = is_ours(pid) ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
     if (!added)
         return;
-    foreign_modules_visit_maps(add_map, added);
+    foreign_maps_visit(add_map, added);
     if (!added->maps)
         traced_remove(added);
 }

@@ -1,15 +1,12 @@
 #include "hpcrun/outside/foreign-modules.h"
 
 #include "hpcrun/code/module-instances.h"
-#include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/linked-agents.h"
 #include "hpcrun/process/process.h"
 #include "lib/binary-search.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAX_MODULES 4096
 
@@ -156,71 +153,4 @@ void foreign_modules_visit(void (*visit)(const struct module_image *image))
 unsigned foreign_modules_missing(void)
 {
     return modules.missing;
-}
-
-/* ---- /proc/PID/maps ---- */
-
-static FILE *open_maps(void)
-{
-    int fd = measured_open("maps", O_RDONLY);
-    return fd < 0 ? NULL : fdopen(fd, "r");
-}
-
-/* A line is "START-END PERMISSIONS OFFSET DEVICE INODE PATH". *is_guard: the mapping can't be accessed. */
-static bool parse(const char *line, struct mapping *mapping, bool *is_code, bool *is_guard)
-{
-    char permissions[5] = "";
-    int path = 0;
-    if (sscanf(line, "%lx-%lx %4s %lx %x:%x %lu %n", &mapping->start, &mapping->end, permissions,
-               &mapping->offset, &mapping->major, &mapping->minor, &mapping->inode, &path) < 7)
-        return false;
-    *is_code = permissions[2] == 'x';
-    *is_guard = memcmp(permissions, "---", 3) == 0;
-    snprintf(mapping->path, sizeof mapping->path, "%.*s", (int)strcspn(line + path, "\n"),
-             line + path);
-    return true;
-}
-
-bool foreign_modules_visit_maps(void (*visit)(const struct mapping *mapping, void *data), void *data)
-{
-    FILE *maps = open_maps();
-    char *line = NULL;
-    size_t room = 0;
-    struct mapping mapping;
-    bool is_code, is_guard;
-    if (!maps)
-        return false;
-    while (getline(&line, &room, maps) > 0)
-        if (parse(line, &mapping, &is_code, &is_guard) && is_code && mapping_is_module(&mapping))
-            visit(&mapping, data);
-    free(line);
-    fclose(maps);
-    return true;
-}
-
-bool foreign_stack(uint64_t sp, uint64_t *low, uint64_t *high)
-{
-    FILE *maps = open_maps();
-    char *line = NULL;
-    size_t room = 0;
-    struct mapping mapping;
-    uint64_t guard_end = 0;
-    bool is_code, is_guard, is_stack = false;
-    while (maps && getline(&line, &room, maps) > 0) {
-        if (!parse(line, &mapping, &is_code, &is_guard))
-            continue;
-        if (mapping.end <= sp) {
-            guard_end = is_guard ? mapping.end : 0;
-            continue;
-        }
-        *low = mapping.start;
-        *high = mapping.end;
-        is_stack = mapping.start <= sp &&
-                   (guard_end == mapping.start || strcmp(mapping.path, "[stack]") == 0);
-        break;
-    }
-    free(line);
-    if (maps)
-        fclose(maps);
-    return is_stack;
 }

@@ -14,14 +14,7 @@ bool mapping_is_module(const struct mapping *mapping);
 /* Calls `visit` for each module. */
 void foreign_modules_visit(void (*visit)(const struct module_image *image));
 
-/* Calls `visit` for those of /proc/PID/maps. False if that can't be read. */
-bool foreign_modules_visit_maps(void (*visit)(const struct mapping *mapping, void *data), void *data);
-
 /* The number of mapped files that could not be placed. */
 unsigned foreign_modules_missing(void);
-
-/* The stack that `sp` is on, by /proc/PID/maps: the initial thread's, or one with a guard page below it.
- * False for memory that has other uses, as the stacks of goroutines. */
-bool foreign_stack(uint64_t sp, uint64_t *low, uint64_t *high);
 
 #endif

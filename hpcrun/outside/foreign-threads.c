@@ -2,7 +2,7 @@
 
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/outside/foreign-memory.h"
-#include "hpcrun/outside/foreign-modules.h"
+#include "hpcrun/outside/foreign-maps.h"
 #include "hpcrun/outside/foreign-waits.h"
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/perf-events.h"
@@ -24,7 +24,7 @@
 struct foreign_thread {
     struct foreign_thread *next; /* with a tid of the same slot */
     int tid;
-    bool has_stack;         /* of its first sample */
+    bool has_stack;         /* of its first samples; it is known, or known to be none */
     uint64_t began_wall;    /* CLOCK_MONOTONIC; 0: not known before its first sample */
     struct scheduled began; /* what the scheduler had counted then */
     struct thread *thread;  /* NULL before its first sample, or a loss */
@@ -95,12 +95,11 @@ static void set_begin(struct thread *thread, const struct foreign_thread *its)
     measured_name(its->tid, thread->image->name, sizeof thread->image->name);
 }
 
-static void set_stack(struct unwinder *unwinder, uint64_t sp)
+static void find_stack(struct foreign_thread *its, uint64_t sp)
 {
-    uint64_t low, high;
-    bool is_stack = foreign_stack(sp, &low, &high);
-    unwinder->stack_low = is_stack ? low : 0;
-    unwinder->stack_high = is_stack ? high : 0;
+    struct unwinder *unwinder = &its->thread->unwinder;
+    unwinder->stack_low = unwinder->stack_high = 0;
+    its->has_stack = foreign_stack(sp, its->began_wall, &unwinder->stack_low, &unwinder->stack_high) != STACK_NOT_YET_KNOWN;
 }
 
 static struct thread *new_thread(const struct foreign_thread *its)
@@ -127,8 +126,7 @@ static struct foreign_thread *thread_of(const struct perf_sample *sample)
     if (!its->thread)
         its->thread = new_thread(its);
     if (its->thread && !its->has_stack)
-        set_stack(&its->thread->unwinder, sample->registers[SAMPLED_SP]);
-    its->has_stack = true;
+        find_stack(its, sample->registers[SAMPLED_SP]);
     return its->thread ? its : NULL;
 }
 

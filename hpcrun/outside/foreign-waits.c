@@ -2,6 +2,7 @@
 
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/outside/foreign-memory.h"
+#include "hpcrun/outside/foreign-maps.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/linked-agents.h"
@@ -29,8 +30,7 @@ struct watched {
     int tid;
     int call, schedule;      /* its files syscall and schedstat; negative: they can't be opened */
     struct agent_slot *slot; /* NULL without memory */
-    uint64_t low, high;      /* the mapping that its stack pointer was in at the last look; equal: none */
-    bool is_stack;           /* it is a stack's */
+    uint64_t low, high;      /* the stack that it was last seen on; equal: none */
     unsigned index;          /* in waits.all */
     uint64_t due, planned;   /* CLOCK_MONOTONIC of the next look, and the period before it */
     uint64_t pays;           /* the mean of such periods */
@@ -247,11 +247,10 @@ static void find_lock(const struct watched *thread, char *text, struct perf_samp
 /* Of a stack that is no thread's, as a goroutine's, the end is not known. */
 static size_t bytes_of_stack(struct watched *thread, uint64_t sp)
 {
-    if (sp - thread->low >= thread->high - thread->low) {
-        thread->low = thread->high = 0;
-        thread->is_stack = foreign_stack(sp, &thread->low, &thread->high);
-    }
-    uint64_t all = thread->is_stack ? thread->high - sp : PAGE;
+    bool is_stack = sp - thread->low < thread->high - thread->low ||
+                    foreign_stack(sp, 0, &thread->low, &thread->high) == STACK_FOUND ||
+                    foreign_stack(sp, sys_clock(CLOCK_MONOTONIC), &thread->low, &thread->high) == STACK_FOUND;
+    uint64_t all = is_stack ? thread->high - sp : PAGE;
     return all < LOOK_BYTES ? all : LOOK_BYTES;
 }
 

@@ -1,6 +1,6 @@
 #include "hpcrun/outside/frame-catcher.h"
 
-#include "hpcrun/base/sys.h"
+#include "hpcrun/base/cpu-priority.h"
 #include "hpcrun/outside/catch.h"
 #include "hpcrun/outside/perf-events.h"
 
@@ -16,7 +16,6 @@
 #define MOST_CATCHERS 1024
 #define MOST_WATCHED  MAX_QUEUES
 #define STACK_BYTES   (256u << 10)
-#define SLICE_NS      100000u /* the shortest one */
 #define ALARM         SIGIO   /* real-time signals would fill the user's queue while the reader is stopped */
 
 /* A sample that is older when a catcher gets its CPU is not worth the reading. */
@@ -99,25 +98,15 @@ static void stay_on_cpu(unsigned cpu)
     CPU_FREE(set);
 }
 
-/* Of sched_setattr(2); linux/sched/types.h can't be included with sched.h. */
-struct schedule {
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t slice, deadline, period;
-};
-
 /* So that it gets the CPU when a sample wakes it, and not a while later. Users without CAP_SYS_NICE have the second way,
  * since Linux 6.12: a short slice. */
 static void be_prompt(void)
 {
     const struct sched_param priority = {.sched_priority = 1};
-    const struct schedule brief = {.size = sizeof brief, .slice = SLICE_NS};
     const struct rlimit most = {MOST_RUN_US, MOST_RUN_US};
     setrlimit(RLIMIT_RTTIME, &most);
     if (sched_setscheduler(0, SCHED_FIFO, &priority) != 0)
-        sys3(SYS_sched_setattr, 0, SYS_ARG(&brief), 0);
+        cpu_priority_shorten_slice();
 }
 
 static void *run(void *data)

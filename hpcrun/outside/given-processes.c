@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMED "named:"
-
 /* One that is there already is not added. */
 static void add(struct given_processes *given, int pid)
 {
@@ -25,12 +23,16 @@ static void add(struct given_processes *given, int pid)
 
 struct given_processes given_parse(const char *text)
 {
-    struct given_processes given = {.is_named = strncmp(text, NAMED, strlen(NAMED)) == 0};
-    text += given.is_named ? strlen(NAMED) : 0;
+    struct given_processes given = {0};
+    const char *others = strchr(text, ';');
     for (char *end; *text; text = end + (*end == ',')) {
+        if (text == others)
+            text++;
         add(&given, (int)strtol(text, &end, 10));
         if (end == text)
             diag_fatal(text, "not a number of a process");
+        if (!others || text < others)
+            given.asked = given.count;
     }
     return given;
 }
@@ -84,10 +86,10 @@ static void report(const struct left_out *left_out, size_t asked)
         diag_note(NULL, "%s", buffer);
 }
 
-/* Those of -p: the first that can't be measured ends it. */
-static bool open_all(const struct given_processes *given, int (*open)(int pid))
+/* The first that can't be measured ends it. */
+static bool open_asked(const struct given_processes *given, int (*open)(int pid))
 {
-    for (size_t i = 0; i < given->count; i++) {
+    for (size_t i = 0; i < given->asked; i++) {
         if (!measured_may_look(given->pids[i]))
             return false;
         int error = open ? open(given->pids[i]) : perf_events_probe(given->pids[i]);
@@ -100,10 +102,10 @@ static bool open_all(const struct given_processes *given, int (*open)(int pid))
 bool given_open(struct given_processes *given, int (*open)(int pid))
 {
     struct left_out left_out = {0};
-    size_t asked = given->count, kept = 0;
-    if (!given->is_named)
-        return open_all(given, open);
-    for (size_t i = 0; i < asked; i++) {
+    size_t count = given->count, kept = given->asked;
+    if (!open_asked(given, open))
+        return false;
+    for (size_t i = kept; i < count; i++) {
         int pid = given->pids[i], thread_of, error = 0;
         enum measured_look look = measured_look(pid, &thread_of);
         if (look == LOOK_ALLOWED)
@@ -117,6 +119,6 @@ bool given_open(struct given_processes *given, int (*open)(int pid))
     if (kept == 0 && left_out.first)
         perf_rights_suffice(left_out.first, left_out.error);
     else if (open || kept == 0)
-        report(&left_out, asked);
+        report(&left_out, count);
     return kept > 0;
 }

@@ -4,6 +4,7 @@
 #include "hpcrun/outside/frame-catcher.h"
 #include "hpcrun/outside/memory-limit.h"
 #include "hpcrun/outside/outside-worker.h"
+#include "hpcrun/outside/perf-events.h"
 #include "hpcrun/outside/stack-copies.h"
 #include "hpcrun/outside/watched-ends.h"
 #include "lib/diag.h"
@@ -129,6 +130,9 @@ void image_worker_end(struct traced *process, enum queue_end why)
 {
     if (!process || !process->queue)
         return;
+    uint64_t lost = perf_events_take_losses(process->pid);
+    if (lost > 0)
+        record_queue_put(process->queue, perf_record_of_losses(lost));
     record_queue_end(process->queue, why);
     endings[ending_count++] = (struct ending){process->worker, process->queue};
     process->queue = NULL;

@@ -1,34 +1,32 @@
 /* hpcrun-outside: measures processes that libhpcrun.so is not loaded into. hpcrun, the launcher, executes
  * it with the environment of a preloaded run (config/run-config.h):
  *
- *     hpcrun-outside PERSONALITY SECONDS:BYTES [named:]PID,...       given-processes.h
+ *     hpcrun-outside PERSONALITY SECONDS:BYTES PROCESSES             given-processes.h
  *     hpcrun-outside PERSONALITY SECONDS:BYTES run FILE COMMAND [ARGUMENT...]
  *     hpcrun-outside PERSONALITY SECONDS:BYTES all
- *     hpcrun-outside check all|[[named:]PID,...]    only whether it may; prints why not
+ *     hpcrun-outside check all|[PROCESSES]          only whether it may; prints why not
  *
  * PERSONALITY is that of the command, as a number (personality(2)). This program has another one, so that
  * the kernel puts its libraries at addresses where a measured process has nothing (module-image.h).
  * SECONDS is 0 to measure to the end; BYTES is the most memory to use.
  *
- * This process only waits; a child of it, the reader, measures. The command is a child, too, with the terminal
- * and the signals that it has without hpcrun. */
+ * It measures processes that run itself, and hpcrun waits for it. If it runs a command, it only waits: a child of it, the
+ * reader, measures, and the command is a child, too, with the terminal and the signals that it has without hpcrun. */
 #include "hpcrun/outside/outside-reader.h"
 
 #include "hpcrun/base/program-file.h"
+#include "hpcrun/base/signal-relay.h"
 #include "hpcrun/outside/given-processes.h"
 #include "hpcrun/outside/perf-rights.h"
 #include "hpcrun/process/process.h"
 #include "lib/diag.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define NOT_MEASURED  125 /* exit status of the child if its command is not executed */
@@ -54,42 +52,10 @@ static pid_t start_reader(const struct outside_work *work)
     exit(outside_read(work));
 }
 
-/* ---- signals ---- */
-
-static volatile pid_t receiver; /* 0: it has ended */
-
-static void pass_on(int signal)
-{
-    int error = errno;
-    if (receiver > 0)
-        kill(receiver, signal);
-    errno = error;
-}
-
-static void pass_on_signals(const int *signals, size_t n)
-{
-    struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART}, before;
-    for (size_t i = 0; i < n; i++)
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(signals[i], &action, NULL);
-}
-
-/* Waits for a child. While it is the receiver, it is not reaped: its number can't become another process's. */
-static int wait_for(pid_t pid)
-{
-    siginfo_t info;
-    int status = -1;
-    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
-        continue;
-    if (receiver == pid)
-        receiver = 0;
-    return waitpid(pid, &status, 0) == pid ? status : -1;
-}
-
 /* Waits for the reader. Says so if it was killed: then it has not printed why it ends. */
 static bool reader_is_done(pid_t reader)
 {
-    int status = wait_for(reader);
+    int status = relay_wait(reader);
     if (WIFSIGNALED(status))
         diag_error(NULL, "the measurement from outside was ended by signal %d: it is incomplete",
                    WTERMSIG(status));
@@ -102,13 +68,10 @@ static bool reader_is_done(pid_t reader)
 
 static int measure_running(const char *text)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     bool is_all = strcmp(text, ALL) == 0;
-    pid_t reader = start_reader(&(struct outside_work){
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* an exec that gives rights (setcap) ends the one that hpcrun has asked for */
+    return outside_read(&(struct outside_work){
         .is_all = is_all, .given = given_parse(is_all ? "" : text), .seconds = outside.seconds, .memory = outside.memory});
-    receiver = reader;
-    pass_on_signals(signals, sizeof signals / sizeof *signals);
-    return reader_is_done(reader) ? 0 : 1;
 }
 
 /* Of a command: whether this process may sample itself. */
@@ -178,11 +141,10 @@ static int wait_for_command(pid_t command, pid_t reader, int failure, const char
 {
     static const int signals[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
     int error;
-    receiver = command;
-    pass_on_signals(signals, sizeof signals / sizeof *signals);
+    relay_signals(command, signals, sizeof signals / sizeof *signals);
     bool is_executed = read(failure, &error, sizeof error) != sizeof error;
     bool is_measured = reader_is_done(reader);
-    int status = wait_for(command);
+    int status = relay_wait(command);
     if (!is_executed) {
         diag_error(file, "%s", strerror(error));
         return error == ENOENT ? 127 : 126;
@@ -214,7 +176,7 @@ static int measure_command(const char *file, char **command)
     close(go[0]);
     ignore(SIGINT); /* the terminal sends these to the command, too */
     ignore(SIGQUIT);
-    pid_t reader = start_reader(&(struct outside_work){.given = {.pids = &child, .count = 1},
+    pid_t reader = start_reader(&(struct outside_work){.given = {.pids = &child, .count = 1, .asked = 1},
                                                        .command = command,
                                                        .gains_rights = gives_rights(file),
                                                        .go = go[1],

@@ -1,5 +1,6 @@
 #include "hpcrun/outside/outside-reader.h"
 
+#include "hpcrun/base/cpu-priority.h"
 #include "hpcrun/base/own-fds.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/outside/first-processes.h"
@@ -18,9 +19,9 @@
 #include "lib/diag.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define WAIT_MS      50
@@ -62,17 +63,11 @@ static void grow_stack(void)
     *(volatile char *)room = 0;
 }
 
-/* A reader, or worker, that shares the CPUs equally with 1000 busy threads loses nearly all samples. Only root, and who has
- * CAP_SYS_NICE, may have more. Workers inherit it; the command does not. */
-static void take_priority(void)
-{
-    setpriority(PRIO_PROCESS, 0, -20);
-}
-
 static bool begin(const struct outside_work *work)
 {
     struct event *event = &process.config.events[0];
-    take_priority();
+    cpu_priority_leave_session();
+    cpu_priority_take();
     event->period = outside_period(event->period);
     grow_stack();
     handle_signals();
@@ -106,6 +101,17 @@ static void end_measurement(struct traced *process)
 {
     bool runs = !process->ended && kill(process->pid, 0) == 0;
     image_worker_end(process, runs ? QUEUE_MEASUREMENT_ENDED : QUEUE_PROCESS_ENDED);
+}
+
+/* Some may wait for room in a queue, a second at most. */
+static void read_rest(void)
+{
+    const uint64_t stopped = sys_clock(CLOCK_MONOTONIC);
+    while ((read_until = perf_rings_read(false, record_route)) < stopped) {
+        record_queues_wake(read_until);
+        poll(NULL, 0, END_WAIT_MS);
+    }
+    perf_rings_read(true, record_route);
 }
 
 static uint64_t deadline_of(double seconds)
@@ -175,7 +181,7 @@ int outside_read(const struct outside_work *work)
         image_workers_reap();
     }
     perf_events_stop();
-    perf_rings_read(true, record_route);
+    read_rest();
     traced_visit(end_measurement);
     image_workers_await();
     bool is_empty = !work->is_all && counts->images == 0;

@@ -82,11 +82,11 @@ static void on_lost(uint64_t records)
 }
 
 /* Samples on a CPU. */
-static void lose(uint64_t *count, uint64_t samples)
+static void lose(uint64_t *count, struct lost_samples samples)
 {
-    *count += samples;
-    if (samples)
-        foreign_threads_lose(samples, samples * worker.period, samples * worker.period);
+    *count += samples.count;
+    if (samples.count + samples.time)
+        foreign_threads_lose(samples.count, samples.time, samples.time);
 }
 
 static void refuse_look(void)
@@ -152,7 +152,7 @@ static void tell_reader(void)
 /* Looks at waiting threads come in between, in the order of time. */
 static void visit_records(uint64_t until)
 {
-    uint64_t lost = record_queue_lost(worker.queue), refused = record_queue_refused(worker.queue);
+    struct lost_samples lost = record_queue_lost(worker.queue), refused = record_queue_refused(worker.queue);
     for (;;) {
         const struct perf_event_header *record = record_queue_first(worker.queue);
         const struct perf_sample *look = waits_first(record ? perf_record_time(record) : until);
@@ -188,7 +188,8 @@ static void count_lost_records(void)
 {
     uint64_t used = process_cpu_time() - process.began_cpu, sampled = foreign_threads_time().sampled;
     uint64_t most = used > sampled ? (used - sampled) / worker.period : 0;
-    lose(&worker.most_in_them, most < worker.lost_records ? most : worker.lost_records);
+    uint64_t samples = most < worker.lost_records ? most : worker.lost_records;
+    lose(&worker.most_in_them, (struct lost_samples){samples, samples * worker.period});
 }
 
 /* The part of its CPU time that a thread can have after its last sample is no loss. */

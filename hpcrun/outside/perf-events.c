@@ -5,6 +5,7 @@
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/perf-records.h"
 #include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/process/process.h"
 #include "lib/binary-search.h"
 
 #include <errno.h>
@@ -23,7 +24,8 @@
 
 struct opened {
     uint64_t id;
-    int fd, tid; /* fd -1: it is closed */
+    uint64_t lost, told; /* records for which its ring had no room; of these, those that were taken into account */
+    int fd, pid, tid; /* fd -1: it is closed */
     unsigned ring;
     unsigned older; /* number of events up to the one before with a tid of the same slot; 0: none */
 };
@@ -56,9 +58,19 @@ static struct {
 
 /* ---- opening ---- */
 
-static int open_event(int tid, int cpu)
+static int open_once(int tid, int cpu)
 {
     return (int)sys6(SYS_perf_event_open, SYS_ARG(&perf.attr), tid, cpu, -1, PERF_FLAG_FD_CLOEXEC, 0);
+}
+
+/* Before Linux 6.0, events do not count their losses. */
+static int open_event(int tid, int cpu)
+{
+    int fd = open_once(tid, cpu);
+    if (fd != -EINVAL || perf.attr.read_format == 0)
+        return fd;
+    perf.attr.read_format = 0;
+    return open_once(tid, cpu);
 }
 
 static bool is_forbidden(int error)
@@ -99,7 +111,7 @@ static int add_event(int fd, int tid, unsigned i, const struct perf_ring *ring)
         return -errno;
     if (n == MOST_EVENTS)
         return -EMFILE;
-    events->at[n] = (struct opened){id, fd, tid, i, *of_tid};
+    events->at[n] = (struct opened){.id = id, .fd = fd, .pid = process.pid, .tid = tid, .ring = i, .older = *of_tid};
     *of_tid = (unsigned)n + 1;
     events->count = n + 1;
     set_alarm(&events->at[n]);
@@ -165,6 +177,7 @@ static void describe(const struct event *event, bool at_exec)
         .sample_period = event->period,
         .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD |
                        PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+        .read_format = PERF_FORMAT_LOST,
         .exclude_callchain_user = 1,
         .sample_regs_user = SAMPLED_REGISTERS,
         .sample_stack_user = COPY_SIZE(0),
@@ -179,7 +192,7 @@ static void describe(const struct event *event, bool at_exec)
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
         .exclude_hv = 1,
-        .disabled = at_exec,
+        .disabled = 1, /* until all threads have theirs: perf_events_enable */
         .enable_on_exec = at_exec,
     };
 }
@@ -231,6 +244,12 @@ int perf_events_open(unsigned *missing)
     return perf.error ? perf.error : perf.events->count > count ? 0 : no_events ? -EMFILE : -ESRCH;
 }
 
+void perf_events_enable(void)
+{
+    for (size_t i = perf.events->first; i < perf.events->count; i++)
+        ioctl(perf.events->at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
 int perf_events_open_system(void)
 {
     int error = 0;
@@ -270,25 +289,59 @@ void perf_events_alarm(unsigned i, int tid, int signal)
             set_alarm(&perf.events->at[k]);
 }
 
+/* ---- losses ---- */
+
+bool perf_events_count_losses(void)
+{
+    return perf.attr.read_format != 0 && !perf.is_system;
+}
+
+/* What others inherit from an event is in its count. */
+static void read_losses(struct opened *its)
+{
+    struct {
+        uint64_t count, lost;
+    } now;
+    if (its->fd >= 0 && perf_events_count_losses() && read(its->fd, &now, sizeof now) == sizeof now)
+        its->lost = now.lost;
+}
+
+uint64_t perf_events_take_losses(int pid)
+{
+    uint64_t sum = 0;
+    if (!has_events(pid))
+        return 0;
+    for (struct opened *its = perf.events->at; its < perf.events->at + perf.events->count; its++) {
+        if (its->pid != pid)
+            continue;
+        read_losses(its);
+        sum += its->lost - its->told;
+        its->told = its->lost;
+    }
+    return sum;
+}
+
 /* ---- closing ---- */
 
 static void close_events(size_t from, size_t to)
 {
     for (struct opened *its = perf.events->at + from; its < perf.events->at + to; its++) {
+        read_losses(its);
         if (its->fd >= 0)
             close(its->fd);
         its->fd = -1;
     }
 }
 
-void perf_events_begin_again(unsigned bytes, void (*meanwhile)(void))
+void perf_events_begin_again(unsigned bytes, uint64_t period, void (*meanwhile)(void))
 {
     struct events *events = perf.events;
     perf.first_before = events->first;
     perf.again = events->count;
     perf.again_time = UINT64_MAX;
-    perf.attr.disabled = perf.attr.enable_on_exec = 0;
+    perf.attr.enable_on_exec = 0;
     perf.meanwhile = meanwhile;
+    perf.attr.sample_period = period;
     perf_events_set_copy(bytes);
     events->first = events->count;
 }
@@ -298,6 +351,7 @@ void perf_events_end_again(bool is_good)
     struct events *events = perf.events;
     perf.meanwhile = NULL;
     if (is_good) {
+        perf_events_enable();
         perf.again_time = sys_clock(CLOCK_MONOTONIC);
         close_events(perf.first_before, perf.again);
     } else {

@@ -95,6 +95,13 @@ uint64_t perf_record_lost(const struct perf_event_header *record)
     return type_of(record) == PERF_RECORD_LOST ? ((const struct lost_record *)(const void *)record)->lost : 0;
 }
 
+const struct perf_event_header *perf_record_of_losses(uint64_t records)
+{
+    static struct lost_record record;
+    record = (struct lost_record){.header = {.type = PERF_RECORD_LOST, .size = sizeof record}, .lost = records};
+    return &record.header;
+}
+
 /* Sample, mapping, name, begin and end have it at the same place. */
 int perf_record_pid(const struct perf_event_header *record)
 {
@@ -235,9 +242,14 @@ void perf_record_copy(struct perf_event_header *to, const struct perf_event_head
     to->size = (uint16_t)(record->size - unused);
 }
 
+uint64_t perf_record_period(const struct perf_event_header *record)
+{
+    return type_of(record) == PERF_RECORD_SAMPLE ? ((const struct sample_record *)record)->period : 0;
+}
+
 bool perf_record_is_switch(const struct perf_event_header *record)
 {
-    return type_of(record) == PERF_RECORD_SAMPLE && ((const struct sample_record *)record)->period == SWITCH_PERIOD;
+    return perf_record_period(record) == SWITCH_PERIOD;
 }
 
 bool perf_records_have_equal_registers(const struct perf_event_header *a, const struct perf_event_header *b)

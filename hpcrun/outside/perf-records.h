@@ -60,6 +60,9 @@ uint64_t perf_record_event(const struct perf_event_header *record);
 int perf_record_pid(const struct perf_event_header *record);
 int perf_record_tid(const struct perf_event_header *record);
 
+/* ns of CPU time that a sample stands for; 0: it is another record. */
+uint64_t perf_record_period(const struct perf_event_header *record);
+
 /* Whether a record is of an event of context switches: the thread leaves its CPU. */
 bool perf_record_is_switch(const struct perf_event_header *record);
 
@@ -68,6 +71,9 @@ bool perf_records_have_equal_registers(const struct perf_event_header *a, const 
 
 /* The number of records, of any kind, that PERF_RECORD_LOST reports; 0: it is another record. */
 uint64_t perf_record_lost(const struct perf_event_header *record);
+
+/* A PERF_RECORD_LOST, which is valid until the next call. */
+const struct perf_event_header *perf_record_of_losses(uint64_t records);
 
 /* PERF_RECORD_FORK and PERF_RECORD_EXIT: begin and end of a thread. The first one of a process has another
  * process as its parent. */

@@ -21,6 +21,9 @@
  * youngest records stay in their rings until the next reading, so that records are read in the order of time. */
 #define SETTLING_NS 200000u
 
+/* The most that a record waits for room in the queue of its worker. */
+#define MOST_WAIT_NS 1000000000u
+
 /* Records that are no samples are smaller. */
 #define LEAST_ROOM 4096u
 
@@ -185,7 +188,15 @@ static bool is_almost_full(const struct ring *ring)
     return ring->bytes - (head - ring->page->data_tail) < LEAST_ROOM;
 }
 
-uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_header *record))
+static bool is_half_full(void)
+{
+    for (const struct ring *ring = rings.at; ring < rings.at + rings.cpus; ring++)
+        if (ring->page && ring->head - ring->next > ring->bytes / 2)
+            return true;
+    return false;
+}
+
+uint64_t perf_rings_read(bool is_last, perf_record_visit_function *visit)
 {
     uint64_t limit = is_last ? UINT64_MAX : sys_clock(CLOCK_MONOTONIC) - SETTLING_NS;
     bool is_full = false;
@@ -198,7 +209,11 @@ uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_hea
     }
     for (unsigned i; (i = earliest(limit)) < rings.cpus; find_first(i)) {
         const struct perf_event_header *record = ring_first(&rings.at[i]);
-        visit(record);
+        bool is_urgent = is_last || limit > rings.times[i] + MOST_WAIT_NS || is_half_full();
+        if (!visit(record, is_urgent)) {
+            limit = rings.times[i] - 1;
+            break;
+        }
         ring_skip(&rings.at[i], record);
     }
     for (struct ring *ring = rings.at; ring < rings.at + rings.cpus; ring++)

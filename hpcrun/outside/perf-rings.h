@@ -24,8 +24,12 @@ size_t perf_rings_bytes_of_each(void);
 void perf_rings_wait(int other, int milliseconds);
 
 /* Takes the records from the rings in the order of their times. The youngest of them stay there, unless these
- * are the last ones. Returns until which time there is none left. */
-uint64_t perf_rings_read(bool is_last, void (*visit)(const struct perf_event_header *record));
+ * are the last ones. Returns until which time there is none left.
+ *
+ * `visit` returns whether it has taken the record. If not, this one and those after it stay in the rings, which have room for
+ * more of them than a worker's queue. It must take one that is_urgent: it is a second old, or a ring is half full. */
+typedef bool perf_record_visit_function(const struct perf_event_header *record, bool is_urgent);
+uint64_t perf_rings_read(bool is_last, perf_record_visit_function *visit);
 
 /* While perf_rings_read visits a record: whether a ring was so full since the reading before that the kernel may have
  * lost any record. */

@@ -27,6 +27,15 @@ static void add_copies(struct text *line)
     text_add(line, " KB");
 }
 
+static void add_slowdown(struct text *line)
+{
+    if (stack_copies_slowdown() == 1)
+        return;
+    text_add(line, "; the rate of samples was lowered to 1/");
+    text_add_number(line, stack_copies_slowdown());
+    text_add(line, ", since reading them was too slow");
+}
+
 static void add_unmeasured(struct text *line, const char *why, int64_t processes)
 {
     if (processes == 0)
@@ -48,6 +57,7 @@ void report_reading(void)
     text_add_decimal(&line, (cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN)) / 1000000, 3);
     text_add(&line, " s CPU");
     add_copies(&line);
+    add_slowdown(&line);
     if (counts->too_late) {
         text_add(&line, "; not measured, since they ended before hpcrun had looked at them: ");
         text_add_number(&line, counts->too_late);

@@ -16,7 +16,10 @@ struct record_queue {
     _Atomic uint64_t head, tail;
     _Atomic uint32_t bell; /* a futex */
     _Atomic uint32_t end;  /* enum queue_end */
-    _Atomic uint64_t lost, refused, dropped_at;
+    struct losses {
+        _Atomic uint64_t count, time;
+    } lost, refused;
+    _Atomic uint64_t dropped_at;
     _Atomic uint64_t asked[COPY_SIZES + 1]; /* struct copy_demand */
     uint64_t lost_to_say; /* the writer's: of `lost`, since the last record_queue_demand */
     uint64_t woken; /* the writer's: `head` when the reader was last woken; UINT64_MAX: it is not woken */
@@ -96,14 +99,30 @@ void record_queues_trim(void)
 
 /* Where a record of this size begins: not in the last bytes if it does not fit there. An empty queue begins again
  * at the first page, so that a queue that is never full takes little memory. */
-static uint64_t place(struct record_queue *queue, uint64_t head, uint64_t tail, size_t size)
+static uint64_t place(uint64_t head, uint64_t tail, size_t size)
 {
     uint64_t rest = QUEUE_BYTES - head % QUEUE_BYTES;
-    if (head == tail && head % QUEUE_BYTES != 0) {
-        atomic_store(&queue->tail, head + rest);
-        return head + rest;
-    }
-    return size <= rest ? head : head + rest;
+    bool begins_again = head == tail && head % QUEUE_BYTES != 0;
+    return size <= rest && !begins_again ? head : head + rest;
+}
+
+static bool is_counted_sample(const struct perf_event_header *record)
+{
+    return record->type == PERF_RECORD_SAMPLE && !perf_record_is_switch(record);
+}
+
+/* Whether a record at this place leaves what others need. */
+static bool fits(uint64_t at, uint64_t tail, const struct perf_event_header *record, size_t size)
+{
+    uint64_t reserved = is_counted_sample(record) || record->type == PERF_RECORD_CAUGHT ? RESERVED : 0;
+    return at + size - tail <= QUEUE_BYTES - reserved;
+}
+
+bool record_queue_has_room(const struct record_queue *queue, const struct perf_event_header *record)
+{
+    uint64_t head = atomic_load(&queue->head), tail = atomic_load(&queue->tail);
+    uint64_t at = place(head, tail, record->size);
+    return record_queues_refuse_now() || fits(at, head == tail ? at : tail, record, record->size);
 }
 
 /* Marks the bytes that no record has. */
@@ -115,24 +134,32 @@ static void skip(struct record_queue *queue, uint64_t from, uint64_t to)
     *gap = (struct perf_event_header){.size = (uint16_t)(to - from)};
 }
 
+static void lose(struct losses *losses, const struct perf_event_header *sample)
+{
+    atomic_fetch_add(&losses->count, 1);
+    atomic_fetch_add(&losses->time, perf_record_period(sample));
+}
+
 void record_queue_put(struct record_queue *queue, const struct perf_event_header *record)
 {
     uint64_t head = atomic_load(&queue->head), tail = atomic_load(&queue->tail);
-    bool is_sample = record->type == PERF_RECORD_SAMPLE && !perf_record_is_switch(record), is_empty = head == tail;
+    bool is_sample = is_counted_sample(record), is_empty = head == tail;
     size_t unused = perf_record_unused(record), size = record->size - unused;
-    uint64_t at = place(queue, head, tail, size);
-    uint64_t room = QUEUE_BYTES - (is_sample || record->type == PERF_RECORD_CAUGHT ? RESERVED : 0);
+    uint64_t at = place(head, tail, size);
     if (is_empty)
         tail = at;
     bool is_refused = is_sample && record_queues_refuse_now();
-    if (at + size - tail > room || is_refused) {
-        atomic_fetch_add(is_refused ? &queue->refused : &queue->lost, is_sample);
+    if (!fits(at, tail, record, size) || is_refused) {
         queue->lost_to_say += is_sample && !is_refused;
-        if (!is_sample)
+        if (is_sample)
+            lose(is_refused ? &queue->refused : &queue->lost, record);
+        else
             atomic_store(&queue->dropped_at, perf_record_time(record));
         return;
     }
-    if (!is_empty)
+    if (is_empty)
+        atomic_store(&queue->tail, at);
+    else
         skip(queue, head, at);
     perf_record_copy((void *)(queue->data + at % QUEUE_BYTES), record, unused);
     if (head == queue->woken)
@@ -218,14 +245,19 @@ void record_queue_remove_first(struct record_queue *queue)
     atomic_store(&queue->tail, tail + record->size);
 }
 
-uint64_t record_queue_lost(struct record_queue *queue)
+static struct lost_samples take(struct losses *losses)
 {
-    return atomic_exchange(&queue->lost, 0);
+    return (struct lost_samples){atomic_exchange(&losses->count, 0), atomic_exchange(&losses->time, 0)};
 }
 
-uint64_t record_queue_refused(struct record_queue *queue)
+struct lost_samples record_queue_lost(struct record_queue *queue)
 {
-    return atomic_exchange(&queue->refused, 0);
+    return take(&queue->lost);
+}
+
+struct lost_samples record_queue_refused(struct record_queue *queue)
+{
+    return take(&queue->refused);
 }
 
 uint64_t record_queue_dropped_at(const struct record_queue *queue)

@@ -27,6 +27,9 @@ void record_queue_give_back(struct record_queue *queue);
 
 /* ---- for the writer ---- */
 
+/* Whether there is room for a record, or will never be: samples are refused. */
+bool record_queue_has_room(const struct record_queue *queue, const struct perf_event_header *record);
+
 /* Appends a record. If there is no room, it is lost; samples leave room for other records. */
 void record_queue_put(struct record_queue *queue, const struct perf_event_header *record);
 
@@ -64,9 +67,12 @@ void record_queue_remove_first(struct record_queue *queue);
 
 bool record_queues_refuse_now(void);
 
-/* The numbers of samples since the last call for which there was no room, and that were refused. */
-uint64_t record_queue_lost(struct record_queue *queue);
-uint64_t record_queue_refused(struct record_queue *queue);
+/* Samples since the last call for which there was no room, and that were refused. */
+struct lost_samples {
+    uint64_t count, time; /* time: that they stand for, ns */
+};
+struct lost_samples record_queue_lost(struct record_queue *queue);
+struct lost_samples record_queue_refused(struct record_queue *queue);
 
 /* The time of the youngest lost record that was no sample; 0: none was lost. */
 uint64_t record_queue_dropped_at(const struct record_queue *queue);

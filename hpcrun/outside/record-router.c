@@ -114,12 +114,14 @@ static bool is_needless(const struct traced *process, const struct perf_event_he
     return is_of_switch && !is_for_waits && perf_record_time(record) > process->caught_until;
 }
 
-void record_route(const struct perf_event_header *record)
+static void route(const struct perf_event_header *record)
 {
     char name[PROCESS_NAME];
-    if (!perf_events_have(record))
-        return;
-    stack_copies_lose(perf_record_lost(record));
+    if (record->type == PERF_RECORD_LOST) {
+        stack_copies_lose(perf_record_lost(record));
+        if (perf_events_count_losses()) /* image_worker_end */
+            return;
+    }
     const struct task_record *begun = perf_record_begin(record);
     if (begun) {
         on_begin(begun);
@@ -144,4 +146,20 @@ void record_route(const struct perf_event_header *record)
         put_caught(process, record);
     if (record->type == PERF_RECORD_EXIT)
         on_end(process);
+}
+
+static bool has_room(const struct perf_event_header *record)
+{
+    const struct traced *process = record->type == PERF_RECORD_SAMPLE ? traced_find(perf_record_pid(record)) : NULL;
+    return !process || !process->queue || record_queue_has_room(process->queue, record);
+}
+
+bool record_route(const struct perf_event_header *record, bool is_urgent)
+{
+    if (!perf_events_have(record))
+        return true;
+    if (!is_urgent && !has_room(record))
+        return false;
+    route(record);
+    return true;
 }

@@ -3,14 +3,14 @@
 #ifndef HPCRUN_OUTSIDE_RECORD_ROUTER_H
 #define HPCRUN_OUTSIDE_RECORD_ROUTER_H
 
-#include <linux/perf_event.h>
-#include <stdbool.h>
+#include "hpcrun/outside/perf-rings.h"
 
 /* `gains_rights`: the worker of the given process does not begin with its exec, as the kernel ends its events.
  * `has_waits`: workers need to know when threads wait. */
 void record_router_init(bool gains_rights, bool has_waits);
 
-void record_route(const struct perf_event_header *record);
+/* A perf_record_visit_function. A sample that finds no room in its worker's queue stays in its ring. */
+bool record_route(const struct perf_event_header *record, bool is_urgent);
 
 /* Whether the command that is measured has begun. */
 bool record_router_saw_exec(void);

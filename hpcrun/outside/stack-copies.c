@@ -2,7 +2,6 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/outside/perf-events.h"
-#include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/outside/traced-processes.h"
 #include "hpcrun/process/process.h"
 
@@ -12,8 +11,9 @@
 #define INTERVAL_NS 250000000u
 
 /* The rings and queues have room for the samples of 10 ms; for those of 30 ms at first, when the machine may be busy with
- * the begin of programs. */
+ * the begin of programs, and a worker with that of its threads. */
 #define FIRST_ROOM_NS 30000000u
+#define THREAD_NS     100000u
 #define LEAST_ROOM_NS 10000000u
 
 #define SETTLING_MS 2 /* more than the time of the records that perf_rings_read leaves in the rings */
@@ -25,7 +25,7 @@ static struct {
     uint64_t looked; /* CLOCK_MONOTONIC */
     bool is_fixed;   /* events could not be opened again */
     int error;
-    void (*visit)(const struct perf_event_header *record); /* for records that are read meanwhile */
+    perf_record_visit_function *visit; /* for records that are read meanwhile */
 } copies;
 
 /* The most bytes that each sample may have, so that the samples of `ns` ns fit into the ring of a CPU, and those of `cpus`
@@ -36,9 +36,10 @@ static uint64_t room_for(uint64_t ns, unsigned cpus)
     return (ring < queue ? ring : queue) / (ns / process.config.events[0].period + 1);
 }
 
-void stack_copies_begin(void)
+void stack_copies_begin(unsigned threads)
 {
-    copy_size_begin(&copies.size, room_for(FIRST_ROOM_NS, perf_rings_cpus()), room_for(LEAST_ROOM_NS, 1));
+    uint64_t first_ns = FIRST_ROOM_NS + (uint64_t)threads * THREAD_NS;
+    copy_size_begin(&copies.size, room_for(first_ns, perf_rings_cpus()), room_for(LEAST_ROOM_NS, 1));
     perf_events_set_copy(COPY_SIZE(copies.size.index));
     copies.range.least = copies.range.most = COPY_SIZE(copies.size.index) >> 10;
 }
@@ -51,6 +52,11 @@ struct copy_range stack_copies_range(void)
 bool stack_copies_are_short(void)
 {
     return copy_size_is_short(&copies.size);
+}
+
+unsigned stack_copies_slowdown(void)
+{
+    return 1u << copies.size.slowdown;
 }
 
 static void note_size(void)
@@ -117,7 +123,7 @@ static void open_all_again(void)
     } while (perf_events_count() > before && copies.error == 0);
 }
 
-void stack_copies_fit(void (*visit)(const struct perf_event_header *record))
+void stack_copies_fit(perf_record_visit_function *visit)
 {
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
     if (copies.is_fixed || now - copies.looked < INTERVAL_NS)
@@ -130,7 +136,8 @@ void stack_copies_fit(void (*visit)(const struct perf_event_header *record))
         return;
     copies.error = 0;
     copies.visit = visit;
-    perf_events_begin_again(COPY_SIZE(copies.size.index), read_meanwhile);
+    perf_events_begin_again(COPY_SIZE(copies.size.index), process.config.events[0].period << copies.size.slowdown,
+                            read_meanwhile);
     if (perf_events_are_of_system())
         copies.error = perf_events_open_system();
     else

@@ -1,12 +1,14 @@
-/* Fits the size of the copies of stacks (copy-size.h): perf's events are opened again with another size. The rings
+/* Fits the size of the copies of stacks, and the rate of samples, to what can be read (copy-size.h): perf's events are opened
+ * again with others. The rings
  * stay. Events of both sizes exist for a few milliseconds; each record counts once (perf_events_have). */
 #ifndef HPCRUN_OUTSIDE_STACK_COPIES_H
 #define HPCRUN_OUTSIDE_STACK_COPIES_H
 
+#include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/outside/record-queue.h"
 
-/* The size for the first events, after perf_events_prepare. */
-void stack_copies_begin(void);
+/* The size for the first events, after perf_events_prepare, of so many threads. */
+void stack_copies_begin(unsigned threads);
 
 /* Records for which a ring had no room. */
 void stack_copies_lose(uint64_t samples);
@@ -16,7 +18,7 @@ void stack_copies_gather(struct record_queue *queue);
 
 /* The same for all queues; then opens the events of all processes again if it is time to. `visit`: for records that it
  * reads meanwhile. */
-void stack_copies_fit(void (*visit)(const struct perf_event_header *record));
+void stack_copies_fit(perf_record_visit_function *visit);
 
 /* copy_size_is_short */
 bool stack_copies_are_short(void);
@@ -26,5 +28,8 @@ struct copy_range {
     unsigned least, most;
 };
 struct copy_range stack_copies_range(void);
+
+/* How much longer the time between two samples is than at first, as a factor. */
+unsigned stack_copies_slowdown(void);
 
 #endif

@@ -27,8 +27,8 @@ static uint32_t *connected_owners(const struct code_map *map, const struct cross
 void wanted_code_find(struct code_ranges *wanted, const struct address_list *addresses,
                       const struct code_map *map, const struct cross_jumps *cross_jumps)
 {
-    uint32_t *sets = connected_owners(map, cross_jumps);
-    bool *is_wanted = mem_alloc(map->owners.n * sizeof *is_wanted); /* per root */
+    autofree uint32_t *sets = connected_owners(map, cross_jumps);
+    autofree bool *is_wanted = mem_alloc(map->owners.n * sizeof *is_wanted); /* per root */
     for (size_t i = 0; i < addresses->all.n; i++) {
         uint32_t owner = code_map_owner(map, addresses->all.at[i]);
         if (owner != UINT32_MAX)
@@ -39,6 +39,4 @@ void wanted_code_find(struct code_ranges *wanted, const struct address_list *add
         if (is_wanted[root_of(sets, fragment->owner)])
             vec_push(&wanted->all, (struct code_range){fragment->begin, fragment->end});
     }
-    free(sets);
-    free(is_wanted);
 }

@@ -72,7 +72,7 @@ void debug_info_end_sequence(struct debug_info *info, uint64_t end, const struct
 void debug_info_merge_lines(struct debug_info *info, struct debug_info *part, uint32_t *ids,
                             size_t n_ids)
 {
-    uint32_t *files = mem_alloc(part->files.count * sizeof *files); /* by id in `part` */
+    autofree uint32_t *files = mem_alloc(part->files.count * sizeof *files); /* by id in `part` */
     size_t first = info->raw_lines.n;
     for (uint32_t i = 0; i < part->files.count; i++)
         files[i] = strtab_id(&info->files, strtab_string(&part->files, i));
@@ -91,7 +91,6 @@ void debug_info_merge_lines(struct debug_info *info, struct debug_info *part, ui
         sequence.first += first;
         vec_push(&info->sequences, sequence);
     }
-    free(files);
     debug_info_free(part);
     *part = (struct debug_info){0};
 }
@@ -209,7 +208,7 @@ static void declare_by_code(const struct debug_info *info, struct debug_function
 
 static void declare_functions(struct debug_info *info)
 {
-    bool *declared = mem_alloc(info->functions.n * sizeof *declared);
+    autofree bool *declared = mem_alloc(info->functions.n * sizeof *declared);
     for (size_t i = 0; i < info->functions.n; i++)
         declared[i] = info->functions.at[i].file != DEBUG_NONE || info->functions.at[i].line;
     for (size_t i = 0; i + 1 < info->scope_rows.n; i++) {
@@ -221,7 +220,6 @@ static void declare_functions(struct debug_info *info)
             declare_by_code(info, &info->functions.at[function], row->address,
                             info->scope_rows.at[i + 1].address);
     }
-    free(declared);
 }
 
 enum { FINISH_SCOPES, FINISH_LINES, FINISH_PARTS };

@@ -77,9 +77,8 @@ static void add_directory(struct dwarf_reader *reader, const struct unit_head *h
 {
     if (!head->directory || head->directory[0] != '/')
         return;
-    char *normal = path_normalize(head->directory);
+    autofree char *normal = path_normalize(head->directory);
     strtab_id(&reader->info->directories, normal);
-    free(normal);
 }
 
 /* ---- line tables ---- */
@@ -215,7 +214,7 @@ static void merge_scopes(struct dwarf_reader *reader, const struct unit_scopes *
 {
     struct debug_info *info = reader->info;
     uint32_t first = (uint32_t)info->scopes.n;
-    uint32_t *numbers = mem_alloc(part->functions.n * sizeof *numbers);
+    autofree uint32_t *numbers = mem_alloc(part->functions.n * sizeof *numbers);
     function_table_add(&reader->functions, part, numbers);
     for (size_t i = 0; i < part->scopes.n; i++) {
         struct debug_scope scope = part->scopes.at[i];
@@ -232,7 +231,6 @@ static void merge_scopes(struct dwarf_reader *reader, const struct unit_scopes *
         vec_push(&info->links, part->links.at[i]);
     if (part->problem)
         report_problem(reader, part->problem);
-    free(numbers);
 }
 
 static void release_units_before(struct dwarf_reader *reader, uint64_t offset)
@@ -364,11 +362,10 @@ bool dwarf_has_tags(const struct elf_image *image)
     static const char *const sections[] = {".debug_line", ".debug_line_str", ".debug_str"};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         struct elf_section *section = elf_section(image, sections[i]);
-        char *cause = NULL;
+        autofree char *cause = NULL;
         struct elf_bytes bytes = {0};
         if (section)
             bytes = elf_section_data(image, section, &cause);
-        free(cause);
         if (bytes.size && memmem(bytes.at, bytes.size, OVERHEAD_TAG, strlen(OVERHEAD_TAG)))
             return true;
     }

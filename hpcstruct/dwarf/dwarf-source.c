@@ -12,13 +12,12 @@
 static struct elf_bytes contents(const struct elf_image *image, const char *name, char **problem)
 {
     struct elf_section *section = elf_section(image, name);
-    char *cause = NULL;
+    autofree char *cause = NULL;
     struct elf_bytes bytes = {0};
     if (section)
         bytes = elf_section_data(image, section, &cause);
     if (cause && !*problem)
         *problem = mem_printf("%s: %s", name, cause);
-    free(cause);
     return bytes;
 }
 
@@ -42,7 +41,7 @@ static void read_table(void *context, unsigned worker, size_t index)
 static void read_abbreviations(struct dwarf_source *source, const struct unit_heads *heads,
                                unsigned workers)
 {
-    uint64_t *offsets = mem_alloc((heads->all.n + 1) * sizeof *offsets);
+    autofree uint64_t *offsets = mem_alloc((heads->all.n + 1) * sizeof *offsets);
     size_t count = 0;
     for (size_t i = 0; i < heads->all.n; i++)
         offsets[i] = heads->all.at[i].abbreviations;
@@ -55,7 +54,6 @@ static void read_abbreviations(struct dwarf_source *source, const struct unit_he
     struct abbreviation_job job = {source, offsets};
     parallel_for(count, workers, read_table, &job);
     source->tables.n = count;
-    free(offsets);
 }
 
 static const struct abbreviation_table *table_at(const struct dwarf_source *source, uint64_t offset)

@@ -127,15 +127,13 @@ static uint32_t function_number(const struct function_table *table, struct debug
 
 void function_table_finish(struct function_table *table, struct debug_info *info, unsigned workers)
 {
-    uint32_t *ids = intern_names(table, info, workers);
-    uint32_t *numbers = mem_alloc(table->all.n * sizeof *numbers);
+    autofree uint32_t *ids = intern_names(table, info, workers);
+    autofree uint32_t *numbers = mem_alloc(table->all.n * sizeof *numbers);
     find_foreign_prefixes(table);
     for (size_t i = 0; i < table->all.n; i++)
         numbers[i] = function_number(table, info, &table->all.at[i], ids);
     for (size_t i = 0; i < info->scopes.n; i++)
         info->scopes.at[i].function = numbers[info->scopes.at[i].function];
-    free(numbers);
-    free(ids);
 }
 
 void function_table_free(struct function_table *table)

@@ -50,10 +50,9 @@ static uint32_t file_of(struct reader *r, int64_t number)
     if (number == r->file_number)
         return r->file;
     const char *name = go_table_file(&r->go->table, &r->function, number);
-    char *path = name ? xml_safe_text(path_normalize(name)) : NULL;
+    autofree char *path = name ? xml_safe_text(path_normalize(name)) : NULL;
     r->file_number = number;
     r->file = path ? strtab_id(&r->info->files, path) : DEBUG_NONE;
-    free(path);
     return r->file;
 }
 

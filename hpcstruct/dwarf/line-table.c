@@ -44,10 +44,9 @@ static uint32_t file_id(const struct line_table *t, const char *name, uint64_t d
         return DEBUG_NONE;
     char *raw = mem_printf("%s%s%s%s%s", parts[0], parts[0][0] ? "/" : "", parts[1],
                            parts[1][0] ? "/" : "", parts[2]);
-    char *path = xml_safe_text(path_normalize(raw));
+    autofree char *path = xml_safe_text(path_normalize(raw));
     uint32_t id = strtab_id(&t->info->files, path);
     free(raw);
-    free(path);
     return id;
 }
 

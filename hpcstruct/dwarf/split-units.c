@@ -16,13 +16,12 @@
 static struct elf_bytes contents(const struct elf_image *image, const char *name, char **cause)
 {
     struct elf_section *section = elf_section(image, name);
-    char *new_cause = NULL;
+    autofree char *new_cause = NULL;
     struct elf_bytes bytes = {0};
     if (section)
         bytes = elf_section_data(image, section, &new_cause);
     if (new_cause && !*cause)
         *cause = mem_printf("%s: %s: %s", path_base(image->path), name, new_cause);
-    free(new_cause);
     return bytes;
 }
 
@@ -67,7 +66,7 @@ const char *split_unit_string(const struct split_unit *unit, const struct split_
 /* Whether a .dwo file has the unit with an id; sets `parts`. */
 static bool has_unit(const struct elf_image *file, uint64_t id, struct unit_parts *parts)
 {
-    char *cause = NULL;
+    autofree char *cause = NULL;
     const struct unit_sections sections = {
         .info = contents(file, ".debug_info.dwo", &cause),
         .abbreviations = contents(file, ".debug_abbrev.dwo", &cause),
@@ -87,7 +86,6 @@ static bool has_unit(const struct elf_image *file, uint64_t id, struct unit_part
             .range_lists = {0, WHOLE},
         };
     }
-    free(cause);
     vec_free(&heads.all);
     return found;
 }
@@ -108,7 +106,7 @@ static bool add_from(struct split_debug *split, const struct unit_head *skeleton
 {
     struct split_unit unit = {.skeleton = *skeleton};
     struct elf_image *last = split->files.n ? split->files.at[split->files.n - 1] : NULL;
-    char *cause = NULL;
+    autofree char *cause = NULL;
     /* Units of one .dwo file follow each other. */
     bool is_last = last && strcmp(last->path, path) == 0;
     unit.file = is_last ? last : elf_open(path, &cause);
@@ -120,7 +118,6 @@ static bool add_from(struct split_debug *split, const struct unit_head *skeleton
         vec_push(&split->files, unit.file);
     else if (!is_last)
         elf_close(unit.file);
-    free(cause);
     free(path);
     return found;
 }

@@ -190,10 +190,9 @@ struct enclosing {
 
 static char *prefix_text(const struct enclosing *enclosing)
 {
-    char *outer = enclosing->outer ? prefix_text(enclosing->outer) : NULL;
+    autofree char *outer = enclosing->outer ? prefix_text(enclosing->outer) : NULL;
     char *text =
         mem_printf("%s%s::", outer ? outer : "", enclosing->name ? enclosing->name : "(anonymous)");
-    free(outer);
     return text;
 }
 
@@ -203,10 +202,9 @@ static void record_prefix(const struct unit_walk *walk, const struct dwarf_entry
 {
     if (!enclosing || linkage_name_of(walk->source, walk->unit, entry))
         return;
-    char *text = prefix_text(enclosing);
+    autofree char *text = prefix_text(enclosing);
     const struct found_prefix found = {entry->offset, strtab_id(&walk->scopes->prefixes, text)};
     vec_push(&walk->scopes->nested, found);
-    free(text);
 }
 
 /* Gives functions their prefixes. Runs after the walk, since the entry that is nested may come later

@@ -17,10 +17,9 @@
 static bool is_reached_safely(const struct elf_image *image, uid_t owner)
 {
     struct stat status;
-    char *real = trusted_path(image->path, owner);
+    autofree char *real = trusted_path(image->path, owner);
     bool is_same = real && lstat(real, &status) == 0 && status.st_dev == image->status.st_dev &&
                    status.st_ino == image->status.st_ino;
-    free(real);
     return is_same;
 }
 
@@ -46,10 +45,8 @@ static struct elf_image *accepted(struct elf_image *debug, bool is_right, const 
 
 static struct elf_image *open_silently(const char *path)
 {
-    char *cause = NULL;
-    struct elf_image *image = elf_open(path, &cause);
-    free(cause);
-    return image;
+    autofree char *cause = NULL;
+    return elf_open(path, &cause);
 }
 
 /* ---- by build-id ---- */
@@ -58,10 +55,8 @@ static char *build_id_path(const char *directory, struct elf_bytes id)
 {
     if (id.size < 2)
         return NULL;
-    char *hex = elf_build_id_text(id);
-    char *path = mem_printf("%s/.build-id/%.2s/%s.debug", directory, hex, hex + 2);
-    free(hex);
-    return path;
+    autofree char *hex = elf_build_id_text(id);
+    return mem_printf("%s/.build-id/%.2s/%s.debug", directory, hex, hex + 2);
 }
 
 /* Opens a file if it has this build-id. */
@@ -118,13 +113,12 @@ static struct elf_image *open_by_link(const struct elf_image *image, const char 
     if (name[0] == '\0' || strchr(name, '/') || crc_at + 4 > link->stored.size)
         return NULL;
     uint32_t wanted = get_u32(link->stored.at + crc_at);
-    char *beside = directory_of(image->path);
+    autofree char *beside = directory_of(image->path);
     struct elf_image *found = open_linked(mem_printf("%s/%s", beside, name), wanted, image);
     if (!found)
         found = open_linked(mem_printf("%s/.debug/%s", beside, name), wanted, image);
     if (!found)
         found = open_linked(mem_printf("%s%s/%s", directory, beside, name), wanted, image);
-    free(beside);
     return found;
 }
 
@@ -153,10 +147,9 @@ struct elf_image *debug_file_open_supplement(const struct elf_image *image, cons
     if (name[0] == '\0' || id_at >= link->stored.size)
         return NULL;
     struct elf_bytes id = {link->stored.at + id_at, link->stored.size - id_at};
-    char *beside = directory_of(image->path);
+    autofree char *beside = directory_of(image->path);
     char *path = name[0] == '/' ? mem_strdup(name) : mem_printf("%s/%s", beside, name);
     struct elf_image *found = open_with_id(path, id, image);
-    free(beside);
     if (!found)
         found = open_with_id(build_id_path(directory, id), id, image);
     return found ? found : debuginfod_cache_open(id);

@@ -60,7 +60,7 @@ static struct elf_image *open_image(const char *path, struct elf_bytes id, char 
 
 struct elf_image *debuginfod_cache_open(struct elf_bytes build_id)
 {
-    char *cache = build_id.size && build_id.size <= MOST_OF_BUILD_ID ? cache_directory() : NULL;
+    autofree char *cache = build_id.size && build_id.size <= MOST_OF_BUILD_ID ? cache_directory() : NULL;
     if (!cache)
         return NULL;
     char *hex = elf_build_id_text(build_id), *damage = NULL;
@@ -73,6 +73,5 @@ struct elf_image *debuginfod_cache_open(struct elf_bytes build_id)
     free(path);
     free(entry);
     free(hex);
-    free(cache);
     return image;
 }

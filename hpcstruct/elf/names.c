@@ -27,12 +27,9 @@ static char *demangle_stub(const char *linkage_name)
     size_t length = strlen(linkage_name), tail = strlen(suffix);
     if (length <= tail || strcmp(linkage_name + length - tail, suffix) != 0)
         return NULL;
-    char *function = mem_strndup(linkage_name, length - tail);
-    char *demangled = demangle(function);
-    char *name = demangled ? mem_printf("%s%s", demangled, suffix) : NULL;
-    free(demangled);
-    free(function);
-    return name;
+    autofree char *function = mem_strndup(linkage_name, length - tail);
+    autofree char *demangled = demangle(function);
+    return demangled ? mem_printf("%s%s", demangled, suffix) : NULL;
 }
 
 char *demangled_name(const char *linkage_name)

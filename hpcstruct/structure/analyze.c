@@ -109,11 +109,10 @@ static void read_debug_info(struct debug_info *info, const struct binary *binary
     }
     const struct dwarf_inputs inputs = {binary->image, from, binary->supplement, &binary->split,
                                         wanted};
-    char *problem = dwarf_read(info, &inputs, workers);
+    autofree char *problem = dwarf_read(info, &inputs, workers);
     if (problem)
         diag_error(from->path, "its debug information is damaged: %s", problem);
     report_missing_files(from->path, &binary->split);
-    free(problem);
 }
 
 /* ---- procedures ---- */
@@ -247,7 +246,7 @@ static bool write_result(struct analysis *analysis, const struct binary *binary,
         .context = analysis,
     };
     char *real = realpath(binary->path, NULL);
-    char *path = xml_safe_text(real ? real : mem_strdup(binary->path));
+    autofree char *path = xml_safe_text(real ? real : mem_strdup(binary->path));
     bool written;
     if (options->what == WRITE_GAPS) {
         parallel_for(structure.code->procedures.all.n, options->workers, analyze_index, analysis);
@@ -258,7 +257,6 @@ static bool write_result(struct analysis *analysis, const struct binary *binary,
         written = structure_xml_write(out, &structure, path, options->workers);
     }
     int error = errno;
-    free(path);
     errno = error;
     return written;
 }
@@ -272,7 +270,7 @@ bool binary_analyze(const struct binary *binary, const struct analysis_options *
     const struct elf_image *debug = debug_image(binary);
     bool has_tags = options->only && debug && dwarf_has_tags(debug);
     const struct address_list *only = has_tags ? NULL : options->only;
-    char *step = mem_printf("analyzing %s", path_base(binary->path));
+    autofree char *step = mem_printf("analyzing %s", path_base(binary->path));
     diag_progress_begin_bytes(step, binary_size(binary));
     module_code_read(&code, binary->image, binary->debug, options->workers);
     if (only)
@@ -293,7 +291,6 @@ bool binary_analyze(const struct binary *binary, const struct analysis_options *
     debug_info_free(&info);
     vec_free(&wanted.all);
     diag_progress_end();
-    free(step);
     errno = error;
     return written;
 }

@@ -94,7 +94,7 @@ char *cached_structure(const char *path, const struct analysis_options *options,
 {
     struct binary binary;
     char *note, *found = NULL;
-    char *directory = structure_cache_directory(&note);
+    autofree char *directory = structure_cache_directory(&note);
     if (!directory)
         diag_error(NULL, "%s", note);
     else if (note)
@@ -104,7 +104,6 @@ char *cached_structure(const char *path, const struct analysis_options *options,
         found = structure_of(&binary, options, directory, large, out);
         binary_close(&binary);
     }
-    free(directory);
     return found;
 }
 
@@ -202,10 +201,9 @@ static void print_structure(const struct recorded_modules *modules,
     const char *path = strtab_string(&modules->paths, module->path);
     if (!is_unchanged(module, path))
         return;
-    char *structure = cached_structure(path, options, 0, NULL);
+    autofree char *structure = cached_structure(path, options, 0, NULL);
     if (structure)
         print_pair(path, structure);
-    free(structure);
 }
 
 static void free_modules(struct recorded_modules *modules)

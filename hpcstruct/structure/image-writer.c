@@ -46,8 +46,8 @@ static void write_section(struct image_writer *w, enum image_section section, co
 static void write_strings(struct image_writer *w, enum image_section section,
                           const struct strtab *from)
 {
-    VEC(uint64_t) starts = {0};
-    VEC(char) text = {0};
+    autofree VEC(uint64_t) starts = {0};
+    autofree VEC(char) text = {0};
     for (uint32_t i = 0; i < from->count; i++) {
         size_t size = strlen(from->strings[i]) + 1;
         vec_push(&starts, text.n);
@@ -57,8 +57,6 @@ static void write_strings(struct image_writer *w, enum image_section section,
     }
     write_section(w, section, starts.at, starts.n);
     write_section(w, section + 1, text.at, text.n);
-    vec_free(&starts);
-    vec_free(&text);
 }
 
 /* ---- the scopes of a procedure ---- */

@@ -215,15 +215,12 @@ static uint32_t construct_of(struct construct_search *search, const struct trans
     uint32_t row = debug_info_line_index(info, is_at_call ? call->address : call->body);
     uint32_t file = row == DEBUG_NONE ? DEBUG_NONE : info->lines.at[row].file;
     uint32_t line = row == DEBUG_NONE ? 0 : info->lines.at[row].line;
-    char *suffix = section_name(search, transfer, function->section);
-    char *name = file == DEBUG_NONE || !line
+    autofree char *suffix = section_name(search, transfer, function->section);
+    autofree char *name = file == DEBUG_NONE || !line
                      ? mem_printf("%s%s", kinds[call->kind], suffix)
                      : mem_printf("%s%s @ %s:%u", kinds[call->kind], suffix,
                                   path_base(strtab_string(&info->files, file)), line);
-    uint32_t number = add_construct(search, name, file, line);
-    free(suffix);
-    free(name);
-    return number;
+    return add_construct(search, name, file, line);
 }
 
 /* ---- calls ---- */

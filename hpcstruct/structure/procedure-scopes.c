@@ -74,7 +74,7 @@ static bool is_one_loop(const struct scope_builder *b, uint32_t inner, uint32_t 
 
 static void merge_loops(struct scope_builder *b)
 {
-    VEC(uint32_t) depths = {0};
+    autofree VEC(uint32_t) depths = {0};
     b->merged_into.n = 0;
     for (uint32_t i = 0; i < b->loops.all.n; i++) {
         uint32_t parent = b->loops.all.at[i].parent, shown = i, depth = 1;
@@ -89,7 +89,6 @@ static void merge_loops(struct scope_builder *b)
         vec_push(&b->merged_into, shown);
         vec_push(&depths, depth);
     }
-    vec_free(&depths);
 }
 
 static void find_pauses(struct scope_builder *b, const struct module_code *code,

@@ -230,11 +230,10 @@ static void write_module_attributes(struct writer *w, const char *path)
     const struct elf_image *image = w->from->code->image;
     xml_attribute(&w->xml, "n", path);
     if (image->build_id.size) {
-        char *hex = mem_alloc(2 * image->build_id.size + 1);
+        autofree char *hex = mem_alloc(2 * image->build_id.size + 1);
         for (size_t i = 0; i < image->build_id.size; i++)
             snprintf(hex + 2 * i, 3, "%02x", image->build_id.at[i]);
         xml_attribute(&w->xml, "b", hex);
-        free(hex);
     }
     xml_begin_ranges(&w->xml, "v");
     xml_range(&w->xml, image->code.at[0].begin, image->code.at[image->code.n - 1].end);

@@ -5,7 +5,6 @@ usage: tests/bench/benchmarks.py [--seconds S] [--rounds N] [--programs A,B] [--
 
   unwind    nanoseconds per frame and sample against libunwind (unw_step, unw_backtrace) on the same
             samples; completeness
-  sources   what a sample costs by the source that sends its signal, without any profiler
   handler   what a sample costs, by parts
   logical   what logical unwinding costs beside physical unwinding, under minicilk
   size      memory per tree node, bytes per node in the file; how many nodes logical trees of one
@@ -16,7 +15,6 @@ usage: tests/bench/benchmarks.py [--seconds S] [--rounds N] [--programs A,B] [--
             hpcviewer until the first line, beside perf report --stdio of the same program at the same rate
   span      how good a lower bound of the span ordinary samples give, beside hpcrun --work-span
   constructs  what constructs of OpenMP and oneTBB and locks cost with the agents, beside the program alone
-  states    the agents' number of working threads in 20 constructs, beside clocks of the program
   overhead  CPU time with the profilers against without, alternating: hpcrun with perf allowed and
             denied, perf record -g and --call-graph dwarf, gperftools, at 200, 1000 and 5000/s;
             rates really achieved, size of the output, completeness
@@ -35,16 +33,13 @@ import logical
 import outside
 import overhead
 import programs
-import sample_sources
 import span_from_samples
 import unwind
 import viewer_speed
-import working_threads
 
-SECTIONS = {"unwind": unwind.report, "sources": sample_sources.report, "handler": handler.report, "logical": logical.report,
-            "size": handler.report_sizes, "overhead": overhead.report, "outside": outside.report, "viewer": viewer_speed.report,
-            "analysis": analysis.report, "span": span_from_samples.report, "constructs": construct_costs.report,
-            "states": working_threads.report}
+SECTIONS = {"unwind": unwind.report, "handler": handler.report, "logical": logical.report, "size": handler.report_sizes,
+            "overhead": overhead.report, "outside": outside.report, "viewer": viewer_speed.report,
+            "analysis": analysis.report, "span": span_from_samples.report, "constructs": construct_costs.report}
 
 
 def main():

@@ -15,7 +15,7 @@ import programs
 TOOLS = programs.BUILD / "bin"
 WORKERS = (2, 4, 8, 16)
 EVENT = "CPUTIME@f1000"
-ON_MINICILK = {"fib": 38, "nqueens": 14, "cilksort": 6000000, "quicksort": 6000000, "cholesky": 1200, "matmul": 900, "heat": 1000}
+ON_MINICILK = {"fib": 38, "nqueens": 14, "cilksort": 6000000, "quicksort": 6000000, "cholesky": 1200}
 LOOPS = ("outer", "4", "500000")  # of nested-loops: parallelism below 4
 WITH_OPENMP = {"nqueens": 14, "cilksort": 6000000}
 

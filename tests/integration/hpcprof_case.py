@@ -1,5 +1,7 @@
 """Shared by the tests of hpcprof: a folder with a made-up run for each test."""
+import json
 import os
+import pathlib
 import tempfile
 import unittest
 
@@ -38,6 +40,9 @@ class HpcprofCase(unittest.TestCase):
 
     def at(self, name):
         return self.scenario.at(name)
+
+    def run_json(self):
+        return json.loads(pathlib.Path(self.at("db/run.json")).read_text())
 
     def names(self):
         """The files that hpcprof wrote to the folder that it runs in."""

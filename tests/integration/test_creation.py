@@ -6,7 +6,6 @@ from evidence import OfChance, of_ends
 from logical_case import LogicalTest, procedures, walk
 import profiling
 
-HOW = (("perf", {}), ("timers", {"deny_perf": True}))
 MOST_CREATIONS = 16  # MAX_CREATIONS of hpcprof/attribution/thread-root.c
 
 # Start routine or worker: the procedures below main that stayed live until the join, and the creating procedure.
@@ -79,7 +78,7 @@ class Creation(OfChance, LogicalTest):
             self.assertIn((maker, known[worker][0]), sum(created, []), worker)
 
     def test_threads_hang_where_they_were_created_if_that_stayed_live(self):
-        for name, how in HOW:
+        for name, how in profiling.sources():
             with self.subTest(source=name):
                 known = self.profiled(**how)
                 self.check_live(known, self.tree)
@@ -108,7 +107,7 @@ class Creation(OfChance, LogicalTest):
         wanted = {"work_of_child": ["inner_thread"], "thread_of_child": ["inner_thread", "make_in_child", "make"],
                   "work_of_grandchild": ["thread_of_child"]}
         physical = {**wanted, "thread_of_child": []}
-        for name, how in HOW:
+        for name, how in profiling.sources():
             with self.subTest(source=name):
                 done, images = self.profile(profiling.PROGRAMS / "forked_thread", 50,
                                             events=("CPUTIME@f2000",), **how)
@@ -134,7 +133,7 @@ class BorrowedStacks(LogicalTest):
     LENDERS = ("first", "second", "third")
 
     def test_rests_of_functions_of_other_threads(self):
-        for name, how in HOW:
+        for name, how in profiling.sources():
             with self.subTest(name):
                 self.profile(profiling.PROGRAMS / "borrowed-stacks", 100, events=("CPUTIME@f2000",), **how)
                 found = set()

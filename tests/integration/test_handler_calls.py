@@ -64,6 +64,11 @@ INDIRECT = {
     "resumed_go_on": "the same",
 }
 
+# Functions with system calls that the unwinder can reach.
+SYSTEM_CALLS = {"sys_pages": "rooms for instances of modules, of more and more", "sys_pages_free": "the same",
+                "armed.part.0": "the guard of reads, where the program may have changed its signals",
+                "read_pages": "the reader of another process's memory, in hpcrun-outside only"}
+
 # What hpcrun calls of an agent in the handler (agents/agent.h), in the table at the end of its agent.c.
 AGENT_ENTRY = re.compile(r"\.(?:unwind_begin|worker_counts|charge_waiters|step_bichord|step_pnote|step_lnote) = (\w+),")
 AGENTS = ("minicilk", "cilk5", "opencilk", "gomp", "openmp", "tbb", "openblas", "python", "pthread")
@@ -80,7 +85,7 @@ class Code:
 
     def __init__(self, files):
         self.uses = {}  # function: functions, or names not defined here
-        self.indirect = set()
+        self.indirect, self.system_calls = set(), set()
         self.globals = {}
         # One process for all: nm opens each plugin for link-time optimization, clang's in 30 ms.
         text = subprocess.run(["objdump", "-tdrw", "--no-show-raw-insn", *files], capture_output=True, text=True,
@@ -115,6 +120,8 @@ class Code:
             if line.endswith(">:"):
                 function = (file, START.match(line)[2])
                 self.uses[function] = set()
+            elif "\tsyscall" in line:
+                self.system_calls.add(function)
             elif function and ("R_X86_64_" in line or "\tcall" in line or "\tjmp" in line):
                 self.take(function, line, places)
 
@@ -167,13 +174,20 @@ class HandlerCalls(unittest.TestCase):
         self.assertEqual(sorted(name for _, name in entries), sorted(roots))
         reached = code.reachable(entries)
         own = {function for function in reached if not isinstance(function, str)}
-        self.indirect = {name for _, name in code.indirect & own}
+        self.indirect, self.system_calls = ({name for _, name in of & own} for of in (code.indirect, code.system_calls))
         return {name for _, name in own}, reached - own
 
+    def reached_in_library(self, roots):
+        return self.reached([file for file in (OBJECTS / "hpcrun").rglob("*.o")
+                             if not {"launch", "outside"} & set(file.parts) and has_source(file)], roots)
+
+    def test_system_calls_of_the_unwinder(self):
+        """They would be paid in each sample."""
+        self.reached_in_library(("unwind",))
+        self.assertLessEqual(self.system_calls, set(SYSTEM_CALLS))
+
     def test_hpcrun(self):
-        files = [file for file in (OBJECTS / "hpcrun").rglob("*.o")
-                 if not {"launch", "outside"} & set(file.parts) and has_source(file)]
-        own, others = self.reached(files, HANDLERS)
+        own, others = self.reached_in_library(HANDLERS)
         for name in ("unwind", "cct_child", "flush_thread", "answer_is_valid"):
             self.assertIn(name, own)  # the graph is one
         self.assertLessEqual(others, HARMLESS | CANCELLATION)

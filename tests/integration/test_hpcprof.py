@@ -193,9 +193,6 @@ class SourcesTest(HpcprofCase):
 
 
 class RunJsonTest(HpcprofCase):
-    def run_json(self):
-        return json.loads(pathlib.Path(self.at("db/run.json")).read_text())
-
     def test_everything_about_a_process(self):
         module = self.program()
         process = self.scenario.process(
@@ -389,7 +386,7 @@ class ProcessesTest(HpcprofCase):
         self.assertEqual(self.ids(db), [
             (("NODE", 0, 0x70f0), ("PROCESS", i, pid), ("THREAD", 0, 0))
             for i, (pid, _) in enumerate(expected)])
-        run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
+        run = self.run_json()
         self.assertEqual([(p["pid"], p["exec_sequence"]) for p in run["processes"]], expected)
         self.assertEqual([p["state"] for p in run["processes"][:3]], ["exec", "exec", "exit"])
 
@@ -414,7 +411,7 @@ class ProcessesTest(HpcprofCase):
         check_database(self, self.scenario, db, WORK)
         self.assertEqual([ids[0] for ids in self.ids(db)],
                          [("NODE", node, 0x70f0) for node in range(3)])
-        run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
+        run = self.run_json()
         self.assertEqual([p["host"] for p in run["processes"]], ["a", "b", "c"])
 
     def test_images_that_only_their_clock_tells_apart(self):
@@ -424,7 +421,7 @@ class ProcessesTest(HpcprofCase):
             process.write(self.at(name))
         self.scenario.run("-o", "db", directories=["two", "one"])
         check_database(self, self.scenario, read_database(self.at("db")), WORK)
-        run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
+        run = self.run_json()
         self.assertEqual(len(run["processes"]), 2)
 
     def test_threads_with_and_without_samples(self):
@@ -437,7 +434,7 @@ class ProcessesTest(HpcprofCase):
         check_database(self, self.scenario, db, WORK)
         self.assertEqual([ids[-1] for ids in self.ids(db)],
                          [("THREAD", i, i) for i in range(300)])
-        run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
+        run = self.run_json()
         self.assertEqual([(t["name"], t["profile"]) for t in run["processes"][0]["threads"][1:]],
                          [(f"t{i}", i + 1) for i in range(1, 300)])
 

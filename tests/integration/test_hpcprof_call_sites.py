@@ -2,7 +2,6 @@
 by path from the description of the run."""
 import filecmp
 import itertools
-import json
 import os
 import random
 import shutil
@@ -49,8 +48,7 @@ class CallSitesCase(LogicalCase):
         return [c for c in db.contexts.values() if c.relation == CALL and c.function.name == function]
 
     def unknown(self):
-        with open(self.at("db/run.json"), encoding="utf-8") as file:
-            return json.load(file).get("unknown_call_sites", [])
+        return self.run_json().get("unknown_call_sites", [])
 
 
 class OneSiteTest(CallSitesCase):
@@ -78,29 +76,6 @@ class OneSiteTest(CallSitesCase):
         self.call(MAIN, INLINED, INNER)
         self.call(MAIN, (OUTER,), INNER)
         self.check_joined([("line", "/s/t.h", 71), ("inlined", "tiny")])
-
-    def test_it_is_in_code_without_line(self):
-        self.call(MAIN, NO_LINE, INNER)
-        self.call(MAIN, (OUTER,), INNER)
-        self.check_joined([("call", "outer"), ("line", FILE, 2)])
-
-    def test_another_thread_of_another_process_knows_it(self):
-        self.call(MAIN, (OUTER,), INNER, amount=7)
-        self.image = self.process(pid=7, start_time=9)
-        self.instance = self.scenario.load(self.image, self.module)
-        self.call(MAIN, LOOP, INNER, thread=self.image.thread(kind=1))
-        self.call(MAIN, LINE, LEAF, thread=self.image.thread())
-        self.check_both()
-        self.assertEqual(self.unknown(), [])
-
-    def test_another_caller_knows_it(self):
-        """A site belongs to a procedure, whoever called the procedure."""
-        self.call(MAIN, (OUTER,), INNER)
-        self.call(MAIN + 0x10, LOOP, INNER)
-        db, _ = self.check_both()
-        self.assertEqual([c.parent.label() for c in self.calls(db, "inner")],
-                         [("line", FILE, 14)] * 2)
-        self.assertEqual(self.unknown(), [])
 
     def test_level_after_level(self):
         """Calls that moved to a known site have calls from unknown sites themselves, and recurse."""
@@ -152,17 +127,6 @@ class SeveralSitesTest(CallSitesCase):
         self.call(MAIN, LOOP, INNER)
         self.call(MAIN, (OUTER,), INNER)
         self.check_apart(12, 14)
-
-    def test_two_lines_of_one_loop(self):
-        self.call(MAIN, LOOP, INNER)
-        self.call(MAIN, OUTER + 0x30, INNER)
-        self.call(MAIN, (OUTER,), INNER)
-        self.check_apart(14, 15)
-
-    def test_none(self):
-        self.call(MAIN, LINE, LEAF)
-        self.call(MAIN, (OUTER,), INNER)
-        self.check_apart()
 
     def test_a_line_of_two_inlined_copies(self):
         self.module = self.scenario.binary("inlined", "abcd02", Structure(F(
@@ -236,7 +200,6 @@ class CodeTest(CallSitesCase):
             self.scenario.run("-o", self.at(f"db{i}")) if i else self.check_both()
 
 
-
 def rounded(row):
     """A row and all below it, without the last digits of its costs; siblings in order."""
     site = row.get("call_site") or {}
@@ -305,8 +268,7 @@ class WholeTest(CallSitesCase):
                 check_database(self, self.scenario, db, WORK)
                 check_database(self, self.scenario, read_database(self.at("db/physical")), WORK,
                                "physical")
-                with open(self.at("db/run.json"), encoding="utf-8") as file:
-                    run = json.load(file)
+                run = self.run_json()
                 self.assertEqual(run["recursion"], "collapsed")
                 path_of = database_paths(db.contexts.values())
                 self.assertEqual({path_of[c] for c in run["unknown_call_sites"]},

@@ -53,30 +53,6 @@ class ContextsTest(ContextsCase):
         total = db.profiles[0].values[0][db.metric("work", "execution")]
         self.assertEqual(total, 0.25 + 0.5 + 0.125 + 0.0625 + 1 + 2 + 4 + 8 + 0.75)
 
-    def test_same_line_in_two_loops(self):
-        self.start(Structure(F("/s/a.c",
-                               P("main", 1, [(0x1000, 0x1100)],
-                                 L(10, S(11, (0x1000, 0x1010))),
-                                 L(20, S(11, (0x1010, 0x1020)), S(20, (0x1020, 0x1030))),
-                                 S(11, (0x1030, 0x1040))))))
-        for i, address in enumerate((0x1000, 0x1010, 0x1020, 0x1030)):
-            self.sample([address], 2.0 ** -i)
-        self.check()
-
-    def test_loops_and_code_of_unknown_line(self):
-        self.start(Structure(F(None,
-                               P("main", 0, [(0x1000, 0x1100)],
-                                 L(0, S(0, (0x1000, 0x1010)), header=0x1000),
-                                 L(0, S(0, (0x1010, 0x1020)), header=0x1010),
-                                 S(0, (0x1020, 0x1030))))))
-        for i, address in enumerate((0x1000, 0x1010, 0x1020)):
-            self.sample([address], 2.0 ** -i)
-            self.sample([0x1010, address], 2.0 ** i)
-        db = self.check()
-        main, = [f for f in db.functions if f.name == "main"]
-        self.assertIsNone(main.file)
-        self.assertEqual(db.files, [])
-
     def test_a_procedure_and_its_inlined_copies_are_one_function(self):
         self.start(Structure(F("/s/a.c",
                                P("main", 1, [(0x1000, 0x1100)],
@@ -90,15 +66,6 @@ class ContextsTest(ContextsCase):
         db = self.check()
         function, = [f for f in db.functions if f.name == "f"]
         self.assertEqual(function.offset, 0x2000)
-
-    def test_recursion_that_is_deep(self):
-        self.start(Structure(F("/s/a.c",
-                               P("even", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0x1010)),
-                                 L(3, S(4, (0x1010, 0x1020)))),
-                               P("odd", 10, [(0x2000, 0x2100)], S(11, (0x2000, 0x2100))))))
-        for depth in (1, 2, 3, 500, 600):
-            self.sample([(0x1000, 0x2000, 0x1010)[i % 3] for i in range(depth)], depth / 4)
-        self.check()
 
     def test_a_chain_takes_one_block_of_values(self):
         """Contexts with nothing of their own and one child: 32 bytes each in cct.db, and the values of the only thread
@@ -363,29 +330,6 @@ class LogicalCase(ContextsCase):
 
 
 class LogicalTest(LogicalCase):
-    def test_hidden_frames(self):
-        """1-0 notes exist in the physical path only. In the logical one their amounts go to the caller."""
-        self.start_runtime()
-        i = self.instance
-        self.lips(self.thread, [((i, 0x1010), "ip", None), ((i, 0x3000), None, None),
-                                ((i, 0x2000), "ip", None)], 0, 1000)
-        self.lips(self.thread, [((i, 0x1010), "ip", None), ((i, 0x3000), None, None)], 0, 50)
-        self.lips(self.thread, [((i, 0x3000), None, None)], 0, 7)  # to the thread's entry point
-        self.check_both()
-
-    def test_frames_that_stand_for_others(self):
-        """One physical frame for a chain of logical ones, and vice versa."""
-        self.start_runtime()
-        i = self.instance
-        chain = [((i, 0x3000), (i, 0x1000), 0x1010), (None, (i, 0x2000), 0x2005),
-                 (None, (i, 0x2000), None), (None, (i, 0x2015), 0x2015)]
-        for depth in range(1, 5):
-            self.lips(self.thread, chain[:depth], 0, 10**depth)
-        self.lips(self.thread, [*chain, ((i, 0x2015), "ip", None)], 0, 123456)
-        self.lips(self.thread, [((i, 0x3000), (i, 0x2010), None), ((i, 0x3010), None, None),
-                                ((i, 0x3020), None, None)], 0, 31)
-        self.check_both()
-
     def install_agent(self, rules=""):
         os.makedirs(self.scenario.at("lib/agents"))
         with open(self.scenario.at("lib/agents/any.rules"), "w", encoding="utf-8") as file:

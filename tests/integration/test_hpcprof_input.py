@@ -1,5 +1,4 @@
 """hpcprof: damaged input is reported, and costs only the damaged part. Where binaries and their structure come from."""
-import json
 import os
 import pathlib
 import struct
@@ -50,7 +49,7 @@ class BadMeasurementsTest(HpcprofCase):
         self.assert_says(done.stderr, paths[2].name, "version 7")
         self.assert_says(done.stderr, "3 problems")
         db = read_database(self.at("db"))
-        run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
+        run = self.run_json()
         self.assertEqual([p["pid"] for p in run["processes"]], [0, 3])
         self.assertEqual([p["complete"] for p in run["processes"]], [False, True])
         self.assertEqual([p["state"] for p in run["processes"]], ["unknown", "exit"])
@@ -121,7 +120,7 @@ class BadBinariesTest(HpcprofCase):
         db = self.scenario.database(status=1)
         self.assert_says(self.scenario.stderr, os.path.basename(module.path), *says)
         check_database(self, self.scenario, db, WORK)
-        run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
+        run = self.run_json()
         quality = {os.path.basename(m["path"]): m for m in run["modules"]}
         self.assertEqual(quality["other"]["structure"], "full")
         self.assertEqual(quality["other"]["why"], "")

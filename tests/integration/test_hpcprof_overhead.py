@@ -320,7 +320,7 @@ class KindsTest(OverheadCase):
             for scope in ("execution", "function", "lex_aware"):
                 anchor = f"metric-{number}-{scope}"
                 self.assertEqual((text.count(f"&{anchor}\n"), text.count(f"*{anchor}\n")), (1, 1))
-        run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
+        run = self.run_json()
         self.assertEqual({m["name"]: m["state"] for m in run["metrics"]},
                          dict.fromkeys(["work", "overhead"] + kinds, "measured")
                          | dict.fromkeys(("idleness", "incomplete", "waiting"), "not measurable"))

@@ -1,5 +1,4 @@
 """Rules files: how they classify a runtime's procedures by name, compared with lists made by hand."""
-import json
 import os
 import pathlib
 import re
@@ -90,9 +89,6 @@ class RulesCase(HpcprofCase):
         total = db.profiles[0].values[0]
         return {m.name: total[db.metric(m.name, "execution")] for m in db.metrics
                 if db.metric(m.name, "execution") in total}
-
-    def run_json(self):
-        return json.loads(pathlib.Path(self.scenario.at("db"), "run.json").read_text())
 
     def metric(self, name):
         """What run.json says of a metric."""

@@ -1,6 +1,5 @@
 """hpcprof -M: statistics over threads, computed here from the amounts that were written to the measurement files."""
 import fractions
-import json
 import math
 import pathlib
 import random
@@ -107,7 +106,7 @@ class Statistics(HpcprofCase):
         db = self.scenario.database("-M", "min,mean,max")
         found = self.stored(db)
         self.assertEqual({combine for *_, combine, _ in found}, {"sum", "max"})  # the minimum is 0
-        run = json.loads(pathlib.Path(self.at("db/run.json")).read_text())
+        run = self.run_json()
         self.assertEqual(run["statistics"], ["sum", "mean", "min", "max"])
 
     def taxonomy(self, db):

@@ -1,6 +1,5 @@
 """The time line of made-up measurements: timeline.db and trace.db."""
 import filecmp
-import json
 import os
 import random
 import shutil
@@ -29,10 +28,6 @@ class Timeline(HpcprofCase):
     def read(self, *arguments, **options):
         db = self.scenario.database(*arguments, **options)
         return db, read_timeline(self.at("db"))
-
-    def run_json(self):
-        with open(self.at("db/run.json")) as file:
-            return json.load(file)
 
     def test_records(self):
         _, thread, (a, b) = self.traced()

@@ -303,7 +303,7 @@ class TruthTest(OfChance, profiling.ProfilingTest):
 
     def test_contexts_and_values(self):
         self.build()
-        self.measure(self.program, 1.5, events=["CPUTIME@f2000"])
+        self.measure(self.program, 1, events=["CPUTIME@f2000"])
         where = self.directory / "database"
         environment = dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE))
         done = self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", where, self.measurements,

@@ -32,7 +32,7 @@ class Neighbors(profiling.ProfilingTest):
         self.assertGreater(ours_has, bound + frames * 12288)  # frames with all registers of AMX
         for name, how in sources():
             with self.subTest(name):
-                done, _ = self.measure(program("altstack"), 1500, events=["CPUTIME@f5000"], **how)
+                done, _ = self.measure(program("altstack"), 700, events=["CPUTIME@f5000"], **how)
                 program_s, ours, frame = (int(word) for word in done.stdout.split())
                 self.assertEqual(program_s, 0)
                 self.assertGreater(ours, frame + 256)  # the handler has run there

@@ -74,7 +74,7 @@ class Shares(OfChance, KernelTest):
             option = self.way(name)
             with self.subTest(name):
                 for evidence in self.looks():
-                    done, images = self.measure(program("kernel_work"), 1.4, options=option, paths=True)
+                    done, images = self.measure(program("kernel_work"), 1, options=option, paths=True)
                     self.check_fates(images)
                     user, system = map(float, done.stdout.split())
                     paths = [(value, path) for thread in images[0].threads for _, value, path in thread.paths]

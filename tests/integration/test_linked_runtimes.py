@@ -100,3 +100,12 @@ class NamedAsOpenBlas(profiling.ProfilingTest):
         expected = "1 2 3 4 5 6 7.25 8.5 9.75 281 285 13\n" * 2
         done, _ = self.measure(program)
         self.assertEqual(done.stdout, expected)
+
+    def test_omp_in_parallel(self):
+        source = pathlib.Path(__file__).parents[1] / "programs/waiting/in-parallel.c"
+        program, plugin = self.directory / "program", self.directory / "plugin.so"
+        subprocess.run(["gcc", "-o", program, source], check=True)
+        for compiler in ("gcc", "clang"):
+            subprocess.run([compiler, "-fopenmp", "-DPLUGIN", "-shared", "-fPIC", "-o", plugin, source], check=True)
+            done, _ = self.measure(program, plugin)
+            self.assertEqual(done.stdout, "20\n")  # in both threads of the region, and not outside of it

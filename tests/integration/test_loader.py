@@ -267,7 +267,7 @@ class Loader(OfChance, profiling.ProfilingTest):
         """At most 2046 if the address space is limited: later ones only lose their names. How many libraries samples
         find is chance, so the program opens more until there are enough."""
         self.build_libraries()
-        for loads in (3000, 6000, 12000, 24000, 48000):
+        for loads in (2400, 6000, 12000, 24000, 48000):
             command = " ".join(map(str, [program("loads"), "dlopen", 100, loads, *self.paths]))
             done, images = self.measure("sh", "-c", f"ulimit -v 8000000; exec {command}", events=["CPUTIME@f10000"])
             image = images[-1]

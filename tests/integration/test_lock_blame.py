@@ -64,7 +64,7 @@ class LockBlame(OfChance, LogicalTest):
         for kind, name in ((MTX, "queue_mtx"), (RWLOCK, "index_of_queue + 8"), (HEAP, "on the heap or a stack"),
                            (PRIORITY, "priority_lock"), (ONE_READER, "index_of_queue + 8")):
             with self.subTest(lock=name):
-                self.convoy(4, 40, name, kind)
+                self.convoy(4, 20, name, kind)
 
     def test_spin_lock(self):
         self.convoy(3, 20, "spin_lock", SPINNING)

@@ -12,7 +12,6 @@ from logical_case import LogicalTest, procedures, walk
 
 CILK = profiling.BUILD / "tests" / "programs" / "cilk"
 PHASES = profiling.BUILD / "tests" / "programs" / "logical" / "phases"
-HOW = (("perf", {}), ("timers", {"deny_perf": True}))
 
 # Frames of the runtime, and of the C library below it, that no programmer wrote.
 GLUE = re.compile(r"minicilk_|cilk_call_base|start_thread|clone3|work$")
@@ -24,7 +23,7 @@ class Idleness(OfChance, LogicalTest):
     WORKERS = 8
 
     def test_phases(self):
-        for name, how in HOW:
+        for name, how in profiling.sources():
             with self.subTest(name):
                 for found in self.looks():
                     self.profile(PHASES, self.WORKERS, 170, options=("--cores", str(self.WORKERS)),

@@ -59,8 +59,7 @@ class MinicilkTest(unittest.TestCase):
 
 
 class Programs(MinicilkTest):
-    SIZES = {"fib": 24, "nqueens": 10, "cilksort": 100000, "matmul": 150, "heat": 100, "cholesky": 200,
-             "quicksort": 20000}
+    SIZES = {"fib": 24, "nqueens": 10, "cilksort": 100000, "cholesky": 200, "quicksort": 20000}
 
     def test_results(self):
         """Each checks its own result."""
@@ -72,8 +71,8 @@ class Programs(MinicilkTest):
                                      f"{name} {size}: ok ({workers} workers)\n")
 
     def test_small_sizes(self):
-        for name, sizes in {"nqueens": (1, 2, 9), "cilksort": (1, 2, 2049), "matmul": (1, 33),
-                            "heat": (3, 4), "cholesky": (1, 8, 9, 17), "quicksort": (1, 2, 65)}.items():
+        for name, sizes in {"nqueens": (1, 2, 9), "cilksort": (1, 2, 2049),
+                            "cholesky": (1, 8, 9, 17), "quicksort": (1, 2, 65)}.items():
             for size in sizes:
                 with self.subTest(name, size=size):
                     self.assertIn(": ok", self.ok(PROGRAMS / name, "-w", 3, size))
@@ -133,7 +132,7 @@ class Stress(OfChance, MinicilkTest):
         for variant, workers in (("plain", 3), ("chaos", 4)):
             with self.subTest(variant):
                 for evidence in self.looks():
-                    found = numbers(self.ok(VARIANTS / f"steps-{variant}", workers, 12000))
+                    found = numbers(self.ok(VARIANTS / f"steps-{variant}", workers, 4000))
                     self.assertEqual(found["wrong"], 0)
                     for what in ("bodies", "runtime", "scheduler", "stolen", "callers"):
                         evidence.enough(f"steps in {what}", found[what], 1)
@@ -236,13 +235,13 @@ CILK_BODY(root)
 
 
 class Tags(MinicilkTest):
-    LEVELS = ("-O0", "-O1", "-O2", "-O3")
+    LEVELS = ("-O0", "-O1", "-O2", "-O3") if os.environ.get("TEST_ALL") else ("-O0", "-O2", "-O3")
 
     def test_no_change_of_machine_code(self):
         sources = sorted(MINICILK.glob("*.c")) + [CILK / "fib.c", CILK / "cholesky.c"]
         for compiler in COMPILERS:
             for level in ("-O0", "-O2") if os.environ.get("TEST_ALL") else ("-O2",):
-                for source in sources:
+                for source in sources if compiler == "gcc" or os.environ.get("TEST_ALL") else sources[-2:]:
                     with self.subTest(source.name, compiler=compiler, level=level):
                         code = []
                         for name, flag in ("tagged", []), ("untagged", ["-DMINICILK_UNTAGGED"]):
@@ -277,24 +276,23 @@ class Tags(MinicilkTest):
                 with self.subTest(compiler, level=level):
                     program = self.compile(CILK / "fib.c", level, compiler=compiler,
                                            libraries=["-l:libminicilk.a"])
-                    yield level, instructions(program, "fib")
+                    yield instructions(program, "fib")
 
-    def test_spawn_sites(self):
+    def check_spawn_sites(self, instructions):
         """The calls of children are on the lines of their CILK_SPAWN, and not tagged."""
-        lines = [self.line_of("a->n = f->n - 1"), self.line_of("a->n = f->n - 2")]
-        for _, instructions in self.each_fib():
-            calls = [i for i in instructions if re.match(r"call\w*\s+[0-9a-f]+ <fib>", i.text)]
-            self.assertEqual(len(calls), 2)
-            for call, line in zip(calls, lines):
-                self.assertEqual([(name, os.path.basename(file), number)
-                                  for name, file, number in call.places], [("fib", "fib.c", line)])
+        calls = [i for i in instructions if re.match(r"call\w*\s+[0-9a-f]+ <fib>", i.text)]
+        self.assertEqual(len(calls), 2)
+        for call, text in zip(calls, ("a->n = f->n - 1", "a->n = f->n - 2")):
+            self.assertEqual([(name, os.path.basename(file), number) for name, file, number in call.places],
+                             [("fib", "fib.c", self.line_of(text))])
 
     def test_what_is_tagged(self):
         """Nothing on the lines of user statements is tagged, and of the rest much is: minicilk.h says
         what stays untagged."""
         stores = {self.line_of(text) for text in ("*f->result = f->n;", "*f->result = f->x + f->y")}
         user = stores | {self.line_of("if (f->n < 2)")}
-        for level, instructions in self.each_fib():
+        for instructions in self.each_fib():
+            self.check_spawn_sites(instructions)
             seen = {line for i in instructions if not i.tagged() for _, _, line in i.places}
             # clang may merge the two stores; the code of both then has line 0.
             self.assertLessEqual(user - stores if 0 in seen else user, seen)

@@ -156,7 +156,7 @@ class ResultsOfClang(Results):
 class States(OpenMp):
     """A thread works for the agent if it is in a body, and else waits: at each of some hundred instants at which nothing
     moves, so that the program knows what is right."""
-    THREADS = (2, 4, 8)
+    THREADS = (2, 8)
     PHASES = 24
     SCALE = 8
 
@@ -404,8 +404,10 @@ class KindsOfThreads(OpenMp):
     OWN = {name for path in PATHS for name in path}
 
     def test_paths_in_two_kinds_of_threads(self):
+        """One thread of a team waits outside of the runtime until the other one takes its task. libomp loses the
+        wake-up of a thread that is about to sleep when the first task is created: here none sleeps."""
         program = self.build("two-kinds.cc", "-pthread")
-        self.run_with(2, program, "0.03", how={"events": ["CPUTIME@f5000"]})
+        self.run_with(2, program, "0.03", policy="active", how={"events": ["CPUTIME@f5000"]})
         found = set()
         for path in self.sampled_paths():
             names = [re.sub(r"\(.*", "", name) for name in path]

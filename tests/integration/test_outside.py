@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 import unittest
 
 import profiling
@@ -59,6 +60,12 @@ class OutsideTest(profiling.ProfilingTest):
                              "begin of the measurement")
         self.assertIsNone(tool.poll())
         return tool, where
+
+    def reader_and_worker(self, tool):
+        """Of hpcrun -p PID: the process that reads perf's rings, and the one that measures."""
+        reader, = pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()
+        worker, = pathlib.Path(f"/proc/{reader}/task/{reader}/children").read_text().split()
+        return int(reader), int(worker)
 
     def images_of(self, where):
         images = profiling.read_measurements(where, paths=True)
@@ -168,6 +175,77 @@ class Shares(OfChance, OutsideTest):
                               if thread.cpu > 0.05], 4 * [True])
             self.check_share(evidence, images, binary, printed)
             subprocess.run(["rm", "-r", where], check=True)
+
+
+class Overload(OfChance, OutsideTest):
+    measures_time = True
+
+    def test_many_busy_threads(self):
+        """hpcrun, in the same terminal, gets a CPU between 300 of them, and loses less than 1 % of the samples. A thread's
+        time after its last sample on each CPU has none."""
+        process = self.start(program("outside"), 300, 1, "go")
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        tool, where = self.attach(process)
+        process.wait()
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        image, = self.images_of(where)
+        fired, lost = image.count("CPUTIME", [FIRED]), image.count("CPUTIME", profiling.DROPPED)
+        self.assertGreater(fired, 300)
+        self.assertLess(lost, 0.01 * fired)
+
+    def end_while_stopped(self, process, stopped, is_ended):
+        """The process works to its end while another one is stopped."""
+        os.kill(stopped, signal.SIGSTOP)
+        self.addCleanup(lambda: is_ended() or os.kill(stopped, signal.SIGKILL))
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        status = pathlib.Path(f"/proc/{process.pid}/status")
+        profiling.wait_until(lambda: "\nState:\tZ" in status.read_text(), "end of the process")
+        os.kill(stopped, signal.SIGCONT)
+
+    def test_samples_wait_for_a_worker(self):
+        """While a worker has no CPU, samples that its queue has no room for stay in the rings, for a second at most."""
+        for evidence in self.looks():
+            process = self.start(program("outside"), 2, 3, "go")
+            tool, where = self.attach(process)
+            _, worker = self.reader_and_worker(tool)
+            began = time.monotonic()
+            self.end_while_stopped(process, worker, lambda: tool.poll() is not None)
+            is_in_time = time.monotonic() - began < 0.9
+            printed = tool.communicate()[1]
+            image, = self.images_of(where)
+            evidence.enough("ends within a second", is_in_time, 1)
+            if is_in_time:
+                self.assertEqual(image.count("CPUTIME", profiling.DROPPED), 0, printed)
+            shutil.rmtree(where)
+
+    def test_losses_at_the_end(self):
+        """A ring reports a loss with the next record, and there is none: the events have counted it. What the process used
+        is accounted for, but for the rest of each thread on each CPU."""
+        process = self.start(program("outside"), 2, 30, "go")
+        tool, where = self.attach(process)
+        reader, _ = self.reader_and_worker(tool)
+        self.end_while_stopped(process, reader, lambda: tool.poll() is not None)
+        printed = tool.communicate()[1]
+        image, = self.images_of(where)
+        self.assertRegex(printed, r"samples are lost \(\d+ records of all kinds\): reading them was too slow")
+        self.assertGreater(image.count("CPUTIME", profiling.DROPPED), 100)
+        rest = (3 * os.cpu_count() + 1) * image.mean_period("CPUTIME")
+        self.assertGreater(image.seconds("CPUTIME", [FIRED]), image.cpu - rest - profiling.KERNEL_TICK)
+
+    def test_overload_lowers_the_rate(self):
+        """While the worker is stopped: first the copies of stacks have their smallest size. Lost samples count for the time
+        that they stood for."""
+        process = self.start(program("outside"), 2, 120, "go")
+        tool, where = self.attach(process)
+        _, worker = self.reader_and_worker(tool)
+        self.end_while_stopped(process, worker, lambda: tool.poll() is not None)
+        printed = tool.communicate()[1]
+        image, = self.images_of(where)
+        self.assertRegex(printed, r"copies of stacks had 4 to \d+ KB; the rate of samples was lowered to 1/\d+, since")
+        self.assertGreater(image.count("CPUTIME", profiling.DROPPED), 0)
+        self.assertLess(abs(image.seconds("CPUTIME", [FIRED]) - image.cpu), 0.15 * image.cpu)
 
 
 class Waits(OfChance, OutsideTest):
@@ -284,6 +362,19 @@ class Children(OfChance, OutsideTest):
         printed, _ = process.communicate("go\n")
         self.assertEqual(tool.wait(), 0, tool.stderr.read())
         self.check_children(self.images_of(where), process.pid, binary, printed)
+
+    def test_descendants_that_run_already(self):
+        """As long as the process runs: the oldest one runs on."""
+        process = self.start("sh", "-c", "sh -c 'sleep 1000 & echo ready; echo $!; wait' & read go; echo $!")
+        sleeper = int(process.stdout.readline())
+        self.addCleanup(os.kill, sleeper, signal.SIGTERM)
+        tool, where = self.attach(process)
+        profiling.wait_until(lambda: any(" %d " % sleeper in path.read_text() for path in where.glob("*.processes")),
+                             "the sleeper's measurement")
+        print("go", file=process.stdin, flush=True)
+        shell = int(process.stdout.readline())
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        self.assertEqual({image.pid for image in self.images_of(where)}, {process.pid, shell, sleeper})
 
     def test_processes_without_samples(self):
         """They have no files; their CPU time is known."""
@@ -486,12 +577,6 @@ class Ends(OutsideTest):
         _, printed = tool.communicate("go\n")
         self.assertEqual(tool.returncode, 7)
         self.assertEqual(printed, "hpcrun: the measurement from outside was ended by signal 9: it is incomplete\n")
-
-    def reader_and_worker(self, tool):
-        """Of hpcrun -p PID: the process that reads perf's rings, and the one that measures."""
-        reader, = pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()
-        worker, = pathlib.Path(f"/proc/{reader}/task/{reader}/children").read_text().split()
-        return int(reader), int(worker)
 
     def test_worker_that_is_late(self):
         """hpcrun ends after all measurements are written, however often it is interrupted; but not never."""

@@ -57,7 +57,7 @@ class Named(OutsideTest):
         ended.wait()
         outside = profiling.BUILD / "lib/hpcrun-outside"
         for pids, status in (([ended], 1), ([ended, running], 0), ([running, ended], 0)):
-            done = self.run_tool(outside, "check", "named:" + ",".join(str(process.pid) for process in pids))
+            done = self.run_tool(outside, "check", ";" + ",".join(str(process.pid) for process in pids))
             said = "" if status == 0 else "hpcrun: 1 of 1 processes are not measured; ended meanwhile: 1\n"
             self.assertEqual((done.returncode, done.stderr), (status, said))
 

@@ -152,7 +152,7 @@ class Stacks(OfChance, profiling.ProfilingTest):
         for name, how in sources():
             with self.subTest(name):
                 for evidence in self.looks():
-                    (threads,), image = self.run_stacks(None, name="forced", arguments=(1000,), **how)
+                    (threads,), image = self.run_stacks(None, name="forced", arguments=(400,), **how)
                     self.assertEqual(len(image.threads), int(threads) + 1)
                     evidence.rate("incomplete", image.count("CPUTIME", PARTIAL), image.count("CPUTIME", [RECORDED]),
                                   most=0.02, noticed=(0, 0.1))

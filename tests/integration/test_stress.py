@@ -1,4 +1,4 @@
-"""The short form of the stress suite: a fifth of its programs, others at each commit, once in one of the ways to
+"""The short form of the stress suite: a tenth of its programs, others at each commit, once in one of the ways to
 sample, and its watchdog on a program that hangs. `make stress-own` is the long form."""
 import os
 import pathlib
@@ -31,7 +31,7 @@ class OwnPrograms(profiling.ProfilingTest):
     def test_programs(self):
         """The others have tests of their own, too."""
         commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=profiling.ROOT, capture_output=True, text=True).stdout
-        names = list(own_programs.all_programs())[int(commit[:8] or "0", 16) % 5::5]
+        names = list(own_programs.all_programs())[int(commit[:8] or "0", 16) % 10::10]
         done = self.run_tool(STRESS / "own_programs.py", "--one-way", "--learn", 1, "--programs", ",".join(names),
                              timeout=3 * profiling.HANG, env=dict(os.environ, BUILD=str(profiling.BUILD)))
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)

@@ -172,7 +172,7 @@ class Paths(Tbb):
         program = self.build("tbb-paths.cc")
         for threads in (1, 4):
             with self.subTest(threads=threads):
-                self.profile(program, "0.5", threads, events=("CPUTIME@f5000",))
+                self.profile(program, "0.25", threads, events=("CPUTIME@f5000",))
                 self.check_paths()
 
 

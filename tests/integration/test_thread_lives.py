@@ -124,7 +124,7 @@ class ThreadLives(OfChance, LogicalTest):
         self.assertEqual({name for name in names if not name.endswith("worker") and name != "reaper"}, set())
 
     def test_work_hangs_below_what_stayed_live(self):
-        for name, how in (("perf", {}), ("timers", {"deny_perf": True})):
+        for name, how in profiling.sources():
             with self.subTest(source=name):
                 for _ in self.looks():
                     truth = self.profiled(**how)
@@ -163,9 +163,11 @@ class Records(LogicalTest):
 
 
 class Viewer(LogicalTest):
-    def setUp(self):
-        super().setUp()
+    def test_views_of_one_run(self):
         self.profile(profiling.PROGRAMS / "thread_lives", events=("CPUTIME@f2000",))
+        for check in (self.check_rows, self.check_csv_and_text, self.check_filters, self.check_terminal):
+            with self.subTest(check.__name__):
+                check()
 
     def starts(self, *options):
         tree = self.view("--depth", 3, *options)["root"]
@@ -176,7 +178,8 @@ class Viewer(LogicalTest):
         return {(tuple(frame["name"] for frame in origin["path"][-2:]), origin["threads"])
                 for origin in row["created_at"]}
 
-    def test_rows_tell_where_their_threads_were_created(self):
+    def check_rows(self):
+        """Rows tell where their threads were created."""
         starts = self.starts()
         self.assertEqual(self.creators(starts["kept_worker"]), {(("kept_first", "pool_start"), 3)})
         self.assertEqual(self.creators(starts["call_worker"]), {(("main", "detached_phase"), 1)})
@@ -185,7 +188,7 @@ class Viewer(LogicalTest):
         self.assertEqual(self.creators(physical["ended_worker"]), {(("ended_first", "pool_start"), 3)})
         self.assertEqual(self.creators(physical["loop_worker"]), {(("main", "loop_phase"), 6)})
 
-    def test_threads_as_csv_and_text(self):
+    def check_csv_and_text(self):
         done = self.run_tool(TOOLS / "hpcviewer", "--print", "threads", "--format", "csv", self.database)
         rows = list(csv.DictReader(io.StringIO(done.stdout)))
         (row,) = [row for row in rows if row["start_routine"] == "call_worker"]
@@ -194,13 +197,13 @@ class Viewer(LogicalTest):
         done = self.run_tool(TOOLS / "hpcviewer", "--print", "threads", self.database)
         self.assertEqual(done.stdout.count("created at " + row["created_at"]), 1)
 
-    def test_filters_know_the_root(self):
+    def check_filters(self):
         """A filter hides the row and leaves what is below it."""
         names = [entry["name"] for entry in self.view("--filter", "!<thread root>", "--depth", 2)["root"]["children"]]
         self.assertNotIn("<thread root>", names)
         self.assertTrue({"main thread", "kept_worker", "call_worker"} <= set(names), names)
 
-    def test_inspector_and_threads_page(self):
+    def check_terminal(self):
         with Terminal([TOOLS / "hpcviewer", "--closed", self.database], width=100, height=45) as terminal:
             terminal.until_seen("<thread root>")
             terminal.answer("/", "kept_worker")

@@ -65,7 +65,7 @@ class ThreadStates(OfChance, LogicalTest):
                 self.run_scenario(*command, rate=min(4000, 16000 // threads))
                 self.claim_states(threads)
 
-    def scenario(self, name, rounds, counts=(2, 4, 8)):
+    def scenario(self, name, rounds, counts=(2, 8)):
         for threads in counts:
             self.states_of(threads, PROGRAM, name, threads, rounds)
 
@@ -79,7 +79,7 @@ class ThreadStates(OfChance, LogicalTest):
         self.scenario("pipeline", 120)
 
     def test_semaphore(self):
-        self.scenario("semaphore", 80, (4, 8))
+        self.scenario("semaphore", 80, (4,))
 
     def test_barrier(self):
         self.scenario("barrier", 100)
@@ -107,7 +107,7 @@ class ThreadStates(OfChance, LogicalTest):
     def test_standard_library_of_cpp(self):
         """std::thread, mutex, condition_variable, shared_mutex; C++20's latch, semaphore and atomic waits, which
         yield at first."""
-        for threads in (2, 4, 8):
+        for threads in (2, 8):
             self.states_of(threads, CPP_PROGRAM, threads, 100)
 
     def test_a_wait_that_ends_by_an_exception_or_a_jump(self):

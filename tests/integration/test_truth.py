@@ -1,17 +1,14 @@
 """The whole chain on programs whose shares of time are known by construction: hpcrun, hpcstruct,
 hpcprof, hpcviewer --print json. No expected value comes from our own output."""
-import json
 import math
-import os
 import subprocess
 
 import profiling
 import viewer
 from evidence import Chance, OfChance, of_share
-from logical_case import procedures, walk
+from logical_case import LogicalTest, procedures, walk
 
 SOURCES = profiling.ROOT / "tests" / "programs" / "truth"
-TOOLS = profiling.BUILD / "bin"
 
 
 def marked_line(words):
@@ -29,16 +26,10 @@ def exclusive(node):
     return node["metrics"]["work"]["exclusive"]
 
 
-class TruthCase(OfChance, profiling.ProfilingTest):
+class TruthCase(OfChance, LogicalTest):
     measures_time = True
     cpus_needed = 1
     RATE = 4000
-
-    def view(self, view, *options):
-        done = self.run_tool(TOOLS / "hpcviewer", "--print", view, "--format", "json", *options,
-                             self.database)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
 
     def profile_program(self, program, seconds, compiler, level, **how):
         binary = self.directory / program
@@ -46,11 +37,8 @@ class TruthCase(OfChance, profiling.ProfilingTest):
         done, images = self.measure(binary, seconds, events=[f"CPUTIME@f{self.RATE}"], **how)
         self.dropped = sum(image.seconds("CPUTIME", profiling.DROPPED) for image in images)
         self.burned, self.squares, self.longest = map(float, done.stdout.split())
-        self.database = self.directory / f"database-{len(list(self.directory.iterdir()))}"
-        done = self.run_tool(TOOLS / "hpcprof", "-o", self.database, self.measurements,
-                             env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.samples = self.view("summary")["processes"][0]["recorded"]
+        self.make_database()
+        self.samples = self.view(view="summary")["processes"][0]["recorded"]
 
     def claim_share(self, seconds, parts, what):
         """Within 1 % of all. What halted a round (tests/programs/truth/rounds.h) is all in one part, which is left to
@@ -63,11 +51,11 @@ class TruthCase(OfChance, profiling.ProfilingTest):
 
 
 class Truth(TruthCase):
-    SECONDS = 2
+    SECONDS = 1.2
 
     def look(self, compiler, level, **how):
         self.profile_program("truth", self.SECONDS, compiler, level, **how)
-        self.views = {view: self.view(view)
+        self.views = {view: self.view(view=view)
                       for view in ("top-down", "bottom-up", "flat", "summary")}
         self.everything = inclusive(self.views["top-down"]["root"])
         self.total = self.sum_paths("top-down", inclusive, lambda p: p[-1]["name"] == "main"
@@ -126,19 +114,19 @@ class Truth(TruthCase):
             self.check_time(total, self.burned - self.dropped, cpu, 1.5 / self.RATE)
         self.assertLess(self.everything - self.total, 0.01 * self.total + cpu - self.burned)
 
-    def profile(self, *how, **more):
+    def truth_of(self, *how, **more):
         for _ in self.looks():
             self.look(*how, **more)
             self.check()
 
     def test_gcc(self):
-        self.profile("gcc", "-O2")
+        self.truth_of("gcc", "-O2")
 
     def test_clang(self):
-        self.profile("clang", "-O2")
+        self.truth_of("clang", "-O2")
 
     def test_without_perf(self):
-        self.profile("gcc", "-O3", deny_perf=True)
+        self.truth_of("gcc", "-O3", deny_perf=True)
 
 
 class OverheadTruth(TruthCase):
@@ -147,9 +135,9 @@ class OverheadTruth(TruthCase):
     KINDS = {"spawn": 20, "sync": 10, "steal": 6, "other": 4}
 
     def look(self, compiler, level):
-        self.profile_program("kinds", 2, compiler, level)
+        self.profile_program("kinds", 1.2, compiler, level)
         names = ["work", "overhead", *("overhead:" + kind for kind in self.KINDS)]
-        found = self.view("flat", "--metrics", ",".join(names))["root"]["metrics"]
+        found = self.view("--metrics", ",".join(names), view="flat")["root"]["metrics"]
         found = {name: cost["inclusive"] for name, cost in found.items()}
         self.total = found["work"] + found["overhead"]
         self.claim_share(found["work"], 60, "work")
@@ -163,7 +151,7 @@ class OverheadTruth(TruthCase):
                 for _ in self.looks():
                     self.look(compiler, level)
                 # No agent took part: idleness is unknown, and 40 % of overhead is high anyway.
-                found = viewer.parallelization(self.view("summary"))
+                found = viewer.parallelization(self.view(view="summary"))
                 if not found and self.taken_by_others > 0.05:
                     self.skipTest("others had the CPUs: the advice is about them")
                 advice, = found

@@ -38,13 +38,13 @@ class AgainstLibunwind(OfChance, profiling.ProfilingTest):
     def test_recursions(self):
         for depth in (1, 10, 500, 3000):
             with self.subTest(depth):
-                self.compare(program("recursion"), depth, 600)
+                self.compare(program("recursion"), depth, 250)
 
     def test_cplusplus(self):
         self.compare(program("throws"), 0.8, partial=0.03)
 
     def test_threads(self):
-        self.compare(program("threads"), 20, 80, 4)
+        self.compare(program("threads"), 10, 80, 4)
 
     def test_compressors(self):
         self.compare("xz", "-kc", "--suffix=.x", "-3", "-T1", TOOLS / "unwind-compare.so", least=1)

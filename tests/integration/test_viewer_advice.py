@@ -342,6 +342,21 @@ class Blocked(Advice):
         self.assertEqual(found["text"], "4 of 5 threads in 5 processes wait for input or output at main, p.c:32 (read).")
 
 
+    def test_a_child_that_sleeps(self):
+        """The main thread waits for a child, whose thread 2 sleeps for 6 of 10 s: nobody knows what the program gains. It
+        gains 6 s if that thread is its own."""
+        p = self.program({"usleep": 6})
+        p.main.statement(p.file, 14).call(p.of_libc("wait4")).charge(6, 0).charge(6, 1)
+        run = self.run_of((4, 0.05))
+        own, = self.of_kind(self.advice(p, run), "blocked")
+        self.assertAlmostEqual(own["gain"], 10 / 4)
+        process, = run["processes"]
+        child = process["threads"].pop()
+        run["processes"].append(dict(process, pid=71, threads=[dict(child, kind="initial")]))
+        found, = self.of_kind(self.advice(p, run), "blocked")
+        self.assertEqual((found["gain"], found["text"].split(" at ")[0]), (None, "A thread waits 60 % of the time in a sleep"))
+
+
 class LoneWaits(Advice):
     """10 s, by its time line: thread 1 works for 4 s, and then waits for the others to end; thread 3 works from 4 s to 8 s.
     Thread 2 sleeps all the time, as a thread does that looks for something to do again and again."""
@@ -753,6 +768,8 @@ class TooManyThreads(Advice):
         finding, = self.found(threads=42, lives=lives)
         self.assertIn("4 threads share 2 CPUs: ", finding["text"])
         self.assertEqual(self.found(threads=21, lives=[(0, 10)] + [(i * 0.5, 0.51) for i in range(20)]), [])
+        finding, = self.found(threads=5, lives=[(0, 10), (0, 10)] + [(0, 3)] * 3)
+        self.assertIn("Up to 5 threads share 2 CPUs: ", finding["text"])
 
     def test_enough_cpus(self):
         self.assertEqual(self.found(cpus=3), [])
@@ -1081,6 +1098,16 @@ class HotPlaces(Advice):
         self.assertEqual((found["kind"], *self.place(found)), ("system calls", "main", "/src/p.c", 18))
         self.assertEqual((found["text"], found["gain"]),
                          ("40 % of the time is in system calls, most of it in write (libc) called in main, p.c:18.", None))
+
+    def test_a_place_of_system_calls_is_named_once(self):
+        """Nothing but system calls of line 18: that is one finding. The next place is another one."""
+        p = Program()
+        p.main.statement(p.file, 11).call(p.function("serial", 20)).statement(p.file, 21) \
+            .call(p.of_libc("__write_nocancel")).charge(7)
+        self.assertEqual([f["kind"] for f in self.advice(p, run_json([thread(1, 7)], 10))], ["system calls"])
+        p.main.statement(p.file, 19).charge(3)
+        found = self.advice(p, run_json([thread(1, 10)], 10))
+        self.assertEqual([(f["kind"], f["line"]) for f in found], [("system calls", 21), ("hot place", 19)])
 
     def test_system_calls_with_the_kernel_shown(self):
         """Procedures of the kernel below them change no advice."""

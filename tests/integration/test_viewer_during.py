@@ -100,8 +100,8 @@ class During(unittest.TestCase):
         return done.stderr
 
     def test_unknown(self):
-        """The nearest names first."""
-        self.assertIn("no region or procedure 'sorts' ran; there are: sort, short, merge, solver, <b>\n",
+        """The names of the first regions."""
+        self.assertIn("no region or procedure 'sorts' ran; there are: solver, sort, short, merge, <b>\n",
                       self.refused("--during", "sorts", self.db))
         self.assertIn("no region or procedure 'short' ran", self.refused("--during", "short", self.db))
         self.assertIn("'sort' did not run in that time\n", self.refused("--during", "sort", "--from", "0.7s", self.db))

@@ -25,6 +25,7 @@ class Run:
     METRICS = metrics("work", "wall", "idleness", "overhead")
     RESTS = IDLE
     AGENTS = [{"name": "minicilk", "version": "1"}]
+    NAMES = {}  # of procedures, where these are not those of the plan
 
     def __init__(self, folder, plan=PLAN, step=1):
         self.line = tw.Timeline(unit=2)
@@ -33,7 +34,7 @@ class Run:
         main = self.db.entry(1, "main thread").call(self.db.function("main", module, 0x100, file, 100))
         names = sorted({name for _, name, _ in plan if name})
         self.statements = {name: main.statement(file, 110 + n).call(
-            self.db.function(name, module, 0x1000 * (n + 1), file, 10 * (n + 1))).statement(file, 10 * (n + 1) + 5)
+            self.db.function(self.NAMES.get(name, name), module, 0x1000 * (n + 1), file, 10 * (n + 1))).statement(file, 10 * (n + 1) + 5)
             for n, name in enumerate(names)}
         for statement in self.statements.values():  # so that all have values, and ids
             for profile in range(1, WORKERS + 1):
@@ -130,6 +131,11 @@ class Disturbed(OneThread):
             of.update(cpu=0.5, ready=0.5)
 
 
+class Stripped(OneThread):
+    """hpcstruct gives code without a name that of its place."""
+    NAMES = {"A": "<program+0x1000>"}
+
+
 class TooFine(Run):
     """All that workers do is overhead; others have the CPUs for half of the time."""
     METRICS = metrics("overhead", "wall", "idleness", "work")
@@ -210,6 +216,12 @@ class ShortRuns(unittest.TestCase):
                     plan = scaled(letters, seconds)
                     with self.subTest(plan=plan, step=step, sees_sleep=sees_sleep):
                         self.expect(plan, step, sees_sleep)
+
+    def test_code_without_a_name_is_its_module_s(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Stripped(folder, scaled("A1 B1", 3), 5, False)
+            self.assertEqual([phase["procedure"] for phase in viewer.printed_json("phases", folder)["phases"]],
+                             ["program", "B"])
 
     def test_one_procedure_is_one_phase(self):
         for seconds in 1, 1.2, 1.5, 2, 3, 6:

@@ -369,7 +369,7 @@ class Options(Story):
                  "svg is for top-down, bottom-up, flat, timeline, scaling; threads can be printed as text, csv, json\n"),
                 (["--print", "summary", "--format", "folded", self.db], "; summary can be printed as text, json, markdown\n"),
                 (["--print", "summary", "--format", "csv", self.db],
-                 "--format csv is for top-down, bottom-up, flat, threads, timeline, phases, critical-path, scaling, losses; summary can be printed as text, json, markdown\n"),
+                 "--format csv is for top-down, bottom-up, flat, threads, phases, critical-path, scaling, losses; summary can be printed as text, json, markdown\n"),
                 (["--print", "flat", "--format", "gnuplot", self.db], "no format 'gnuplot'"),
                 (["--numbers", "plain", self.db], "unknown option --numbers"),
                 (["--print", "flat", "--depth", "0", self.db], "--depth takes"),

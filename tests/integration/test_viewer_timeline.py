@@ -1,8 +1,6 @@
 """The time view: cells of random records against sums in rational numbers, and a run of known phases in every
 format and on the screen."""
-import csv
 import fcntl
-import io
 import json
 import math
 import os
@@ -230,14 +228,6 @@ class Cells(OfPhases):
         for depth, names in {1: ("main",), 2: ("assemble", "solve", "join")}.items():
             threads = viewer.printed_json("timeline", "--depth", depth, self.db)["threads"]
             self.assertEqual({cell["name"] for cell in threads[0]["procedures"]}, set(names))
-
-    def test_csv(self):
-        rows = list(csv.DictReader(io.StringIO(viewer.printed("timeline", "--format", "csv", self.db))))
-        found = defaultdict(float)
-        for row in rows:
-            found[int(row["profile"]), row["state"]] += float(row["amount"])
-            self.assertAlmostEqual(float(row["to"]) - float(row["from"]), 0.01, delta=1e-8)
-        self.assert_sums(found, self.phases.seconds(lambda profile, b, e, a, state, place: (profile, STATES[state])))
 
     def test_some_threads(self):
         shown = viewer.printed_json("timeline", "--threads", "70/7[13]", self.db)

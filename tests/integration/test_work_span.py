@@ -55,7 +55,7 @@ class WorkSpan(LogicalTest):
                             for milliseconds in self.LOOKS), self.seen)
 
     def check_shape(self, shape):
-        for workers in (1, 2, 4, 8):
+        for workers in (1, 2, 8):
             with self.subTest(workers=workers):
                 self.check(workers, shape)
 
@@ -124,8 +124,7 @@ class WorkSpan(LogicalTest):
 
     def test_results_do_not_change(self):
         programs = profiling.BUILD / "tests" / "programs" / "cilk"
-        for name, size in (("fib", 24), ("nqueens", 9), ("cilksort", 100000), ("matmul", 128), ("cholesky", 200),
-                           ("heat", 200)):
+        for name, size in (("fib", 24), ("nqueens", 9), ("cilksort", 100000), ("cholesky", 200)):
             for workers in (1, 2, 8):
                 with self.subTest(program=name, workers=workers):
                     done, _ = self.measure(programs / name, "-w", workers, size, options=("--work-span",))

@@ -35,8 +35,6 @@ hpcrun/throws 0.05
 cilk/cholesky -w 4 300
 cilk/cilksort -w 4 300000
 cilk/fib -w 16 30
-cilk/heat -w 4 150
-cilk/matmul -w 8 300
 cilk/nqueens -w 2 12
 """.strip().splitlines() for words in itertools.product(*(word.split(",") for word in line.split()))]
 

@@ -15,15 +15,12 @@ struct subject {
     double seconds;
     const void *of;           /* an entry of the facts */
     enum finding_order order; /* that of the rule, unless the condition sets another one */
-    /* Set by the driver, for the words: */
-    struct gain gain; /* factor 1: none is claimed */
-    const char *where; /* the place: "the loop at pipe.cc:24 of score" */
+    struct gain gain;         /* factor 1, as the driver sets it: none is claimed */
+    const char *where; /* for the words, set by the driver: the place, "the loop at pipe.cc:24 of score" */
 };
 
 typedef bool rule_condition(const struct facts *facts, struct subject *subject);
-typedef struct gain rule_gain(const struct facts *facts, const struct subject *subject);
 typedef void rule_words(const struct facts *facts, const struct subject *subject, struct text *text);
-typedef void rule_details(const struct facts *facts, const struct subject *subject, struct finding *finding);
 
 enum rule_flags {
     OF_RUN = 1,      /* it says nothing about a part of the program */
@@ -43,27 +40,23 @@ struct rule {
     enum rule_each each;
     rule_condition *condition; /* sets the subject from its entry; false if there is nothing to say of it */
     rule_words *words;
-    rule_gain *gain;       /* NULL: none */
-    rule_details *details; /* NULL: none */
 };
 
 rule_condition others_had_cpus, is_throttled, have_too_few_cpus;                       /* machine-rules.c */
 rule_words say_others, say_quota, say_too_few_cpus;
 rule_condition is_hot, has_no_names, has_no_lines, is_not_optimized, has_system_calls, moves_memory; /* code-rules.c */
 rule_words say_hot, say_no_names, say_no_lines, say_not_optimized, say_system_calls, say_memory_calls;
-rule_gain gain_without_calls;
 rule_condition wait_for_locks, is_blocked, wait_in_runtime;                             /* wait-rules.c */
 rule_words say_locks, say_blocked, say_waiting;
-rule_gain gain_without_lock, gain_without_wait;
 rule_condition has_unequal_parts, have_unequal_ranks, runs_alone;                       /* thread-rules.c */
 rule_words say_unequal_parts, say_unequal_ranks, say_alone;
-rule_gain gain_of_equal_parts, gain_of_equal_ranks, gain_of_all_cpus;
 rule_condition is_judged, has_limit;                                                    /* parallel-rules.c */
 rule_words say_verdict, say_limit;
-rule_gain gain_of_verdict, gain_with_any_cpus;
-rule_details add_details;
 rule_condition has_work_span;                                                           /* parallelism.c */
 rule_words say_parallelism;
+
+/* Adds the numbers and places behind say_verdict. */
+void add_details(const struct facts *facts, const struct subject *subject, struct finding *finding);
 
 /* Smaller gains are not named; close to what judgement.h calls fine. */
 #define LEAST_GAIN 1.05
@@ -77,6 +70,9 @@ static inline void add_place(const struct facts *facts, const struct hotspot *pl
 /* Adds "MPI_Allreduce, hybrid.c:14": what the place calls, and where; the place alone if it calls
  * nothing, or a template. */
 void add_call(const struct facts *facts, const struct subject *subject, struct text *text);
+
+/* Adds "5 threads", or "Up to 5 threads": how many of those that work live at the same time. */
+void add_threads(const struct main_process *process, struct text *text);
 
 /* Adds the gain between two texts, "; could win 1.9x without it", if one is claimed. That is no bound where threads
  * contend, since they also work slower: they pass the lock and its data between CPUs, and wake others up. */

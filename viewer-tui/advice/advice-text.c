@@ -3,14 +3,13 @@
 #include "viewer-tui/tree/labels.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void advice_add_paragraph(struct advice_lines *lines, size_t indent, size_t hanging,
                           const char *text)
 {
     size_t taken = indent + hanging;
     size_t width = lines->width > taken ? lines->width - taken : 1;
-    struct text piece = {0}, line = {0};
+    autofree struct text piece = {0}, line = {0};
     while (text_take_line(&text, width, &piece)) {
         text_clear(&line);
         text_pad(&line, ' ', indent);
@@ -18,30 +17,25 @@ void advice_add_paragraph(struct advice_lines *lines, size_t indent, size_t hang
         vec_push(&lines->list, mem_strdup(text_string(&line)));
         indent = taken;
     }
-    vec_free(&piece);
-    vec_free(&line);
 }
 
 void advice_add_event(struct advice_lines *lines, const char *suffix)
 {
-    struct text event = {0}, text = {0};
+    autofree struct text event = {0}, text = {0};
     advice_event(suffix, &event);
     text_add(&text, "By ");
     text_add_clean(&text, text_string(&event), lines->ascii);
     text_add(&text, ":");
     advice_add_paragraph(lines, 2, 0, text_string(&text));
-    vec_free(&event);
-    vec_free(&text);
 }
 
 /* Adds text with names from the database, which may contain anything. */
 static void add_clean_paragraph(struct advice_lines *lines, size_t indent, size_t hanging,
                                 const char *raw)
 {
-    struct text text = {0};
+    autofree struct text text = {0};
     text_add_clean(&text, raw, lines->ascii);
     advice_add_paragraph(lines, indent, hanging, text_string(&text));
-    vec_free(&text);
 }
 
 void advice_describe(const struct advice *advice, struct advice_lines *lines)

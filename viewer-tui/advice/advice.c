@@ -6,33 +6,33 @@
 #include <string.h>
 
 static const struct rule all_rules[] = {
-    {FINDING_NO_CPU, "no cpu", ORDER_MACHINE, 0, ONCE, others_had_cpus, say_others, NULL, NULL},
-    {FINDING_QUOTA, "quota", ORDER_MACHINE, 0, ONCE, is_throttled, say_quota, NULL, NULL},
+    {FINDING_NO_CPU, "no cpu", ORDER_MACHINE, 0, ONCE, others_had_cpus, say_others},
+    {FINDING_QUOTA, "quota", ORDER_MACHINE, 0, ONCE, is_throttled, say_quota},
     {FINDING_TOO_MANY_THREADS, "too many threads", ORDER_FACT, OF_RUN | NEEDS_QUIET, ONCE,
-     have_too_few_cpus, say_too_few_cpus, NULL, NULL},
-    {FINDING_NO_NAMES, "no names", ORDER_FACT, 0, ONCE, has_no_names, say_no_names, NULL, NULL},
-    {FINDING_NO_LINES, "no lines", ORDER_FACT, 0, ONCE, has_no_lines, say_no_lines, NULL, NULL},
-    {FINDING_NOT_OPTIMIZED, "not optimized", ORDER_FACT, 0, ONCE, is_not_optimized, say_not_optimized, NULL, NULL},
-    {FINDING_LOCK, "lock", ORDER_GAIN, CLAIMS_GAIN, ONCE, wait_for_locks, say_locks, gain_without_lock, NULL},
+     have_too_few_cpus, say_too_few_cpus},
+    {FINDING_NO_NAMES, "no names", ORDER_FACT, 0, ONCE, has_no_names, say_no_names},
+    {FINDING_NO_LINES, "no lines", ORDER_FACT, 0, ONCE, has_no_lines, say_no_lines},
+    {FINDING_NOT_OPTIMIZED, "not optimized", ORDER_FACT, 0, ONCE, is_not_optimized, say_not_optimized},
+    {FINDING_LOCK, "lock", ORDER_GAIN, CLAIMS_GAIN, ONCE, wait_for_locks, say_locks},
     {FINDING_BLOCKED, "blocked", ORDER_GAIN, NEEDS_QUIET | CLAIMS_GAIN, EACH_WAIT,
-     is_blocked, say_blocked, gain_without_wait, NULL},
+     is_blocked, say_blocked},
     {FINDING_IMBALANCE, "imbalance", ORDER_GAIN, OF_ONE | CLAIMS_GAIN, EACH_SHARED_WORK,
-     has_unequal_parts, say_unequal_parts, gain_of_equal_parts, NULL},
+     has_unequal_parts, say_unequal_parts},
     {FINDING_RANKS, "ranks", ORDER_GAIN, OF_RUN | CLAIMS_GAIN, ONCE,
-     have_unequal_ranks, say_unequal_ranks, gain_of_equal_ranks, NULL},
+     have_unequal_ranks, say_unequal_ranks},
     {FINDING_ONE_THREAD, "one thread", ORDER_GAIN, OF_RUN | CLAIMS_GAIN, ONCE,
-     runs_alone, say_alone, gain_of_all_cpus, NULL},
-    {FINDING_PARALLELISM, "parallelism", ORDER_FIRST, OF_RUN, ONCE, has_work_span, say_parallelism, NULL, NULL},
+     runs_alone, say_alone},
+    {FINDING_PARALLELISM, "parallelism", ORDER_FIRST, OF_RUN, ONCE, has_work_span, say_parallelism},
     {FINDING_PARALLELIZATION, "parallelization", ORDER_GAIN, CLAIMS_GAIN, EACH_EVENT,
-     is_judged, say_verdict, gain_of_verdict, add_details},
+     is_judged, say_verdict},
     {FINDING_SPAN, "span", ORDER_FACT, OF_RUN | NEEDS_QUIET | OF_ONE | CLAIMS_GAIN, ONCE,
-     has_limit, say_limit, gain_with_any_cpus, NULL},
-    {FINDING_WAITING, "waiting", ORDER_FACT, NEEDS_QUIET, ONCE, wait_in_runtime, say_waiting, NULL, NULL},
+     has_limit, say_limit},
+    {FINDING_WAITING, "waiting", ORDER_FACT, NEEDS_QUIET, ONCE, wait_in_runtime, say_waiting},
     {FINDING_SYSTEM_CALLS, "system calls", ORDER_GAIN, 0, ONCE,
-     has_system_calls, say_system_calls, gain_without_calls, NULL},
+     has_system_calls, say_system_calls},
     {FINDING_MEMORY_CALLS, "memory calls", ORDER_GAIN, 0, ONCE,
-     moves_memory, say_memory_calls, gain_without_calls, NULL},
-    {FINDING_HOT_PLACE, "hot place", ORDER_PLACE, 0, ONCE, is_hot, say_hot, NULL, NULL}};
+     moves_memory, say_memory_calls},
+    {FINDING_HOT_PLACE, "hot place", ORDER_PLACE, 0, ONCE, is_hot, say_hot}};
 
 void add_gain(const struct subject *subject, const char *before, const char *after, struct text *text)
 {
@@ -62,7 +62,7 @@ void add_call(const struct facts *facts, const struct subject *subject, struct t
 /* Adds the finding on a subject. */
 static void add(const struct rule *rule, const struct facts *facts, struct subject *subject, struct findings *findings)
 {
-    struct text where = {0}, text = {0};
+    autofree struct text where = {0}, text = {0};
     add_place(facts, &subject->place, &where);
     subject->where = text_string(&where);
     rule->words(facts, subject, &text);
@@ -74,10 +74,8 @@ static void add(const struct rule *rule, const struct facts *facts, struct subje
     finding->procedure = subject->place.procedure;
     finding->file = subject->place.at.file;
     finding->line = subject->place.at.line;
-    if (rule->details)
-        rule->details(facts, subject, finding);
-    vec_free(&where);
-    vec_free(&text);
+    if (rule->kind == FINDING_PARALLELIZATION)
+        add_details(facts, subject, finding);
 }
 
 static size_t n_entries(enum rule_each each, const struct facts *facts)
@@ -99,12 +97,11 @@ static void apply(const struct rule *rule, const struct facts *facts, struct fin
         return;
     for (size_t i = 0; i < n_entries(rule->each, facts); i++) {
         struct hotspot place = {.procedure = NOTHING, .at = nowhere, .around = nowhere, .callee = NOTHING};
-        struct subject subject = {.entry = i, .place = place, .order = rule->order};
+        struct subject subject = {.entry = i, .place = place, .order = rule->order, .gain = none};
         if (!rule->condition(facts, &subject))
             continue;
-        struct gain gain = rule->gain ? rule->gain(facts, &subject) : none;
-        /* If others had the CPUs, the wall clock bounds no gain. */
-        subject.gain = rule->flags & CLAIMS_GAIN && facts->supply.is_disturbed ? none : gain;
+        if (rule->flags & CLAIMS_GAIN && facts->supply.is_disturbed) /* the wall clock bounds no gain */
+            subject.gain = none;
         add(rule, facts, &subject, findings);
     }
 }

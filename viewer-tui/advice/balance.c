@@ -4,7 +4,6 @@
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/walk.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,8 +226,8 @@ static void add_shared(struct balance *balance, const struct balanced *of, struc
     struct shared_work work = {
         .place = shared->place, .is_construct = shared->is_construct, .is_of_library = shared->is_of_library};
     work.is_static_loop = work.is_construct && work.place.is_loop && strncmp(name, "parallel @", 10) == 0;
-    part_list list = {0};
-    double *by_profile = time_by_profile(of->view, &shared->refs, of->time);
+    autofree part_list list = {0};
+    autofree double *by_profile = time_by_profile(of->view, &shared->refs, of->time);
     for (size_t i = 0; by_profile && i < process->threads.n; i++) {
         const struct process_thread *thread = &process->threads.at[i];
         if (thread->profile < database_n_profiles(of->view->db) &&
@@ -240,8 +239,6 @@ static void add_shared(struct balance *balance, const struct balanced *of, struc
         find_excess(&work, of->increment, work.is_construct ? 0 : waited_itself(process, &work));
         vec_push(&balance->list, work);
     }
-    free(by_profile);
-    vec_free(&list);
 }
 
 static struct balance balance_of_threads(const struct balanced *of)
@@ -281,14 +278,6 @@ struct rank_work {
     const double *by_profile;
 };
 
-/* The thread's profile; 0: it has none, or it was not chosen. */
-static uint32_t profile_of(const struct rank_work *work, const json_t *thread)
-{
-    double number = run_number(thread, "profile");
-    uint32_t profile = number > 0 && number < database_n_profiles(work->db) ? (uint32_t)number : 0;
-    return work->db->has_profile && !work->db->has_profile[profile] ? 0 : profile;
-}
-
 /* Sums up values of the threads of a process in run.json that have `least` seconds of work. Returns their number. */
 static size_t sum_up(const struct rank_work *work, const json_t *process, double least, const double *by_profile,
                      double *sum)
@@ -296,8 +285,10 @@ static size_t sum_up(const struct rank_work *work, const json_t *process, double
     size_t n = 0;
     *sum = 0;
     json_each (thread, json_object_get(process, "threads")) {
-        uint32_t profile = profile_of(work, thread);
-        if (profile == 0 || work->by_profile[profile] < least)
+        double number = run_number(thread, "profile");
+        uint32_t profile = number > 0 && number < database_n_profiles(work->db) ? (uint32_t)number : 0;
+        bool is_chosen = profile != 0 && (!work->db->has_profile || work->db->has_profile[profile]);
+        if (!is_chosen || work->by_profile[profile] < least)
             continue;
         *sum += by_profile[profile];
         n++;
@@ -327,11 +318,11 @@ static double longest_wait(const struct balanced *of, const struct rank_work *wo
 /* Of the ranks with threads that were chosen. */
 static struct rank_balance balance_of_ranks(const struct balanced *of)
 {
-    part_list list = {0};
+    autofree part_list list = {0};
     struct rank_balance ranks = {0};
-    struct value_refs refs = {0};
+    autofree struct value_refs refs = {0};
     view_value_refs(of->view, 0, INCLUSIVE, &refs);
-    double *values = time_by_profile(of->view, &refs, of->time);
+    autofree double *values = time_by_profile(of->view, &refs, of->time);
     struct rank_work work = {of->view->db, values};
     json_each (process, json_object_get(of->run, "processes")) {
         struct part part = {.number = (long)run_rank(process), .process = process};
@@ -348,9 +339,6 @@ static struct rank_balance balance_of_ranks(const struct balanced *of)
         ranks.waits = wall_with_cpu > 0 ? waits / wall_with_cpu : 0;
         ranks.excess = n ? (ranks.parts.most - ranks.parts.mean) / (double)n : 0;
     }
-    vec_free(&list);
-    free(values);
-    vec_free(&refs.list);
     return ranks;
 }
 

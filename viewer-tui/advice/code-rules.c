@@ -1,10 +1,9 @@
 /* Rules about code: where the time is, and what hides that. */
 #include "viewer-tui/advice/advice-rules.h"
 
-#include "viewer-tui/base/packages.h"
+#include "viewer-tui/tree/code-owner.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Smaller shares of the CPU time are not reported. */
@@ -20,6 +19,9 @@
 
 /* Programs without such a place have many small procedures. */
 #define LEAST_HOT_SHARE 0.05
+
+/* From this share of its time on, nothing but system calls is worth a word at a place. */
+#define MOST_OF_A_PLACE 0.75
 
 /* From this share of its CPU time off the CPU on, a call waits. */
 #define WAITING_SHARE 0.10
@@ -39,13 +41,23 @@ static bool is_elsewhere(const struct facts *facts, const struct hotspot *hotspo
     return seconds_off_cpu >= WAITING_SHARE * hotspot->cost;
 }
 
-/* Whether another finding says what there is to say: code made at run time without names; a system call without a caller
- * that has a name. */
+/* Whether another finding says what there is to say: code made at run time without names; a system call without a
+ * caller that has a name; the place with most of the system calls, if they have most of its time. */
 static bool is_said(const struct facts *facts, const struct hotspot *hotspot)
 {
     char buffer[NAME_SIZE];
+    double seconds_in_calls = 0;
+    struct subject calls = {0};
     const char *name = database_procedure_name(facts->view->db, hotspot->procedure, buffer);
-    return hotspot->owner == CODE_OF_SYSTEM && (strcmp(name, UNKNOWN_CODE) == 0 || is_system_call(name));
+    if (hotspot->owner == CODE_OF_SYSTEM && (strcmp(name, UNKNOWN_CODE) == 0 || is_system_call(name)))
+        return true;
+    if (!has_system_calls(facts, &calls) || !hotspot_has(hotspot, calls.of))
+        return false;
+    for (size_t i = 0; i < facts->cpu_places.list.n; i++) {
+        const struct time_place *place = &facts->cpu_places.list.at[i];
+        seconds_in_calls += place->is_system_call && hotspot_has(hotspot, place) ? place->seconds : 0;
+    }
+    return seconds_in_calls >= MOST_OF_A_PLACE * hotspot->cost;
 }
 
 bool is_hot(const struct facts *facts, struct subject *subject)
@@ -134,7 +146,7 @@ static const json_t *module_of_run(const json_t *run, const char *path)
 /* The module with the most time in code without lines; NOTHING if there is none. */
 static uint32_t most_without_lines(const struct time_places *places, const struct database *db, double *most)
 {
-    double *seconds = mem_alloc((db->modules.n + 1) * sizeof *seconds);
+    autofree double *seconds = mem_alloc((db->modules.n + 1) * sizeof *seconds);
     uint32_t module = NOTHING;
     *most = 0;
     for (size_t i = 0; i < places->list.n; i++) {
@@ -148,7 +160,6 @@ static uint32_t most_without_lines(const struct time_places *places, const struc
             module = place->leaf_module;
         }
     }
-    free(seconds);
     return module;
 }
 
@@ -177,7 +188,7 @@ void say_no_lines(const struct facts *facts, const struct subject *subject, stru
         text_add(text, "has source lines, but not there: compile all that is linked into it with -g.");
         return;
     }
-    char *package = package_of(path);
+    autofree char *package = package_of(path);
     text_add(text, "has no source lines: ");
     if (!package && (strcmp(name, facts->process.executable) == 0 || strncmp(path, "/usr/", 5) != 0))
         text_add(text, "compile it with -g, and do not strip it.");
@@ -185,7 +196,6 @@ void say_no_lines(const struct facts *facts, const struct subject *subject, stru
         text_printf(text, "install %s%s, or set DEBUGINFOD_URLS, and run hpcprof again.",
                     package ? package : "its debug symbols",
                     !package ? "" : strcmp(package, "libc6") == 0 ? "-dbg" : "-dbgsym");
-    free(package);
 }
 
 /* ---- Code compiled without optimization, as the debug information records it ---- */
@@ -245,19 +255,13 @@ static void add_up(const struct facts *facts, bool of_memory, struct subject *su
         subject->seconds += place->seconds;
     }
     subject->share = facts_share_of_cpu(facts, subject->seconds);
+    subject->gain = gain_without(&subject->share); /* it only orders findings, since calls may wait, too */
 }
 
 bool has_system_calls(const struct facts *facts, struct subject *subject)
 {
     add_up(facts, false, subject);
     return subject->share.low >= LEAST_SHARE;
-}
-
-/* As if they cost nothing; it only orders findings, since calls may wait, too. */
-struct gain gain_without_calls(const struct facts *facts, const struct subject *subject)
-{
-    (void)facts;
-    return gain_without(&subject->share);
 }
 
 void say_system_calls(const struct facts *facts, const struct subject *subject, struct text *text)

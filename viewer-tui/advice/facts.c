@@ -183,11 +183,9 @@ static void find_locks(struct facts *facts)
 /* What the line calls differs: `lock wait` is at a procedure that stands for the lock. */
 bool facts_wait_for_locks(const struct facts *facts, const struct time_place *place)
 {
-    for (size_t i = 0; i < facts->lock_waits.list.n; i++) {
-        const struct time_place *wait = &facts->lock_waits.list.at[i];
-        if (wait->procedure == place->procedure && wait->at.file == place->at.file && wait->at.line == place->at.line)
+    for (size_t i = 0; i < facts->lock_waits.list.n; i++)
+        if (is_same_line(&facts->lock_waits.list.at[i], place))
             return true;
-    }
     return false;
 }
 
@@ -303,9 +301,9 @@ static void find_busiest(struct facts *facts)
         if (place->wait == WAIT_NONE && !place->is_system_call) /* it cannot wait; a bare system call may */
             add_refs(place, &without_cpu);
     }
-    double *spun_in = seconds_of(facts, &spinning, (struct time_metric){facts->waiting, NO_METRIC});
-    double *locked_in = seconds_of(facts, &locking, facts->cpu);
-    double *none_in = seconds_of(facts, &without_cpu, facts->off_cpu);
+    autofree double *spun_in = seconds_of(facts, &spinning, (struct time_metric){facts->waiting, NO_METRIC});
+    autofree double *locked_in = seconds_of(facts, &locking, facts->cpu);
+    autofree double *none_in = seconds_of(facts, &without_cpu, facts->off_cpu);
     uint32_t n = database_n_profiles(facts->view->db);
     for (size_t i = 0; i < facts->process.threads.n; i++) {
         const struct process_thread *thread = &facts->process.threads.at[i];
@@ -315,9 +313,6 @@ static void find_busiest(struct facts *facts)
         facts->busiest =
             fmax(facts->busiest, thread->cpu - spun + fmax(none_in ? none_in[profile] : 0, thread->ready));
     }
-    free(spun_in);
-    free(locked_in);
-    free(none_in);
 }
 
 static bool has_ranks(const json_t *run)

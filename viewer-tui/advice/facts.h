@@ -7,7 +7,7 @@
 #include "viewer-tui/advice/main-process.h"
 #include "viewer-tui/advice/parallelization.h"
 #include "viewer-tui/advice/time-places.h"
-#include "viewer-tui/tree/speedup-bounds.h"
+#include "viewer-tui/advice/what-if.h"
 
 /* A parallel runtime that has an agent. */
 struct runtime_facts {

@@ -134,9 +134,11 @@ static void name_phase(const struct phase_choice *choice, struct finding *findin
     text_printf(&text, "%s %s of %s is in phase %zu of %zu (%s to %s)", finding->text,
                 as_percent(there.part / all).text, nouns[matter], number + 1, phases->n,
                 as_number((double)phase->range.from * 1e-9).text, as_seconds((double)phase->range.to * 1e-9).text);
-    if (phase->procedure != NOTHING) {
+    char buffer[NAME_SIZE];
+    const char *place = phase_place(facts->view->db, phase, buffer);
+    if (place) {
         text_add(&text, ": ");
-        label_in_sentence(facts->view->db, phase->procedure, &text);
+        label_name_in_sentence(place, &text);
         if (!isnan(phase->working))
             text_printf(&text, ", %s threads at work", as_number(phase->working).text);
     }

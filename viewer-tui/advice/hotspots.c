@@ -11,7 +11,6 @@
 /* A callee of a hotspot and its cost, while places are grouped. */
 struct callee_cost {
     uint32_t hotspot, callee, module;
-    bool is_system_call;
     double cost;
 };
 
@@ -50,8 +49,7 @@ struct hotspot hotspot_of_place(const struct database *db, const struct time_pla
     hotspot.at = known_line(db, place->at, place->procedure);
     hotspot.callee = place->callee;
     hotspot.callee_module = place->callee_module;
-    hotspot.is_system_call = place->is_system_call;
-    hotspot.cost = hotspot.callee_cost = place->seconds;
+    hotspot.cost = place->seconds;
     return hotspot;
 }
 
@@ -69,8 +67,8 @@ static int compare(const void *left, const void *right)
 hotspot_list hotspots_of(const struct database *db, const struct time_places *places, bool by_loop)
 {
     hotspot_list list = {0};
-    struct idmap numbers = {0}, callee_numbers = {0};
-    VEC(struct callee_cost) callees = {0};
+    autofree struct idmap numbers = {0}, callee_numbers = {0};
+    autofree VEC(struct callee_cost) callees = {0};
     for (size_t i = 0; i < places->list.n; i++) {
         const struct time_place *place = &places->list.at[i];
         struct hotspot new = hotspot_of(db, place, by_loop);
@@ -81,8 +79,7 @@ hotspot_list hotspots_of(const struct database *db, const struct time_places *pl
         list.at[number].cost += place->seconds;
         uint32_t callee = idmap_number(&callee_numbers, number, place->callee, (uint32_t)callees.n);
         if (callee == callees.n)
-            vec_push(&callees,
-                     (struct callee_cost){number, place->callee, place->callee_module, place->is_system_call, 0});
+            vec_push(&callees, (struct callee_cost){number, place->callee, place->callee_module, 0});
         callees.at[callee].cost += place->seconds;
     }
     for (size_t i = 0; i < callees.n; i++) {
@@ -92,12 +89,7 @@ hotspot_list hotspots_of(const struct database *db, const struct time_places *pl
             continue;
         hotspot->callee = callee->callee;
         hotspot->callee_module = callee->module;
-        hotspot->callee_cost = callee->cost;
-        hotspot->is_system_call = callee->is_system_call;
     }
-    vec_free(&callees);
-    idmap_free(&numbers);
-    idmap_free(&callee_numbers);
     vec_sort(&list, compare);
     return list;
 }
@@ -144,53 +136,39 @@ hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool b
 
 struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
 {
-    hotspot_list all = hotspots_all(view, row, metric, true);
+    autofree hotspot_list all = hotspots_all(view, row, metric, true);
     struct hotspots chosen = {0};
     for (; chosen.n < MOST_HOTSPOTS && chosen.n < all.n; chosen.n++)
         chosen.at[chosen.n] = all.at[chosen.n];
-    vec_free(&all);
     return chosen;
 }
 
 /* ---- In words ---- */
 
-static void add_clean(struct text *out, struct text *raw, bool ascii)
-{
-    text_add_clean(out, text_string(raw), ascii);
-    vec_free(raw);
-}
-
-static void add_line(const struct database *db, struct source_line at, bool ascii, struct text *text)
-{
-    struct text place = {0};
-    label_file_line(db, at.file, at.line, &place);
-    add_clean(text, &place, ascii);
-}
-
 void hotspot_describe(const struct database *db, const struct hotspot *hotspot, bool ascii, struct text *text)
 {
     bool has_name = hotspot->procedure != NOTHING, has_line = hotspot->at.file != NOTHING && hotspot->at.line;
-    struct text name = {0};
+    autofree struct text name = {0};
     if (has_name)
         label_in_sentence(db, hotspot->procedure, &name);
     if (hotspot->is_loop) {
         bool is_construct = strstr(text_string(&name), " @ "); /* "parallel @ m.c:8" */
         text_add(text, "the loop at ");
-        add_line(db, hotspot->at, ascii, text);
+        describe_file_line(db, hotspot->at.file, hotspot->at.line, ascii, text);
         text_add(text, has_name && !is_construct ? " of " : "");
         if (is_construct)
             text_clear(&name);
     }
-    add_clean(text, &name, ascii);
+    text_add_clean(text, text_string(&name), ascii);
     if (!hotspot->is_loop && has_line) {
         text_add(text, has_name ? ", " : "");
-        add_line(db, hotspot->at, ascii, text);
+        describe_file_line(db, hotspot->at.file, hotspot->at.line, ascii, text);
     }
     if (!has_name && !has_line && !hotspot->is_loop)
         text_add(text, "unknown code");
     if (!hotspot->is_loop && hotspot->around.file != NOTHING) {
         text_add(text, ", in the loop at ");
-        add_line(db, hotspot->around, ascii, text);
+        describe_file_line(db, hotspot->around.file, hotspot->around.line, ascii, text);
     }
 }
 

@@ -16,8 +16,7 @@ struct hotspot {
     bool is_loop;
     struct source_line around; /* if it is no loop: the user's own loop around its call */
     uint32_t callee, callee_module; /* what has most of the cost, if others' code; NOTHING: none has half of it */
-    bool is_system_call;            /* a system call has most of it */
-    double cost, callee_cost;
+    double cost;
 };
 
 typedef VEC(struct hotspot) hotspot_list; /* the largest costs first, without zeros */

@@ -78,7 +78,6 @@ struct judgement judge(const struct judged *given)
         .of_runtime = share_of_samples(judged.scope.overhead, judged.scope.work + judged.scope.overhead,
                                        judged.sampling.increment),
         .effort_of_run = whole > 0 ? effort / whole : 0,
-        .would_rate_help = judged.sampling.increment > IDLE_SPELL,
     };
     /* Samples of working threads carry the idleness, so it adds none. */
     double sampled = judged.scope.work + judged.scope.overhead + judged.nobody;

@@ -84,7 +84,6 @@ struct judgement {
     bool is_mostly_runtime;
     double effort_of_run; /* share of the scope's effort in that of the whole run */
     bool is_notable;      /* what is high is worth a change */
-    bool would_rate_help; /* more samples per second would narrow the intervals */
 };
 
 struct judged {

@@ -1,6 +1,7 @@
 #include "viewer-tui/advice/libc-procedures.h"
 
-#include <stdlib.h>
+#include "viewer-tui/tree/start-names.h"
+
 #include <string.h>
 
 static bool begins_with(const char *text, const char *beginning)
@@ -10,12 +11,7 @@ static bool begins_with(const char *text, const char *beginning)
 
 bool begins_thread(const char *procedure)
 {
-    static const char *const names[] = {"clone",    "__clone",      "clone3",
-                                        "__clone3", "start_thread", "<thread root>"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(procedure, names[i]) == 0)
-            return true;
-    return false;
+    return name_begins_thread(procedure) || strcmp(procedure, "__clone") == 0 || strcmp(procedure, "<thread root>") == 0;
 }
 
 bool is_name_of_lock(const char *procedure)

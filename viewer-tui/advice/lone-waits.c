@@ -94,12 +94,6 @@ static void add_thread(struct lone_waits *all, const struct timeline_thread *thr
     all->work = 0;
 }
 
-/* Of several pieces of time their span: what is between them only makes the result larger. */
-static struct time_range range_of(const struct database *db, const struct timeline *timeline)
-{
-    return db->slice ? time_ranges_span(&db->slice->ranges) : (struct time_range){0, timeline->end};
-}
-
 static size_t number_of_columns(const struct timeline *timeline, struct time_range range)
 {
     uint64_t most = 0;
@@ -142,19 +136,12 @@ static uint32_t *owners_of(const struct time_places *places, size_t n, double le
     return owners;
 }
 
-/* What is left of the waits when other threads work. */
-static double saved_at(const struct lone_waits *all, const struct place_waits *place)
-{
-    double saved = place->saved;
-    for (size_t column = 0; column < all->n_columns; column++)
-        saved += fmin(place->columns[column], fmax(all->width - all->columns[column].most, 0));
-    return saved * 1e-9;
-}
-
 void lone_waits_find(struct time_places *places, double least, struct database *db, const struct timeline *timeline)
 {
     size_t n = places->list.n < MOST_PLACES ? places->list.n : MOST_PLACES;
-    struct lone_waits all = {.timeline = timeline, .range = range_of(db, timeline), .n_places = n};
+    struct lone_waits all = {.timeline = timeline, .range = {0, timeline->end}, .n_places = n};
+    if (db->slice) /* of several pieces of time their span: what is between them only makes the result larger */
+        all.range = time_ranges_span(&db->slice->ranges);
     if (!timeline_has_waits(timeline) || all.range.to <= all.range.from ||
         !(all.owners = owners_of(places, n, least, db, timeline)))
         return;
@@ -168,8 +155,11 @@ void lone_waits_find(struct time_places *places, double least, struct database *
     for (uint32_t t = 0; t < timeline->header.n_threads; t++)
         add_thread(&all, &timeline->threads[t]);
     for (size_t i = 0; i < n; i++) {
+        double saved = all.places[i].saved; /* and what is left of the waits when other threads work */
+        for (size_t column = 0; column < all.n_columns; column++)
+            saved += fmin(all.places[i].columns[column], fmax(all.width - all.columns[column].most, 0));
         if (matters(&places->list.at[i], least))
-            places->list.at[i].saved = saved_at(&all, &all.places[i]);
+            places->list.at[i].saved = saved * 1e-9;
         free(all.places[i].columns);
     }
     free(all.owners);

@@ -1,7 +1,7 @@
 /* Rules about CPUs: others had them, a quota, more threads than CPUs. */
 #include "viewer-tui/advice/advice-rules.h"
 
-#include "viewer-tui/db/run-times.h"
+#include "viewer-tui/db/run.h"
 
 #include <math.h>
 #include <string.h>
@@ -107,11 +107,18 @@ static size_t threads_of_runtime(const struct main_process *process)
     return most + 1;
 }
 
+/* "Up to" if there are mostly fewer. */
+void add_threads(const struct main_process *process, struct text *text)
+{
+    bool varies = process->mean_working < (double)process->most_working - 0.5;
+    text_printf(text, "%s%zu threads", varies ? "Up to " : "", process->most_working);
+}
+
 void say_too_few_cpus(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct main_process *process = &facts->process;
-    text_printf(text, "%zu threads share %.0f CPU%s: ", process->most_working, process->cpus,
-                process->cpus > 1 ? "s" : "");
+    add_threads(process, text);
+    text_printf(text, " share %.0f CPU%s: ", process->cpus, process->cpus > 1 ? "s" : "");
     if (isnan(process->ready_to_work))
         text_printf(text, "in %s of the samples none of them worked", as_percent(subject->share.value).text);
     else

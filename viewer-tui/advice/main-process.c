@@ -92,12 +92,12 @@ static int compare(const void *left, const void *right)
  * time for which any does. */
 #define NOTABLE_LIFE 0.05
 
-static size_t most_alive(const struct main_process *main, bool with_helpers)
+static size_t most_alive(const struct main_process *main, bool with_helpers, double *mean)
 {
-    VEC(struct change) changes = {0};
+    autofree VEC(struct change) changes = {0};
     size_t alive = 0, n = main->threads.n;
     double *seconds_with = mem_alloc((n + 1) * sizeof *seconds_with); /* by number of threads alive */
-    double all = 0, with_more = 0;
+    double all = 0, sum = 0, with_more = 0;
     for (size_t i = 0; i < n; i++) {
         const struct process_thread *thread = &main->threads.at[i];
         if (!with_helpers && thread->is_helper)
@@ -110,14 +110,16 @@ static size_t most_alive(const struct main_process *main, bool with_helpers)
         alive += (size_t)changes.at[i].by;
         seconds_with[alive <= n ? alive : n] += changes.at[i + 1].at - changes.at[i].at;
     }
-    for (alive = 1; alive <= n; alive++)
+    for (alive = 1; alive <= n; alive++) {
         all += seconds_with[alive];
+        sum += (double)alive * seconds_with[alive];
+    }
+    *mean = all > 0 ? sum / all : 0;
     for (alive = n; alive > 0; alive--) {
         with_more += seconds_with[alive];
         if (with_more >= NOTABLE_LIFE * all)
             break;
     }
-    vec_free(&changes);
     free(seconds_with);
     return alive;
 }
@@ -168,8 +170,8 @@ struct main_process main_process_of(const json_t *run)
         json_each (thread, json_object_get(main.process, "threads"))
             add_thread(&main, thread);
         find_helpers(&main);
-        main.most_alive = most_alive(&main, true);
-        main.most_working = most_alive(&main, false);
+        main.most_alive = most_alive(&main, true, &main.mean_working);
+        main.most_working = most_alive(&main, false, &main.mean_working);
     }
     if (!json_is_number(json_object_get(main.process, "ready")))
         main.ready = main.ready_to_work = NAN;

@@ -41,6 +41,7 @@ struct main_process {
     bool is_only_one;    /* there are none of these */
     size_t most_alive;   /* threads that lived at the same time, for a notable part of the run */
     size_t most_working; /* the same without helpers */
+    double mean_working; /* of those on average, while any lives */
     double most_running; /* threads that can run at the same time: the lesser of those alive and CPUs; at least 1 */
     VEC(struct process_thread) threads;
     const struct process_thread *busiest; /* of these, with the most CPU time; NULL if there are none */

@@ -5,7 +5,6 @@
 #include "viewer-tui/metrics/efficiency.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* ---- The verdict on an event ---- */
 
@@ -40,6 +39,20 @@ static bool is_explained(const struct facts *facts, const struct judgement *judg
     return false;
 }
 
+/* The gain of what the verdict names. */
+static struct gain gain_of_verdict(const struct judgement *judgement)
+{
+    switch (judgement->verdict) {
+    case VERDICT_TOO_FEW_SAMPLES: return (struct gain){1, 1, 1};
+    case VERDICT_BUSY:
+    case VERDICT_TOO_LITTLE: return gain_without(&judgement->idleness_of_run);
+    case VERDICT_TOO_FINE:
+        return gain_without(judgement->is_nobody_high ? &judgement->fine_grain : &judgement->overhead_of_run);
+    case VERDICT_OVERHEAD: return gain_without(&judgement->overhead_of_run);
+    default: return gain_without(&judgement->waste_of_run);
+    }
+}
+
 /* Threads that use less of the CPUs are not all that can run. */
 #define LEAST_USED_SHARE 0.80
 
@@ -63,6 +76,7 @@ bool is_judged(const struct facts *facts, struct subject *subject)
     const struct hotspots *in =
         &of->hotspots[judgement->idleness_side == SIDE_HIGH ? WASTED_IDLE : WASTED_ON_OVERHEAD];
     subject->of = of;
+    subject->gain = gain_of_verdict(judgement);
     if (in->n)
         subject->place = in->at[0];
     if (verdict == VERDICT_TOO_FEW_SAMPLES || verdict == VERDICT_OPEN)
@@ -70,22 +84,6 @@ bool is_judged(const struct facts *facts, struct subject *subject)
     else if (is_good)
         subject->order = ORDER_FACT;
     return true;
-}
-
-/* The gain of what the verdict names. */
-struct gain gain_of_verdict(const struct facts *facts, const struct subject *subject)
-{
-    (void)facts;
-    const struct judgement *judgement = &((const struct parallelization *)subject->of)->judgement;
-    switch (judgement->verdict) {
-    case VERDICT_TOO_FEW_SAMPLES: return (struct gain){1, 1, 1};
-    case VERDICT_BUSY:
-    case VERDICT_TOO_LITTLE: return gain_without(&judgement->idleness_of_run);
-    case VERDICT_TOO_FINE:
-        return gain_without(judgement->is_nobody_high ? &judgement->fine_grain : &judgement->overhead_of_run);
-    case VERDICT_OVERHEAD: return gain_without(&judgement->overhead_of_run);
-    default: return gain_without(&judgement->waste_of_run);
-    }
 }
 
 /* ---- in words ---- */
@@ -215,11 +213,10 @@ void say_verdict(const struct facts *facts, const struct subject *subject, struc
 {
     const struct parallelization *of = subject->of;
     enum verdict verdict = of->judgement.verdict;
-    struct text event = {0};
+    autofree struct text event = {0};
     advice_event(of->event, &event);
     if (event.n)
         text_printf(text, "By %s: ", text_string(&event));
-    vec_free(&event);
     switch (verdict) {
     case VERDICT_FINE:
     case VERDICT_BUSY: add_busy(facts, subject, of, text); break;
@@ -266,11 +263,10 @@ static void add_share(struct text *text, const char *what, const struct share *s
 static void add_numbers(const struct facts *facts, const struct parallelization *of, struct text *text)
 {
     const struct judgement *judgement = &of->judgement;
-    struct text kinds = {0};
+    autofree struct text kinds = {0};
     overhead_kinds_describe(&of->kinds, judgement->effort, false, &kinds);
     add_share(text, "Idleness is ", &judgement->idleness, judgement->idleness_known, "");
     add_share(text, ", overhead ", &judgement->overhead, judgement->overhead_known, text_string(&kinds));
-    vec_free(&kinds);
     text_printf(text, " of %s effort of %s.", facts->row == 0 ? "the" : "its",
                 number_with_unit(judgement->effort, of->unit).text);
     if (facts->row != 0)
@@ -284,10 +280,9 @@ static void add_dominant_kind(const struct parallelization *of, struct text *tex
     double overhead = of->judgement.overhead.value * of->judgement.effort;
     if (of->judgement.overhead_side != SIDE_HIGH || kinds->n == 0 || kinds->at[0].cost <= overhead / 2)
         return;
-    char *kind = overhead_kind_name(kinds->at[0].metric);
+    autofree char *kind = overhead_kind_name(kinds->at[0].metric);
     const char *meaning = overhead_kind_meaning(kind);
     text_printf(text, "Most of the overhead is of the kind %s%s%s.", kind, meaning ? ": " : "", meaning ? meaning : "");
-    free(kind);
 }
 
 void add_details(const struct facts *facts, const struct subject *subject, struct finding *finding)
@@ -357,14 +352,8 @@ bool has_limit(const struct facts *facts, struct subject *subject)
     subject->share = share_of_samples(subject->seconds, wall, fmax(facts->cpu_increment, IDLE_SPELL));
     if (in.n)
         subject->place = in.at[0];
+    subject->gain = (struct gain){1 / subject->share.value, 1 / subject->share.high, 1 / subject->share.low};
     return subject->share.low >= LEAST_LIMIT_SHARE;
-}
-
-struct gain gain_with_any_cpus(const struct facts *facts, const struct subject *subject)
-{
-    (void)facts;
-    const struct share *share = &subject->share; /* not 0, since its lower end is not */
-    return (struct gain){1 / share->value, 1 / share->high, 1 / share->low};
 }
 
 void say_limit(const struct facts *facts, const struct subject *subject, struct text *text)

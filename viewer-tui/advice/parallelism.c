@@ -5,7 +5,6 @@
  * path may become the longest (what-if.h). */
 #include "viewer-tui/advice/advice-rules.h"
 #include "viewer-tui/advice/what-if.h"
-#include "viewer-tui/tree/speedup-bounds.h"
 
 #include "lib/number.h"
 
@@ -77,10 +76,9 @@ bool has_work_span(const struct facts *facts, struct subject *subject)
     const struct work_span *of = &facts->work_span;
     if (!facts->has_work_span)
         return false;
-    hotspot_list hotspots = hotspots_all(facts->view, 0, of->span_metric, false);
+    autofree hotspot_list hotspots = hotspots_all(facts->view, 0, of->span_metric, false);
     if (hotspots.n && hotspots.at[0].cost >= LEAST_SHARE_OF_SPAN * of->span)
         subject->place = hotspots.at[0];
-    vec_free(&hotspots);
     return true;
 }
 

@@ -1,5 +1,6 @@
 #include "viewer-tui/advice/run-phases.h"
 
+#include "viewer-tui/base/text.h"
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/tree/code-owner.h"
 
@@ -50,7 +51,7 @@ struct phase_search {
 static void find_procedures(struct phase_search *search)
 {
     struct database *db = search->db;
-    uint32_t *node_of = mem_alloc((db->values.n_index + 1) * sizeof *node_of);
+    autofree uint32_t *node_of = mem_alloc((db->values.n_index + 1) * sizeof *node_of);
     uint64_t near = 0;
     for (uint32_t node = 0; node < db->nodes->n; node++)
         if (db->nodes->position[node] != NOTHING)
@@ -61,7 +62,6 @@ static void find_procedures(struct phase_search *search)
         search->procedures[place] = is_there ? code_own_procedure(db, node_of[position]) : NOTHING;
         near = is_there ? position : near;
     }
-    free(node_of);
 }
 
 static bool is_at_work(enum trace_state state)
@@ -108,7 +108,7 @@ static struct record_sums sums_of(const struct timeline *timeline, struct time_r
 static void choose_kinds(struct phase_search *search, const struct record_sums *all)
 {
     uint32_t n = database_n_procedures(search->db);
-    double *work = mem_alloc((n + 1) * sizeof *work);
+    autofree double *work = mem_alloc((n + 1) * sizeof *work);
     add_times(search, all, is_at_work, work);
     memset(search->kinds, OTHER_WORK, search->timeline->header.n_places);
     for (uint8_t kind = 0; kind < MOST_PROCEDURES; kind++) {
@@ -120,7 +120,6 @@ static void choose_kinds(struct phase_search *search, const struct record_sums *
             if (search->procedures[place] == procedure)
                 search->kinds[place] = kind;
     }
-    free(work);
 }
 
 /* ---- bins ---- */
@@ -250,33 +249,13 @@ static uint64_t place_of_cut(const struct phase_search *search, const struct bin
 
 /* ---- phases ---- */
 
-/* Threads of a phase in some states, on average. */
-static double threads_in(const struct phase *phase, const enum trace_state *states, size_t n)
-{
-    double seconds = 0;
-    for (size_t i = 0; i < n; i++)
-        seconds += phase->states[states[i]];
-    return seconds / phase_length(phase);
-}
-
-/* What is known of a phase of time by how long its threads are in each state. */
-static void judge_quiet(struct phase *phase)
-{
-    static const enum trace_state on_cpu[] = {TRACE_WORK,  TRACE_OVERHEAD, TRACE_WAITING, TRACE_IDLE,
-                                              TRACE_NOBODY, TRACE_RUNTIME,  TRACE_DROPPED, TRACE_OFF_CPU};
-    size_t n = sizeof on_cpu / sizeof *on_cpu;
-    phase->is_quiet = threads_in(phase, on_cpu, n - 1) < LEAST_WORK;
-    if (threads_in(phase, on_cpu, n) < LEAST_WORK)
-        phase->procedure = NOTHING;
-}
-
 static struct phase phase_of(const struct phase_search *search, struct time_range range)
 {
     const struct timeline *timeline = search->timeline;
     struct phase phase = {.range = range};
     struct record_sums sums = sums_of(timeline, range);
     uint32_t n = database_n_procedures(search->db);
-    double *work = mem_alloc((n + 1) * sizeof *work);
+    autofree double *work = mem_alloc((n + 1) * sizeof *work);
     for (size_t i = 0; i < sums.list.n; i++) {
         const struct record_sum *sum = &sums.list.at[i];
         struct payments paid = record_payments(timeline, sum);
@@ -289,9 +268,14 @@ static struct phase phase_of(const struct phase_search *search, struct time_rang
     add_times(search, &sums, at_work >= LEAST_WORK * (at_work + waits) ? is_at_work : waits_there, work);
     phase.procedure = largest(work, n);
     phase.working = timeline->is_time && range.to > range.from ? at_work / phase_length(&phase) : NAN;
-    if (timeline->is_time && range.to > range.from)
-        judge_quiet(&phase);
-    free(work);
+    double seconds = 0; /* on a CPU */
+    for (int state = 0; state < TRACE_STATES; state++)
+        seconds += state == TRACE_READY || state == TRACE_OFF_CPU ? 0 : phase.states[state];
+    if (timeline->is_time && range.to > range.from) {
+        phase.is_quiet = seconds < LEAST_WORK * phase_length(&phase);
+        if (seconds + phase.states[TRACE_OFF_CPU] < LEAST_WORK * phase_length(&phase))
+            phase.procedure = NOTHING;
+    }
     record_sums_free(&sums);
     return phase;
 }
@@ -331,4 +315,13 @@ struct phases phases_find(struct database *db, const struct timeline *timeline)
     free(search.procedures);
     free(search.kinds);
     return phases;
+}
+
+const char *phase_place(const struct database *db, const struct phase *phase, char buffer[NAME_SIZE])
+{
+    if (phase->procedure == NOTHING)
+        return NULL;
+    const char *module = database_module_path(db, database_procedure(db, phase->procedure).module);
+    bool has_name = !module || database_procedure_has_name(db, phase->procedure);
+    return has_name ? database_procedure_name(db, phase->procedure, buffer) : path_name(module);
 }

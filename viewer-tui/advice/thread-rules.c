@@ -2,7 +2,6 @@
 #include "viewer-tui/advice/advice-rules.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* A part is compared with another one that has at least this share of it; else with the mean. */
 #define COMPARABLE 0.05
@@ -29,15 +28,12 @@ static bool is_unequal(const struct facts *facts, const struct shared_work *work
 bool has_unequal_parts(const struct facts *facts, struct subject *subject)
 {
     const struct shared_work *work = &facts->balance.list.at[subject->entry];
+    const struct share *excess = &work->excess;
     subject->of = work;
     subject->place = work->place;
+    subject->gain =
+        (struct gain){factor(facts, excess->value), factor(facts, excess->low), factor(facts, excess->high)};
     return facts->process.wall > 0 && is_unequal(facts, work);
-}
-
-struct gain gain_of_equal_parts(const struct facts *facts, const struct subject *subject)
-{
-    const struct share *excess = &((const struct shared_work *)subject->of)->excess;
-    return (struct gain){factor(facts, excess->value), factor(facts, excess->low), factor(facts, excess->high)};
 }
 
 void say_unequal_parts(const struct facts *facts, const struct subject *subject, struct text *text)
@@ -64,20 +60,14 @@ void say_unequal_parts(const struct facts *facts, const struct subject *subject,
 #define LEAST_RANK_WAITING 0.05
 
 /* Without a wall clock, which is that of all threads, nothing is known of the gain. */
-struct gain gain_of_equal_ranks(const struct facts *facts, const struct subject *subject)
-{
-    (void)subject;
-    double wall = facts->supply.wall, excess = facts->balance.ranks.excess;
-    double factor = !(wall > 0) ? 1 : excess < wall ? wall / (wall - excess) : INFINITY;
-    return (struct gain){factor, factor, factor};
-}
-
 bool have_unequal_ranks(const struct facts *facts, struct subject *subject)
 {
     const struct rank_balance *ranks = &facts->balance.ranks;
+    double wall = facts->supply.wall, factor = ranks->excess < wall ? wall / (wall - ranks->excess) : INFINITY;
     subject->place = ranks->place;
-    bool gains = !(facts->supply.wall > 0) || gain_of_equal_ranks(facts, subject).factor >= LEAST_GAIN;
-    return ranks->parts.n >= 2 && ranks->waits >= LEAST_RANK_WAITING && gains;
+    if (wall > 0)
+        subject->gain = (struct gain){factor, factor, factor};
+    return ranks->parts.n >= 2 && ranks->waits >= LEAST_RANK_WAITING && factor >= LEAST_GAIN;
 }
 
 void say_unequal_ranks(const struct facts *facts, const struct subject *subject, struct text *text)
@@ -123,10 +113,9 @@ static void find_lone_row(const struct facts *facts, uint32_t profile, double al
         for (size_t i = 0; i < facts->cpu_places.list.n && i < MOST_PLACES; i++) {
             struct time_place *place = &facts->cpu_places.list.at[i];
             bool is_there = hotspot_has(&facts->hotspots.at[h], place);
-            double *by_profile = is_there ? time_by_profile(facts->view, &place->refs, facts->cpu) : NULL;
+            autofree double *by_profile = is_there ? time_by_profile(facts->view, &place->refs, facts->cpu) : NULL;
             for (uint32_t p = 1; by_profile && p < n; p++)
                 seconds += p == profile ? by_profile[p] : -by_profile[p];
-            free(by_profile);
         }
         if (seconds >= alone / 2) {
             *row = facts->hotspots.at[h];
@@ -159,17 +148,11 @@ bool runs_alone(const struct facts *facts, struct subject *subject)
     if (subject->seconds < LEAST_SHARE_OF_WALL * facts->supply.wall)
         return false;
     find_lone_row(facts, busiest->profile, subject->seconds, &subject->place);
-    return true;
-}
-
-/* On n CPUs that time can shrink to its n-th part. */
-struct gain gain_of_all_cpus(const struct facts *facts, const struct subject *subject)
-{
-    const struct main_process *process = &facts->process;
+    /* On n CPUs that time can shrink to its n-th part. */
     double n = process->is_only_one && process->cpus > 1 ? process->cpus : 1;
-    double rest = process->wall - subject->seconds * (1 - 1 / n);
-    double factor = rest > 0 ? process->wall / rest : INFINITY;
-    return (struct gain){factor, factor, factor};
+    double rest = process->wall - subject->seconds * (1 - 1 / n), gain = rest > 0 ? process->wall / rest : INFINITY;
+    subject->gain = (struct gain){gain, gain, gain};
+    return true;
 }
 
 void say_alone(const struct facts *facts, const struct subject *subject, struct text *text)

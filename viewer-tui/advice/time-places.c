@@ -9,7 +9,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A scope on the current path, and the own time that its statements and loops do not have. From its procedure outwards,
  * up to the beginning of the thread: whose code the innermost procedure of the highest owner is, and what is between. */
@@ -93,7 +92,7 @@ static struct open_scope open_procedure(const struct place_collection *collectio
 /* Opens the procedures around a row, the outermost one first. */
 static void open_callers(struct place_collection *collection, const struct view *view, uint32_t row)
 {
-    VEC(uint32_t) callers = {0};
+    autofree VEC(uint32_t) callers = {0};
     while (row != 0 && (row = view_procedure_at(view, view_row(view, row)->parent)) != 0 &&
            row_is_procedure(view_row(view, row)))
         vec_push(&callers, row);
@@ -101,7 +100,6 @@ static void open_callers(struct place_collection *collection, const struct view 
         struct open_scope caller = open_procedure(collection, view, callers.at[--callers.n]);
         vec_push(&collection->open, caller);
     }
-    vec_free(&callers);
 }
 
 /* Moves the place outwards, from the procedure with the time to the one that is found in its open scope. */

@@ -3,6 +3,7 @@
 #include "viewer-tui/advice/lone-waits.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- Locks ---- */
 
@@ -14,15 +15,10 @@ bool wait_for_locks(const struct facts *facts, struct subject *subject)
     subject->share.value = subject->place.cost / facts->lock.seconds;
     if (facts->lock.is_much)
         subject->order = ORDER_FIRST;
-    return true;
-}
-
-/* By CPUTIME the waiting is only a lower bound: then the rest of the wall clock bounds nothing. */
-struct gain gain_without_lock(const struct facts *facts, const struct subject *subject)
-{
-    (void)subject;
+    /* By CPUTIME the waiting is only a lower bound: then the rest of the wall clock bounds nothing. */
     double seconds = facts->lock.is_lower_bound ? INFINITY : facts->lock.seconds;
-    return facts_gain_without(facts, &(struct share){seconds, seconds, seconds});
+    subject->gain = facts_gain_without(facts, &(struct share){seconds, seconds, seconds});
+    return true;
 }
 
 /* Adds "; qsort (libc), called in tokenize, nlp.py:40, keeps it for more than 20 ms at a stretch". */
@@ -50,10 +46,12 @@ static void say_lock_of_runtime(const struct facts *facts, const struct subject 
 {
     const struct lock_facts *lock = &facts->lock;
     const struct main_process *process = &facts->process;
-    if (process->most_working > 1 && !facts->supply.is_disturbed && process->wall > 0)
-        text_printf(text, "%zu threads, %.1f run: the ", process->most_working, process->cpu / process->wall);
-    else
-        text_add(text, "The ");
+    bool tells_threads = process->most_working > 1 && !facts->supply.is_disturbed && process->wall > 0;
+    if (tells_threads) {
+        add_threads(process, text);
+        text_printf(text, ", %.1f run: ", process->cpu / process->wall);
+    }
+    text_add(text, tells_threads ? "the " : "The ");
     text_printf(text, "%s is held %s in %s, while others wait for %s%s in all", lock->name,
                 as_percent(subject->share.value).text, subject->where, lock->is_lower_bound ? "at least " : "",
                 as_seconds(lock->seconds).text);
@@ -84,31 +82,44 @@ void say_locks(const struct facts *facts, const struct subject *subject, struct 
  * Waiting for another thread, a child or an event is no cause: what they do meanwhile is. A condition may be a
  * cause, but nobody knows what a shorter wait would gain. */
 
-struct gain gain_without_wait(const struct facts *facts, const struct subject *subject)
+/* Whether the threads that wait at a place are of the main process, most of them: the wall clock is its own. What waits
+ * for a child is not known. */
+static bool is_of_main_process(const struct facts *facts, struct time_place *place)
 {
-    const struct time_place *place = subject->of;
-    bool is_known = place->wait != WAIT_CONDITION && facts->process.is_only_one;
-    const struct share *share = &subject->share;
-    struct share saved = {fmin(share->value, place->saved), fmin(share->low, place->saved), fmin(share->high, place->saved)};
-    return is_known ? facts_gain_without(facts, &saved) : (struct gain){1, 1, 1};
+    const struct main_process *process = &facts->process;
+    double own = 0, all = 0, *waits[] = {
+        time_by_profile(facts->view, &place->refs, facts->off_cpu),
+        place->joined_refs.list.n ? time_by_profile(facts->view, &place->joined_refs, facts->thread_waits) : NULL};
+    uint32_t n = database_n_profiles(facts->view->db);
+    for (size_t w = 0; w < sizeof waits / sizeof *waits; w++) {
+        for (uint32_t p = 0; waits[w] && p < n; p++)
+            all += waits[w][p];
+        for (size_t i = 0; waits[w] && i < process->threads.n; i++)
+            own += waits[w][process->threads.at[i].profile < n ? process->threads.at[i].profile : 0];
+        free(waits[w]);
+    }
+    return own >= all / 2;
 }
 
 bool is_blocked(const struct facts *facts, struct subject *subject)
 {
-    const struct time_place *place = &facts->off_cpu_places.list.at[subject->entry];
-    double total = facts->wall_total;
+    struct time_place *place = &facts->off_cpu_places.list.at[subject->entry];
+    double total = facts->wall_total, saved = place->saved;
     struct share share = share_of_samples(place->seconds, total, facts->off_cpu_increment);
     bool is_cause = place->wait >= WAIT_LOCK && place->wait <= WAIT_CONDITION;
-    bool is_known = place->wait != WAIT_CONDITION && facts->process.is_only_one;
     subject->share = (struct share){place->seconds, share.low * total, share.high * total}; /* in seconds */
     subject->of = place;
-    subject->order = is_known ? ORDER_GAIN : ORDER_FACT;
     if (!(facts->process.wall > 0) || !is_cause || facts_wait_for_locks(facts, place) ||
-        (is_known && gain_without_wait(facts, subject).low < LEAST_GAIN) ||
         subject->share.low < LEAST_WAIT_OF_WALL * facts->process.wall)
         return false;
+    bool is_known = place->wait != WAIT_CONDITION && facts->process.is_only_one && is_of_main_process(facts, place);
+    subject->order = is_known ? ORDER_GAIN : ORDER_FACT;
+    share = subject->share;
+    if (is_known)
+        subject->gain = facts_gain_without(
+            facts, &(struct share){fmin(share.value, saved), fmin(share.low, saved), fmin(share.high, saved)});
     subject->place = hotspot_of_place(facts->view->db, place);
-    return true;
+    return !is_known || subject->gain.low >= LEAST_GAIN;
 }
 
 /* "31 of 33 threads wait", "A thread waits 60 % of the time", or "4 of 5 threads in 5 processes wait". */

@@ -1,12 +1,54 @@
 #include "viewer-tui/advice/what-if.h"
 
-#include "viewer-tui/advice/hotspots.h"
-
 #include "lib/database-format.h"
+#include "viewer-tui/advice/hotspots.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Twice Cilkview's span coefficient of 0.85, which its authors found by experiment. */
+#define SPAN_FACTOR 1.7
+
+static bool find(const struct view *view, const char *name, size_t *metric)
+{
+    *metric = metrics_find(view->metrics, name);
+    return *metric < view->metrics->n && metric_is_measured(&view->metrics->at[*metric]);
+}
+
+bool work_span_of(const struct view *view, struct work_span *of)
+{
+    if (!find(view, "exact work", &of->work_metric) || !find(view, "span", &of->span_metric) ||
+        !find(view, "burdened span", &of->burdened_metric))
+        return false;
+    const struct metric *metrics = view->metrics->at;
+    if (metric_is_lower_bound(&metrics[of->work_metric]))
+        return false;
+    of->why_lower_bound = metrics[of->span_metric].why;
+    if (!of->why_lower_bound)
+        of->why_lower_bound = metrics[of->burdened_metric].why;
+    of->work = view_total(view, of->work_metric);
+    of->span = view_total(view, of->span_metric);
+    of->burdened_span = view_total(view, of->burdened_metric);
+    of->work_error = metrics[of->work_metric].error;
+    of->span_error = metrics[of->span_metric].error;
+    of->burdened_error = metrics[of->burdened_metric].error;
+    return of->work > 0 && of->span > 0 && of->burdened_span > 0;
+}
+
+struct parallelism work_span_parallelism(const struct work_span *of, bool is_burdened)
+{
+    double span = is_burdened ? of->burdened_span : of->span;
+    double error = is_burdened ? of->burdened_error : of->span_error;
+    double most_work = of->work + of->work_error, least_work = fmax(of->work - of->work_error, 0);
+    return (struct parallelism){least_work / (span + error),
+                                error < span ? most_work / (span - error) : INFINITY};
+}
+
+double work_span_lower_bound(const struct work_span *of, double processors)
+{
+    return of->work / (of->work / processors + SPAN_FACTOR * of->burdened_span);
+}
 
 /* Names in the message about a procedure that does not exist. */
 #define MOST_NAMES 6
@@ -95,9 +137,8 @@ struct bounds predicted_speedup(const struct predicted *predicted, double proces
 {
     struct work_span slowest = {.work = predicted->work,
                                 .burdened_span = predicted->burdened_span.most};
-    struct work_span fastest = {.work = predicted->work, .span = predicted->span.least};
-    return (struct bounds){work_span_lower_bound(&slowest, processors),
-                           work_span_upper_bound(&fastest, processors)};
+    double law = fmin(processors, predicted->work / predicted->span.least); /* work law and span law */
+    return (struct bounds){work_span_lower_bound(&slowest, processors), law};
 }
 
 /* ---- costs of the recorded tree ---- */
@@ -112,7 +153,7 @@ static struct costs_of_change costs_in(struct view *view, size_t metric, const c
                                        uint32_t id)
 {
     struct costs_of_change costs = {.all = view_total(view, metric)};
-    hotspot_list all = hotspots_all(view, 0, metric, false);
+    autofree hotspot_list all = hotspots_all(view, 0, metric, false);
     for (size_t i = 0; i < all.n; i++) {
         uint32_t procedure = all.at[i].procedure;
         if (name ? is_called(view, procedure, name) : procedure == id)
@@ -120,7 +161,6 @@ static struct costs_of_change costs_in(struct view *view, size_t metric, const c
         if (is_called(view, procedure, DATABASE_SERIAL_CODE))
             costs.serial += all.at[i].cost;
     }
-    vec_free(&all);
     return costs;
 }
 
@@ -139,12 +179,11 @@ bool what_if_costs(struct view *view, const struct work_span *of, const char *na
 void what_if_list_procedures(struct view *view, const struct work_span *of, struct text *names)
 {
     char buffer[NAME_SIZE];
-    hotspot_list all = hotspots_all(view, 0, of->work_metric, false);
+    autofree hotspot_list all = hotspots_all(view, 0, of->work_metric, false);
     for (size_t i = 0; i < all.n && i < MOST_NAMES; i++) {
         text_add(names, i ? ", " : "");
         text_add_clean(names, database_procedure_name(view->db, all.at[i].procedure, buffer),
                        false);
     }
     text_add(names, all.n > MOST_NAMES ? ", ..." : "");
-    vec_free(&all);
 }

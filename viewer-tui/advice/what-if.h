@@ -1,5 +1,6 @@
-/* What becomes of work and span if one procedure changes: how `--what-if` and the advice on
- * parallelism compute it.
+/* Work and span of a run, as `hpcrun --work-span` measures them, the speedups that they allow (He, Leiserson and
+ * Leiserson, "The Cilkview scalability analyzer", SPAA 2010), and what becomes of them if one procedure changes: how
+ * `--what-if` and the advice on parallelism compute it.
  *
  * A change multiplies the time of all strands of the procedure's own code by a factor: "2x" by 1/2,
  * "parallel" by 0 on every path, while the work stays the same.
@@ -21,7 +22,32 @@
 #define VIEWER_WHAT_IF_H
 
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/tree/speedup-bounds.h"
+#include "viewer-tui/tree/view.h"
+
+/* Speedups are shown for 2, 4, ... processors, up to this number. */
+#define MOST_PROCESSORS 64
+
+/* Seconds, and the indices of the metrics. Values are right within their errors. */
+struct work_span {
+    double work, span, burdened_span;
+    double work_error, span_error, burdened_error;
+    const char *why_lower_bound; /* reason why both spans are only lower bounds; NULL: exact */
+    size_t work_metric, span_metric, burdened_metric;
+};
+
+/* Of the whole program; false if it was not measured, or the work not exactly. The reason is that of the
+ * metric. */
+bool work_span_of(const struct view *view, struct work_span *of);
+
+/* The ends of the interval of work / span, or of work / burdened span. */
+struct parallelism {
+    double least, most;
+};
+struct parallelism work_span_parallelism(const struct work_span *of, bool is_burdened);
+
+/* The speedup that a work stealer reaches at least, if moving a task costs the burden: work / (work
+ * / P + 1.7 burdened spans). The burdened span must be exact. */
+double work_span_lower_bound(const struct work_span *of, double processors);
 
 /* A change as the user wrote it, "partition 2x". */
 struct speed_change {

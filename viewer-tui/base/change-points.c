@@ -73,7 +73,7 @@ static double deviation(const double *values, size_t n, size_t d)
 static struct series series_of(double *counts, size_t n, size_t d)
 {
     struct series series = {.n = n, .d = d, .counts = counts};
-    double *values = mem_alloc((n * d + 1) * sizeof *values);
+    autofree double *values = mem_alloc((n * d + 1) * sizeof *values);
     series.sums = mem_alloc(((n + 1) * d + 1) * sizeof *series.sums);
     series.squares = mem_alloc((n + 1) * sizeof *series.squares);
     series.least = (size_t)fmax(ceil(LEAST_PHASE * (double)n), 2);
@@ -92,7 +92,6 @@ static struct series series_of(double *counts, size_t n, size_t d)
     }
     for (size_t i = 0; i < n; i++)
         series.squares[i + 1] += series.squares[i];
-    free(values);
     return series;
 }
 
@@ -117,7 +116,7 @@ static double cost(const struct series *series, size_t from, size_t to)
 static size_t partition(const struct series *series, size_t **ends)
 {
     size_t n = series->n, n_ends = 0, *begin = mem_alloc((n + 1) * sizeof *begin);
-    double *best = mem_alloc((n + 1) * sizeof *best);
+    autofree double *best = mem_alloc((n + 1) * sizeof *best);
     double d = (double)series->n_seen, x = log((double)n / FALSE_CUT), of_each = d + 2 * sqrt(d * x) + 2 * x;
     for (size_t to = 1; to <= n; to++) {
         best[to] = INFINITY;
@@ -134,7 +133,6 @@ static size_t partition(const struct series *series, size_t **ends)
     *ends = mem_alloc((n_ends + 1) * sizeof **ends);
     for (size_t at = n, i = n_ends; at > 0; at = begin[at])
         (*ends)[--i] = at;
-    free(best);
     free(begin);
     return n_ends;
 }

@@ -19,21 +19,23 @@ static int compare(const void *left, const void *right)
 struct distribution distribution_of(const double *values, size_t n)
 {
     struct distribution distribution = {0};
+    autofree VEC(double) defined = {0};
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(values[i]))
+            vec_push(&defined, values[i]);
+    n = defined.n;
     if (n == 0)
         return distribution;
-    double *sorted = mem_alloc(n * sizeof *sorted);
-    memcpy(sorted, values, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare);
-    distribution.min = sorted[0];
-    distribution.max = sorted[n - 1];
-    distribution.median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
-    free(sorted);
     for (size_t i = 0; i < n; i++)
-        distribution.sum += values[i];
+        distribution.sum += defined.at[i];
     distribution.mean = distribution.sum / (double)n;
     double squares = 0;
     for (size_t i = 0; i < n; i++)
-        squares += (values[i] - distribution.mean) * (values[i] - distribution.mean);
+        squares += (defined.at[i] - distribution.mean) * (defined.at[i] - distribution.mean);
+    vec_sort(&defined, compare);
+    distribution.min = defined.at[0];
+    distribution.max = defined.at[n - 1];
+    distribution.median = (defined.at[(n - 1) / 2] + defined.at[n / 2]) / 2;
     distribution.stddev = sqrt(squares / (double)n);
     distribution.imbalance = distribution.mean != 0 ? distribution.max / distribution.mean : 0;
     return distribution;
@@ -53,7 +55,7 @@ struct median_interval median_interval_of(const double *values, size_t n)
 {
     if (n == 0)
         return (struct median_interval){NAN, NAN, NAN, NAN};
-    double *sorted = mem_alloc(n * sizeof *sorted);
+    autofree double *sorted = mem_alloc(n * sizeof *sorted);
     memcpy(sorted, values, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, compare);
     size_t left_out = 0; /* values below the interval, and as many above */
@@ -61,7 +63,6 @@ struct median_interval median_interval_of(const double *values, size_t n)
         left_out++;
     struct median_interval interval = {(sorted[(n - 1) / 2] + sorted[n / 2]) / 2, sorted[left_out],
                                        sorted[n - 1 - left_out], 1 - 2 * tail_below(left_out, n)};
-    free(sorted);
     return interval;
 }
 

@@ -10,7 +10,7 @@ struct distribution {
     double imbalance; /* max / mean; 0 if the mean is 0 */
 };
 
-/* All fields are 0 if n is 0. */
+/* Values that are NAN do not count. All fields are 0 if there are no others. */
 struct distribution distribution_of(const double *values, size_t n);
 
 /* The median, and an interval between two of the values that contains the median of the population

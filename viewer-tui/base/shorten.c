@@ -1,7 +1,6 @@
 #include "viewer-tui/base/shorten.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Brackets nested deeper than this count as this deep. */
@@ -119,7 +118,7 @@ static size_t nesting(const char *name)
 
 void shorten_name(const char *name, size_t columns, bool ascii, struct text *out)
 {
-    struct text shorter = {0};
+    autofree struct text shorter = {0};
     text_add(&shorter, name);
     size_t kept = text_columns(name) > columns ? nesting(name) : 0;
     while (kept-- && text_columns(text_string(&shorter)) > columns) {
@@ -127,5 +126,4 @@ void shorten_name(const char *name, size_t columns, bool ascii, struct text *out
         add_without_arguments(name, kept, ascii, &shorter);
     }
     text_add(out, text_string(&shorter));
-    vec_free(&shorter);
 }

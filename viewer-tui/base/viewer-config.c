@@ -70,10 +70,9 @@ void config_read(struct config *config)
 
 void config_refuse(const struct config *config, const struct setting *setting, const char *why)
 {
-    char *where = mem_printf("%s:%u", config->path, setting->line);
+    autofree char *where = mem_printf("%s:%u", config->path, setting->line);
     diag_error(where, "%s%s%s; --no-config ignores this file", setting->name,
                *setting->name ? ": " : "", why);
-    free(where);
     exit(2);
 }
 
@@ -117,7 +116,7 @@ static void write_change(FILE *out, const struct config_change *change)
 static bool write_changed(FILE *old, FILE *out, const struct config_change *changes, size_t n)
 {
     bool *is_done = mem_alloc(n + 1), ends_line = true;
-    char *line = NULL;
+    autofree char *line = NULL;
     size_t room = 0, i;
     ssize_t length;
     while (old && (length = getline(&line, &room, old)) >= 0) {
@@ -134,7 +133,6 @@ static bool write_changed(FILE *old, FILE *out, const struct config_change *chan
     for (i = 0; i < n; i++)
         if (changes[i].is_set && !is_done[i])
             write_change(out, &changes[i]);
-    free(line);
     free(is_done);
     return !old || !ferror(old);
 }
@@ -142,13 +140,12 @@ static bool write_changed(FILE *old, FILE *out, const struct config_change *chan
 /* Creates the folders above a file. */
 static void make_folders(const char *path)
 {
-    char *folder = mem_strdup(path);
+    autofree char *folder = mem_strdup(path);
     for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         mkdir(folder, 0777); /* if this fails, so does opening the file */
         *slash = '/';
     }
-    free(folder);
 }
 
 bool config_save(const struct config_change *changes, size_t n, char **path, char **cause)

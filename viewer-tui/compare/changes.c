@@ -147,15 +147,14 @@ static void find_hotspots(const struct compared_event *compared, struct change *
     const struct merged_runs *merged = compared->merged;
     const uint32_t *rows = merged_rows(compared->view, compared->row);
     size_t n_runs = merged->runs.n, quantity = merged->metrics.at[change->metric].compared.quantity;
-    hotspot_pair_list pairs = {0};
+    autofree hotspot_pair_list pairs = {0};
     for (size_t run = 0; run < n_runs; run++) {
         size_t metric = merged_source(merged, quantity, run);
         if (rows[run] == NOTHING || metric == SIZE_MAX)
             continue;
-        hotspot_list all = hotspots_all(merged_view_of(compared->view, run), rows[run], metric, false);
+        autofree hotspot_list all = hotspots_all(merged_view_of(compared->view, run), rows[run], metric, false);
         for (size_t i = 0; i < all.n; i++)
             add_pair(&pairs, merged, run, &all.at[i]);
-        vec_free(&all);
     }
     vec_sort(&pairs, by_procedure);
     join(&pairs, n_runs);
@@ -169,7 +168,6 @@ static void find_hotspots(const struct compared_event *compared, struct change *
         free(pair->name);
         free(pair->costs);
     }
-    vec_free(&pairs);
 }
 
 /* ---- Parts of effort ---- */
@@ -334,7 +332,7 @@ static void describe_hotspots(const struct changes_printer *printer, const struc
                               enum efficiency_part part, enum direction direction)
 {
     const struct changed_hotspots *hotspots = &change->hotspots[direction];
-    struct text text = {0};
+    autofree struct text text = {0};
     if (hotspots->n)
         text_printf(&text, "%s %s in %s%s is %s:", direction == MORE ? "More" : "Less", efficiency_part_name(part),
                     text_string(&printer->names[1]), printer->than_expected, printer->is_in);
@@ -348,7 +346,6 @@ static void describe_hotspots(const struct changes_printer *printer, const struc
         advice_add_paragraph(printer->lines, 4, 4, text_string(&text));
         text_clear(&text);
     }
-    vec_free(&text);
 }
 
 static void describe_event(const struct changes_printer *printer, const struct changes *changes)

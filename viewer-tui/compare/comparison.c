@@ -1,11 +1,13 @@
 #include "viewer-tui/compare/comparison.h"
 
+#include "lib/alloc.h"
 #include "viewer-tui/compare/metric-pairs.h"
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/tree/labels.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,7 +201,7 @@ struct merged_runs *comparison_new(const struct merged_run *runs, size_t n, cons
     struct merged_runs *merged = merged_runs_new(runs, n);
     merged->comparing = options;
     merged->first_shown = merged_group_first(merged, 1);
-    metric_pair_list pairs = metric_pairs_of(merged);
+    autofree metric_pair_list pairs = metric_pairs_of(merged);
     double factor = comparison_factor(merged);
     for (size_t i = 0; i < pairs.n; i++) {
         add_quantity(merged, &pairs.at[i]);
@@ -208,7 +210,6 @@ struct merged_runs *comparison_new(const struct merged_run *runs, size_t n, cons
     }
     for (size_t i = 0; i < pairs.n && merged_is_of_repeats(merged); i++)
         add_column(merged, i, MERGED_UNCERTAINTY, factor);
-    vec_free(&pairs);
     relate(merged);
     merged->metrics.set = runs[0].db->metrics.set;
     return merged;
@@ -250,7 +251,7 @@ void comparison_only_in_one(const struct merged_runs *merged, struct text *out)
 {
     for (int side = 0; side < SIDES; side++) {
         const struct metrics *metrics = &merged_first_run(merged, (size_t)side)->db->metrics;
-        struct text list = {0};
+        autofree struct text list = {0};
         for (size_t m = 0; m < metrics->n_stored; m++) {
             if (!metrics->at[m].is_in[SET_CHOSEN] ||
                 find_column(merged, (enum merged_column)side, side, (int)m) != METRIC_ABSENT)
@@ -260,7 +261,6 @@ void comparison_only_in_one(const struct merged_runs *merged, struct text *out)
         }
         if (list.n)
             text_printf(out, " Only in %s: %s.", comparison_name(merged, side), text_string(&list));
-        vec_free(&list);
     }
 }
 
@@ -268,7 +268,7 @@ void comparison_only_in_one(const struct merged_runs *merged, struct text *out)
  * names. */
 static void add_other_names(const struct merged_runs *merged, struct text *out)
 {
-    struct text list = {0};
+    autofree struct text list = {0};
     for (size_t m = 0; m < merged->metrics.n_stored; m++) {
         const struct metric *column = &merged->metrics.at[m];
         if (column->compared.column != MERGED_LEFT || !column->is_in[SET_CHOSEN] ||
@@ -280,13 +280,12 @@ static void add_other_names(const struct merged_runs *merged, struct text *out)
     }
     if (list.n)
         text_printf(out, " Compared with each other: %s.", text_string(&list));
-    vec_free(&list);
 }
 
 void comparison_explain(const struct merged_runs *merged, struct text *out)
 {
     const char *left = comparison_name(merged, 0), *right = comparison_name(merged, 1);
-    struct text text = {0};
+    autofree struct text text = {0};
     switch (merged->comparing->scaling) {
     case NO_SCALING: text_printf(&text, "Differences: %s - %s, in percent of %s.", right, left, left); break;
     case STRONG_SCALING:
@@ -300,5 +299,92 @@ void comparison_explain(const struct merged_runs *merged, struct text *out)
     add_other_names(merged, &text);
     comparison_only_in_one(merged, &text);
     text_add_clean(out, text_string(&text), describe_in_ascii());
-    vec_free(&text);
+}
+
+/* A part of a path. */
+struct path_part {
+    const char *start, *end;
+};
+
+static bool is_slash(char c)
+{
+    return c == '/';
+}
+
+static bool is_between_words(char c)
+{
+    return !isalnum((unsigned char)c) && (unsigned char)c < 0x80;
+}
+
+/* Moves both starts after the last separator up to which the pieces are equal, and both ends before the first one from
+ * which they are, unless nothing would remain of one. */
+static void cut(struct path_part parts[SIDES], bool (*separates)(char))
+{
+    const char *a = parts[0].start, *b = parts[1].start;
+    for (; a < parts[0].end && b < parts[1].end && *a == *b; a++, b++)
+        if (separates(*a) && a + 1 < parts[0].end && b + 1 < parts[1].end) {
+            parts[0].start = a + 1;
+            parts[1].start = b + 1;
+        }
+    a = parts[0].end - 1;
+    b = parts[1].end - 1;
+    for (; a > parts[0].start && b > parts[1].start && *a == *b; a--, b--)
+        if (separates(*a)) {
+            parts[0].end = a;
+            parts[1].end = b;
+        }
+}
+
+void comparison_names_of_paths(const char *const paths[SIDES], char *names[SIDES])
+{
+    struct path_part parts[SIDES];
+    for (int side = 0; side < SIDES; side++) {
+        parts[side] = (struct path_part){paths[side], paths[side] + strlen(paths[side])};
+        while (parts[side].end > parts[side].start + 1 && parts[side].end[-1] == '/')
+            parts[side].end--;
+    }
+    cut(parts, is_slash);
+    cut(parts, is_between_words);
+    for (int side = 0; side < SIDES; side++)
+        names[side] = mem_strndup(parts[side].start, (size_t)(parts[side].end - parts[side].start));
+    if (strcmp(names[0], names[1]) != 0)
+        return;
+    for (int side = 0; side < SIDES; side++) {
+        free(names[side]);
+        names[side] = mem_strdup(side ? "B" : "A");
+    }
+}
+
+void comparison_names_of_lists(const char *const lists[SIDES], char *names[SIDES])
+{
+    char *firsts[SIDES];
+    for (int side = 0; side < SIDES; side++)
+        firsts[side] = mem_strndup(lists[side], strcspn(lists[side], ","));
+    comparison_names_of_paths((const char *const *)firsts, names);
+    for (int side = 0; side < SIDES; side++) {
+        size_t length = strlen(names[side]);
+        while (length > 0 && !isalpha((unsigned char)names[side][length - 1]) && (names[side][length - 1] & 0x80) == 0)
+            length--;
+        names[side][length] = '\0';
+        free(firsts[side]);
+    }
+    if (*names[0] && *names[1] && strcmp(names[0], names[1]) != 0)
+        return;
+    for (int side = 0; side < SIDES; side++) {
+        free(names[side]);
+        names[side] = mem_strdup(side ? "new" : "base");
+    }
+}
+
+bool comparison_names_in(const char *list, char *names[SIDES])
+{
+    const char *comma = strchr(list, ',');
+    if (!comma || comma == list || !comma[1] || strchr(comma + 1, ','))
+        return false;
+    size_t length = (size_t)(comma - list);
+    if (strncmp(list, comma + 1, length) == 0 && !comma[1 + length])
+        return false;
+    names[0] = mem_strndup(list, length);
+    names[1] = mem_strdup(comma + 1);
+    return true;
 }

@@ -3,7 +3,7 @@
 #include "lib/number.h"
 #include "viewer-tui/compare/changes.h"
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/compare/session-views.h"
+#include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/db/metric-selection.h"
 #include "viewer-tui/tree/labels.h"
 
@@ -51,16 +51,14 @@ static double *procedure_by_run(struct view *bottomup, const char *name, size_t 
         return NULL;
     const struct row *program = view_row(bottomup, 0);
     for (uint32_t row = program->first_child; row < program->first_child + program->n_children; row++) {
-        char *label = label_copy(bottomup, row);
+        autofree char *label = label_copy(bottomup, row);
         size_t length = strlen(name); /* "name" or "name(int, char)" */
         if (strncmp(label, name, length) == 0 && (!label[length] || label[length] == '(')) {
-            double *costs = merged_costs(bottomup, row, quantity, part);
+            autofree double *costs = merged_costs(bottomup, row, quantity, part);
             sum = sum ? sum : mem_alloc(n_runs * sizeof *sum);
             for (size_t run = 0; run < n_runs; run++)
                 sum[run] += costs[run];
-            free(costs);
         }
-        free(label);
     }
     return sum;
 }
@@ -102,7 +100,7 @@ static void find_metric(struct limited *limited, struct view *bottomup, const ch
 static void add_procedures(struct session *session, enum projection projection, bool ascii, struct text *out)
 {
     struct view *topdown = session_view(session, projection, TOP_DOWN);
-    changes_list list = topdown ? changes_of(topdown, 0) : (changes_list){0};
+    autofree changes_list list = topdown ? changes_of(topdown, 0) : (changes_list){0};
     const char *before = ": more in ";
     for (size_t i = 0; i < list.n && i < 1; i++)
         for (int part = WORK; part < EFFORT; part++) {
@@ -117,7 +115,6 @@ static void add_procedures(struct session *session, enum projection projection, 
                 before = "; ";
             }
         }
-    vec_free(&list);
 }
 
 enum limit_verdict limit_check(struct session *session, enum projection projection, const struct limit *limit,

@@ -101,9 +101,8 @@ static void add_metrics(struct merged_runs *losses, size_t group, size_t one)
     }
 }
 
-struct merged_runs *losses_new(const struct merged_run *runs, size_t n, const struct comparison_options *no_options)
+struct merged_runs *losses_new(const struct merged_run *runs, size_t n)
 {
-    (void)no_options;
     struct merged_runs *losses = merged_runs_new(runs, n);
     losses->title = "loss = inflation + overhead + idleness, sums over workers, means over runs; "
                     "inflation: work that one worker does not have";

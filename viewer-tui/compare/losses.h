@@ -19,6 +19,6 @@
 /* There must be runs, those with the most workers first, in a group for each number of workers; their databases outlive
  * the result. The first metric that was measured is the loss of the most workers. The caller frees with
  * merged_runs_free. */
-struct merged_runs *losses_new(const struct merged_run *runs, size_t n, const struct comparison_options *no_options);
+struct merged_runs *losses_new(const struct merged_run *runs, size_t n);
 
 #endif

@@ -335,7 +335,7 @@ matched_rows match_children(struct match *match, const uint32_t *rows)
     for (size_t run = 0; run < n_runs && !match->merged->comparing; run++)
         if (rows[run] != NOTHING)
             join_same(match, run, rows[run]);
-    joined_calls joined = join_calls(match->views, n_runs, rows);
+    autofree joined_calls joined = join_calls(match->views, n_runs, rows);
     for (size_t run = 0; run < n_runs; run++) {
         if (rows[run] == NOTHING)
             continue;
@@ -349,7 +349,6 @@ matched_rows match_children(struct match *match, const uint32_t *rows)
         take_run(match, run, &keys, &scopes, &matched);
     }
     free_keys(&scopes);
-    vec_free(&joined);
     return matched;
 }
 

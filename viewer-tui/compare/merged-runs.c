@@ -110,11 +110,10 @@ static double variance_of_difference(const double *left, size_t n_left, const do
 {
     *freedom = INFINITY;
     if (n_left == n_right) {
-        double *differences = mem_alloc(n_left * sizeof *differences);
+        autofree double *differences = mem_alloc(n_left * sizeof *differences);
         for (size_t i = 0; i < n_left; i++)
             differences[i] = right[i] - factor * left[i];
         double variance = variance_of_mean(differences, n_left);
-        free(differences);
         *freedom = n_left > 1 ? (double)(n_left - 1) : INFINITY;
         return variance;
     }

@@ -121,10 +121,9 @@ static enum outcome merged_expand(struct view *view, uint32_t number)
             release_runs(state, number);
             return STOPPED;
         }
-    matched_rows matched = match_children(state->match, rows);
+    autofree matched_rows matched = match_children(state->match, rows);
     for (size_t i = 0; i < matched.n; i += n_runs)
         add_row(view, number, matched.at + i);
-    vec_free(&matched);
     return DONE;
 }
 
@@ -146,7 +145,7 @@ static const struct view *merged_origin(const struct view *view, uint32_t *row)
 
 static void merged_close(struct view *view)
 {
-    struct merged_view *state = view->state;
+    autofree struct merged_view *state = view->state;
     match_free(state->match);
     for (size_t run = 0; run < state->merged->runs.n; run++)
         view_close(state->views[run]);
@@ -154,7 +153,6 @@ static void merged_close(struct view *view)
     free(state->views);
     free(state->means);
     free(state->values);
-    free(state);
 }
 
 /* Row 0, which stands for the whole program in all runs. */

@@ -44,9 +44,8 @@ static char *name_with_event(const struct metric *metric)
 
 double metric_period(const struct metric *metric, const json_t *run)
 {
-    char *measured = name_with_event(metric);
+    autofree char *measured = name_with_event(metric);
     double period = run_period(run, measured);
-    free(measured);
     return period;
 }
 
@@ -54,9 +53,8 @@ double metric_period(const struct metric *metric, const json_t *run)
 static struct identity identify(const struct metric *metric, const json_t *run)
 {
     const char *name = metric->name, *unit = run ? metric->unit : "";
-    char *measured = name_with_event(metric);
+    autofree char *measured = name_with_event(metric);
     const char *event = run_text(run_metric(run, measured), "event");
-    free(measured);
     struct piece in_name = {name + metric->of.quantity + strlen(" ("), 0};
     if (metric->of.event)
         in_name.n = (size_t)metric->of.event - strlen(" ()");

@@ -4,8 +4,6 @@
 #include "viewer-tui/compare/changes.h"
 #include "viewer-tui/compare/session-restriction.h"
 
-#include <stdlib.h>
-
 struct advice session_advice(struct session *session, struct view *view, uint32_t row)
 {
     const struct session_run *run = &session->runs.at[0];
@@ -26,10 +24,9 @@ bool session_describe_advice(struct session *session, struct view *view, uint32_
     bool is_any = false;
     *title = merged ? "what changed" : "advice";
     if (merged && merged->comparing) {
-        changes_list changes = changes_of(view, row);
+        autofree changes_list changes = changes_of(view, row);
         is_any = changes.n > 0;
         changes_describe(&changes, view, row, lines);
-        vec_free(&changes);
     } else if (!merged) {
         struct advice advice = session_advice(session, view, row);
         is_any = advice.findings.list.n > 0;

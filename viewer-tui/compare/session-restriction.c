@@ -69,7 +69,7 @@ struct thread_set *session_choose_threads(struct session *session, enum projecti
     if (!db)
         return NULL;
     struct threads threads;
-    threads_read(&threads, db, session->run);
+    threads_read(&threads, db, session->run, false);
     struct thread_set *set = choose(&threads, session->run, wanted, cause);
     threads_free(&threads);
     return set;
@@ -165,9 +165,8 @@ static bool phase_asked(struct session *session, struct session_run *run, struct
     if (!phases || number > phases->n)
         return false;
     *range = phases->at[number - 1].range;
-    char *of_range = name_of_range(*range);
+    autofree char *of_range = name_of_range(*range);
     *name = mem_printf("%s, phase %u of %zu", of_range, number, phases->n);
-    free(of_range);
     return true;
 }
 
@@ -181,8 +180,8 @@ static bool during_asked(struct session *session, struct session_run *run, struc
     if (!db || !timeline)
         return false;
     struct threads threads;
-    threads_read_whole(&threads, db, run->runs_read.at[0]);
-    thread_regions regions = thread_regions_of(&threads, timeline);
+    threads_read(&threads, db, run->runs_read.at[0], true);
+    autofree thread_regions regions = thread_regions_of(&threads, timeline);
     struct place_scopes scopes = place_scopes_of(db, timeline, false);
     *ranges = named_times_find(&regions, timeline, &scopes, during, cause);
     time_ranges_cut(ranges, range);
@@ -191,13 +190,10 @@ static bool during_asked(struct session *session, struct session_run *run, struc
     double seconds = 0;
     for (size_t i = 0; i < ranges->n; i++)
         seconds += (double)(ranges->at[i].to - ranges->at[i].from) * 1e-9;
-    char *within = *name;
-    char *pieces = ranges->n == 1 ? mem_strdup("") : mem_printf(" in %zu pieces", ranges->n);
+    autofree char *within = *name;
+    autofree char *pieces = ranges->n == 1 ? mem_strdup("") : mem_printf(" in %zu pieces", ranges->n);
     *name = mem_printf("%s%s'%s', %.4g s%s", within ? within : "", within ? ": " : "", during, seconds, pieces);
-    free(pieces);
-    free(within);
     place_scopes_free(&scopes);
-    vec_free(&regions);
     threads_free(&threads);
     return ranges->n > 0;
 }

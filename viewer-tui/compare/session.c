@@ -1,8 +1,6 @@
 #include "viewer-tui/compare/session.h"
 
-#include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/compare/losses.h"
 #include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/metrics/derived.h"
@@ -33,18 +31,6 @@ struct session *session_open(const char *folder, const char *metric_list)
     session->folder = session->runs.at[0].folder;
     session->run = session->runs.at[0].run;
     return session;
-}
-
-void session_compare(struct session *session, const struct comparison_options *options)
-{
-    session->merge = comparison_new;
-    session->comparing = options;
-}
-
-void session_show_losses(struct session *session, const char *title)
-{
-    session->merge = losses_new;
-    session->title = mem_strdup(title);
 }
 
 void session_forget_views(struct session *session, int projection)
@@ -106,11 +92,6 @@ void session_set_defaults(struct session *session, const char *metrics, const ch
     session->usual_sort = sort;
 }
 
-void session_set_rules(struct session *session, const struct path_rules *rules)
-{
-    session->rules = rules;
-}
-
 void session_define(struct session *session, const char *definition)
 {
     vec_push(&session->definitions, mem_strdup(definition));
@@ -140,7 +121,7 @@ bool session_define_now(struct session *session, enum projection projection, con
 
 void session_undefine(struct session *session, const char *name)
 {
-    char *given_up = mem_strdup(name);
+    autofree char *given_up = mem_strdup(name);
     for (int p = 0; p < PROJECTIONS; p++) {
         struct metrics *metrics = metrics_of(session, p);
         size_t metric = metrics ? metrics_find(metrics, given_up) : 0;
@@ -157,7 +138,6 @@ void session_undefine(struct session *session, const char *name)
         session->definitions.n = kept;
         derived_give_up(metrics, metric);
     }
-    free(given_up);
 }
 
 void session_show(struct session *session, enum metric_set set)

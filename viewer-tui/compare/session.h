@@ -2,7 +2,7 @@
  * each run the session has the databases of both projections.
  *
  * This is what a session consists of and what the user chose for all its views. session-databases.h opens databases,
- * session-views.h makes views, session-restriction.h restricts values to threads and to a piece of time, and
+ * session-databases.h makes views, session-restriction.h restricts values to threads and to a piece of time, and
  * session-titles.h has the words for all that. */
 #ifndef VIEWER_SESSION_H
 #define VIEWER_SESSION_H
@@ -12,7 +12,7 @@
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/record-sums.h"
-#include "viewer-tui/db/run-times.h"
+#include "viewer-tui/db/run.h"
 #include "viewer-tui/threads/asked-range.h"
 #include "viewer-tui/threads/thread-set.h"
 #include "viewer-tui/tree/view.h"
@@ -48,21 +48,19 @@ struct session_run {
 
 struct session {
     VEC(struct session_run) runs;           /* those of a group stand together */
-    const char *folder;                     /* of the only run; NULL if runs are merged */
+    const char *folder;                     /* of the only run; NULL: runs are merged */
     const json_t *run;                      /* the same; NULL without run.json, too */
     const char *metric_list;                /* --metrics; NULL: not given */
     VEC(char *) definitions;                /* of derived metrics, as users wrote them */
     const char *usual_metrics, *usual_sort; /* the user's defaults, or NULL */
-    const struct path_rules *rules;         /* where sources are now; NULL: where they were */
+    const struct path_rules *rules;         /* where sources are now, and whose code is the user's; NULL: none */
     enum metric_set set;
     bool metric_list_is_bad;    /* the metric list or a definition kept a database from opening */
     struct fold_choice folds;   /* contexts that are folded */
     enum outcome outcome;       /* of the last attempt to make a view or open a database */
     struct thread_set *threads; /* the threads that all values are sums over; NULL: all */
     char *title;                /* of merged runs; else NULL */
-    /* Makes the metrics of merged runs: comparison_new, losses_new; NULL: one run. */
-    struct merged_runs *(*merge)(const struct merged_run *runs, size_t n, const struct comparison_options *options);
-    const struct comparison_options *comparing; /* NULL unless it is a comparison */
+    const struct comparison_options *comparing; /* NULL unless it is a comparison, of group 0 with group 1 */
     struct merged_runs *merged[PROJECTIONS];    /* NULL until a view is asked for, and of one run */
     struct view *views[PROJECTIONS][VIEWS];     /* those made so far */
 };
@@ -71,15 +69,10 @@ struct session {
  * session. */
 struct session *session_open(const char *folder, const char *metric_list);
 
-/* A session without runs, to merge those that are added: first all of group 0, then of 1 ... `workers`: of a set. */
+/* A session without runs, to merge those that are added: first all of group 0, then of 1 ... `workers`: of a set. It has
+ * their losses, unless `comparing` is set. */
 struct session *session_new(const char *metric_list);
 void session_add_run(struct session *session, const char *folder, size_t group, unsigned workers);
-
-/* Compares the runs of group 0 with those of group 1; there is one of each. The options must outlive the session. */
-void session_compare(struct session *session, const struct comparison_options *options);
-
-/* Shows the losses of a set of runs (losses.h), of which there is one. `title`: of the program. */
-void session_show_losses(struct session *session, const char *title);
 
 void session_close(struct session *session);
 
@@ -92,10 +85,6 @@ void session_forget_views(struct session *session, int projection);
 /* Sets the user's defaults, used for what a database has of them if there is no metric list. Either
  * may be NULL. */
 void session_set_defaults(struct session *session, const char *metrics, const char *sort);
-
-/* Sets where sources are now, and whose code is the user's, before a database is opened. The rules must outlive the
- * session. */
-void session_set_rules(struct session *session, const struct path_rules *rules);
 
 /* Defines a derived metric (derived.h) in every database that will be opened. */
 void session_define(struct session *session, const char *definition);
@@ -122,7 +111,7 @@ static inline bool session_is_comparison(const struct session *session)
 /* Whether its views are made of several databases. */
 static inline bool session_is_merged(const struct session *session)
 {
-    return session->merge != NULL;
+    return !session->folder;
 }
 
 /* Whether it has the losses of a set of runs. */

@@ -65,7 +65,7 @@ static uint32_t ordinal(struct folding *folding, uint32_t node)
     return count;
 }
 
-static uint32_t add_node(struct folding *folding, uint32_t parent, uint32_t from)
+static void add_node(struct folding *folding, uint32_t parent, uint32_t from)
 {
     uint32_t index = (uint32_t)folding->nodes.n;
     vec_push(&folding->nodes, ((struct folded_node){.parent = parent,
@@ -79,7 +79,6 @@ static uint32_t add_node(struct folding *folding, uint32_t parent, uint32_t from
     else if (index > 0)
         folding->nodes.at[above->last_child].next_sibling = index;
     above->last_child = index;
-    return index;
 }
 
 /* The folded node of a node that is not folded. */
@@ -89,11 +88,9 @@ static uint32_t node_for(struct folding *folding, uint32_t node)
     uint32_t parent = folding->node_of[file->parent[node]];
     uint64_t above = (uint64_t)parent << 32 | file->place[node];
     uint64_t itself = (uint64_t)ordinal(folding, node) << 40 | (uint64_t)file->line[node] << 8 | file->kind[node];
-    uint32_t found = idmap_get(&folding->known, above, itself);
-    if (found == IDMAP_NONE) {
-        found = add_node(folding, parent, node);
-        idmap_put(&folding->known, above, itself, found);
-    }
+    uint32_t next = (uint32_t)folding->nodes.n, found = idmap_number(&folding->known, above, itself, next);
+    if (found == next)
+        add_node(folding, parent, node);
     folding->nodes.at[found].no_call_site |= file->no_call_site[node];
     return found;
 }
@@ -173,20 +170,18 @@ static void add_from(struct folding *folding, uint32_t node)
 static void omit_empty(struct folding *folding)
 {
     const struct metrics *metrics = &folding->db->metrics;
-    bool *has_costs = mem_alloc(folding->nodes.n);
+    autofree bool *has_costs = mem_alloc(folding->nodes.n);
     for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++) {
         bool has_values = metrics->at[m].source == METRIC_FROM_FILE && metric_is_measured(&metrics->at[m]);
-        double *own = has_values ? node_own_costs(folding->db, m) : NULL;
+        autofree double *own = has_values ? node_own_costs(folding->db, m) : NULL;
         for (uint32_t c = 0; own && c < folding->file->n; c++)
             has_costs[folding->node_of[c]] |= own[c] != 0;
-        free(own);
     }
     for (size_t i = folding->nodes.n; i-- > 1;) {
         struct folded_node *node = &folding->nodes.at[i];
         has_costs[node->parent] |= has_costs[i];
         node->is_omitted = !has_costs[i] && node->parent != 0;
     }
-    free(has_costs);
 }
 
 /* The folded node that comes after another in preorder; 0 after the last. */
@@ -227,7 +222,7 @@ static void sort_terms(const struct folding *folding, struct fold *fold)
     uint32_t n = fold->nodes->n;
     fold->terms = mem_alloc((folding->terms.n + 1) * sizeof *fold->terms);
     fold->first_term = mem_alloc((n + 2) * sizeof *fold->first_term);
-    uint32_t *next = mem_alloc((n + 1) * sizeof *next);
+    autofree uint32_t *next = mem_alloc((n + 1) * sizeof *next);
     for (size_t i = 0; i < folding->terms.n; i++) {
         uint32_t number = folding->nodes.at[folding->terms.at[i].node].number;
         if (number != NOTHING)
@@ -242,7 +237,6 @@ static void sort_terms(const struct folding *folding, struct fold *fold)
         if (number != NOTHING)
             fold->terms[next[number]++] = folding->terms.at[i].term;
     }
-    free(next);
 }
 
 void fold_nodes(struct database *db, struct fold_choice choice)

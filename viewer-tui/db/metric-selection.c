@@ -409,10 +409,9 @@ bool choose_sorting(const struct metrics *metrics, const char *text, struct sort
     for (int part = INCLUSIVE; colon && part <= EXCLUSIVE; part++) {
         if (strcmp(colon, choose_part_endings[part]) != 0)
             continue;
-        char *name = mem_strndup(text, (size_t)(colon - text));
+        autofree char *name = mem_strndup(text, (size_t)(colon - text));
         sorting->metric = find_to_sort(metrics, name);
         sorting->part = (enum cost_part)part;
-        free(name);
     }
     return sorting->metric < metrics->n;
 }

@@ -71,7 +71,7 @@ struct node nodes_get(const struct nodes *nodes, uint32_t number)
 struct nodes *nodes_select(const struct nodes *nodes, bool *is_marked)
 {
     struct nodes *kept = nodes_new(nodes->n);
-    uint32_t *number_of = mem_alloc(nodes->n * sizeof *number_of);
+    autofree uint32_t *number_of = mem_alloc(nodes->n * sizeof *number_of);
     for (uint32_t c = nodes->n - 1; c > 0; c--)
         is_marked[nodes->parent[c]] |= is_marked[c];
     is_marked[0] = true;
@@ -82,7 +82,6 @@ struct nodes *nodes_select(const struct nodes *nodes, bool *is_marked)
             number_of[c] = nodes_add(kept, &node);
     }
     nodes_find_ends(kept);
-    free(number_of);
     return kept;
 }
 

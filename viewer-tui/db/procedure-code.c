@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NOT_KEPT                                                                                   \
     "the database has the instructions of a procedure only if they cost at least 0.1 % of a "      \
@@ -28,32 +27,18 @@ static const char *string_at(const json_t *document, const char *array, const js
         json_array_get(json_object_get(document, array), (size_t)json_integer_value(index)));
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Turns hexadecimal digits into bytes, up to the first character that is not one. */
 static void read_bytes(struct code_part *part, const char *digits)
 {
+    static const char values[] = "0123456789abcdef";
     size_t size = digits ? strlen(digits) / 2 : 0;
     part->bytes = size ? mem_alloc(size) : NULL;
     for (part->size = 0; part->size < size; part->size++) {
-        int high = hex_digit(digits[2 * part->size]), low = hex_digit(digits[2 * part->size + 1]);
-        if (high < 0 || low < 0)
+        const char *high = memchr(values, digits[2 * part->size], 16);
+        const char *low = memchr(values, digits[2 * part->size + 1], 16);
+        if (!high || !low)
             break;
-        part->bytes[part->size] = (uint8_t)(high << 4 | low);
-    }
-}
-
-static void read_parts(struct procedure_code *code, const json_t *procedure)
-{
-    json_each (item, json_object_get(procedure, "parts")) {
-        struct code_part part = {.begin = integer(item, 0)};
-        read_bytes(&part, json_string_value(json_array_get(item, 1)));
-        vec_push(&code->parts, part);
+        part->bytes[part->size] = (uint8_t)((high - values) << 4 | (low - values));
     }
 }
 
@@ -86,26 +71,13 @@ static void read_costs(struct procedure_code *code, const json_t *procedure)
 /* A gzip file can be a thousand times smaller than its content. */
 #define MOST_BYTES ((size_t)1 << 30)
 
-/* Earlier versions of hpcprof did not compress the file. */
-static json_t *read_document(const char *folder)
-{
-    static const char *const names[] = {DATABASE_INSTRUCTIONS_FILE, "instructions.json"};
-    json_t *document = NULL;
-    for (size_t i = 0; !document && i < sizeof names / sizeof *names; i++) {
-        char *path = mem_printf("%s/%s", folder, names[i]);
-        size_t size;
-        char *text = gzip_read(path, MOST_BYTES, &size);
-        document = text ? json_loadb(text, size, 0, NULL) : NULL;
-        free(text);
-        free(path);
-    }
-    return document;
-}
-
 bool procedure_code_read(struct procedure_code *code, const char *folder, const char *module,
                          uint64_t entry, const char **why)
 {
-    *code = (struct procedure_code){.document = read_document(folder)};
+    size_t size = 0;
+    autofree char *path = mem_printf("%s/%s", folder, DATABASE_INSTRUCTIONS_FILE);
+    autofree char *text = gzip_read(path, MOST_BYTES, &size);
+    *code = (struct procedure_code){.document = text ? json_loadb(text, size, 0, NULL) : NULL};
     const char *format = run_text(code->document, "format");
     const json_t *procedure = NULL;
     json_each (kept, json_object_get(code->document, "procedures")) {
@@ -119,7 +91,11 @@ bool procedure_code_read(struct procedure_code *code, const char *folder, const 
     else if (!procedure)
         *why = NOT_KEPT;
     else {
-        read_parts(code, procedure);
+        json_each (item, json_object_get(procedure, "parts")) {
+            struct code_part part = {.begin = integer(item, 0)};
+            read_bytes(&part, json_string_value(json_array_get(item, 1)));
+            vec_push(&code->parts, part);
+        }
         read_statements(code, procedure);
         read_costs(code, procedure);
         return true;

@@ -133,14 +133,6 @@ void state_sums_add(struct state_sums *sums, const struct timeline *timeline, co
 
 /* ---- payments ---- */
 
-/* What its time is: work, overhead or waiting. */
-static enum record_metric time_of(const struct record_sum *sum)
-{
-    if (sum->flags & TRACE_AS_OVERHEAD || sum->state == TRACE_OVERHEAD)
-        return PAYS_OVERHEAD;
-    return sum->flags & TRACE_AS_WAITING || sum->state == TRACE_WAITING ? PAYS_WAITING : PAYS_WORK;
-}
-
 struct payments record_payments(const struct timeline *timeline, const struct record_sum *sum)
 {
     struct payments paid = {0};
@@ -152,7 +144,9 @@ struct payments record_payments(const struct timeline *timeline, const struct re
         paid.of[PAYS_READY] = amount;
     if (!runs && sum->state != TRACE_WAITING && sum->state != TRACE_OFF_CPU)
         return paid;
-    paid.of[time_of(sum)] = amount;
+    bool is_overhead = sum->flags & TRACE_AS_OVERHEAD || sum->state == TRACE_OVERHEAD;
+    bool is_waiting = sum->flags & TRACE_AS_WAITING || sum->state == TRACE_WAITING;
+    paid.of[is_overhead ? PAYS_OVERHEAD : is_waiting ? PAYS_WAITING : PAYS_WORK] = amount;
     paid.of[PAYS_WALL] = runs ? amount / working : 0;
     paid.of[PAYS_KERNEL] = sum->flags & TRACE_IN_KERNEL ? amount : 0;
     paid.of[PAYS_OFF_CPU] = sum->state == TRACE_OFF_CPU ? amount : 0;

@@ -2,6 +2,7 @@
 
 #include "lib/alloc.h"
 #include "lib/database-format.h"
+#include "lib/hash-tables.h"
 #include "lib/metric-kinds.h"
 #include "lib/path.h"
 #include "lib/safe-input.h"
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,10 +57,9 @@ json_t *run_read(const char *folder)
     if (cause)
         problem_found(path, "%s", cause);
     json_each (metric, run_has_former_names(root) ? json_object_get(root, "metrics") : NULL) {
-        char *name = metric_renamed(run_text(metric, "name"));
+        autofree char *name = metric_renamed(run_text(metric, "name"));
         if (name)
             json_object_set_new(metric, "name", json_string(name));
-        free(name);
     }
     free(cause);
     free(path);
@@ -73,9 +74,8 @@ bool run_is_of(const char *folder, const char *measurements)
     bool are_there = json_array_size(processes) > 0;
     json_each (process, processes) {
         const char *name = run_text(process, "file");
-        char *file = mem_printf("%s/%s", measurements, name);
+        autofree char *file = mem_printf("%s/%s", measurements, name);
         are_there &= *name && !strchr(name, '/') && access(file, F_OK) == 0;
-        free(file);
     }
     json_decref(run);
     free(cause);
@@ -122,20 +122,6 @@ double run_period(const json_t *run, const char *metric)
     return run_number(member_named(json_object_get(run, "events"), event), "period");
 }
 
-/* Adds the samples of an event in all threads of a process. */
-static void add_fate(const json_t *process, const char *event, double *count, double *amount)
-{
-    json_each (thread, json_object_get(process, "threads")) {
-        json_each (sampled, json_object_get(thread, "events")) {
-            if (strcmp(run_text(sampled, "event"), event) != 0)
-                continue;
-            const json_t *fired = json_object_get(json_object_get(sampled, "fates"), "fired");
-            *count += run_number(fired, "count");
-            *amount += run_number(fired, "amount");
-        }
-    }
-}
-
 double run_increment(const json_t *run, const char *metric)
 {
     double count = 0, amount = 0, period = run_period(run, metric);
@@ -144,7 +130,14 @@ double run_increment(const json_t *run, const char *metric)
     if (of_records > 0)
         return of_records;
     json_each (process, json_object_get(run, "processes"))
-        add_fate(process, event, &count, &amount);
+        json_each (thread, json_object_get(process, "threads"))
+            json_each (sampled, json_object_get(thread, "events")) {
+                if (strcmp(run_text(sampled, "event"), event) != 0)
+                    continue;
+                const json_t *fired = json_object_get(json_object_get(sampled, "fates"), "fired");
+                count += run_number(fired, "count");
+                amount += run_number(fired, "amount");
+            }
     return count > 0 && amount / count > period ? amount / count : period;
 }
 
@@ -228,4 +221,60 @@ void run_add_place(const json_t *process, bool with_host, bool ascii, struct tex
     }
     if (rank >= 0 || with_host)
         text_add(out, ": ");
+}
+
+/* Processes that are bound to different CPUs use more of them together than each of them may. Then the
+ * number of CPUs is unknown. */
+#define MOST_USED 1.05
+
+/* What the images of a process add up to: the programs that it executed one after the other. */
+struct process_times {
+    double wall;
+    bool is_launched;
+    double most_cpu;     /* of an image */
+    const char *command; /* of that image */
+};
+
+typedef VEC(struct process_times) process_list;
+
+static void add_image(process_list *list, struct strtab *ids, const json_t *image)
+{
+    autofree char *process_key = mem_printf("%.0f %s", run_number(image, "pid"), run_text(image, "host"));
+    uint32_t id = strtab_id(ids, process_key);
+    double cpu = run_number(image, "cpu");
+    if (id == list->n)
+        vec_push(list, (struct process_times){0});
+    struct process_times *process = &list->at[id];
+    process->wall += run_number(image, "wall");
+    process->is_launched |= strcmp(run_text(image, "origin"), "launched") == 0;
+    if (!process->command || cpu > process->most_cpu) {
+        process->most_cpu = cpu;
+        process->command = run_text(image, "command");
+    }
+}
+
+struct run_times run_times_of(const json_t *run)
+{
+    struct run_times times = {0};
+    struct strtab ids = {0}, hosts = {0};
+    autofree process_list list = {0};
+    size_t i;
+    json_each (image, json_object_get(run, "processes")) {
+        add_image(&list, &ids, image);
+        strtab_id(&hosts, run_text(image, "host"));
+        times.cpu += run_number(image, "cpu");
+    }
+    for (i = 0; i < list.n; i++) {
+        const struct process_times *process = &list.at[i];
+        if (process->is_launched && !times.command)
+            times.command = process->command;
+        times.wall = fmax(times.wall, process->is_launched ? process->wall : 0);
+    }
+    times.processes = list.n;
+    times.cpus = (double)hosts.count * run_most_cpus(run);
+    if (run_cpus_used(&times) > MOST_USED * times.cpus)
+        times.cpus = 0;
+    strtab_free(&ids);
+    strtab_free(&hosts);
+    return times;
 }

@@ -1,12 +1,50 @@
 #include "viewer-tui/db/source-text.h"
 
-#include "viewer-tui/base/file-lines.h"
+#include "lib/alloc.h"
+#include "lib/safe-input.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define LARGEST_FILE (64 << 20)
+
+/* Finds the lines in the bytes. */
+static void split(struct file_lines *file, size_t size)
+{
+    VEC(const char *) lines = {0};
+    char *end = file->bytes + size;
+    for (char *line = file->bytes; line < end;) {
+        vec_push(&lines, line);
+        char *newline = memchr(line, '\n', (size_t)(end - line));
+        if (!newline)
+            break;
+        *newline = '\0';
+        if (newline > line && newline[-1] == '\r')
+            newline[-1] = '\0';
+        line = newline + 1;
+    }
+    file->at = lines.at;
+    file->n = (uint32_t)lines.n;
+}
+
+bool file_lines_read(struct file_lines *lines, const char *path)
+{
+    size_t size = 0;
+    autofree char *cause = NULL;
+    *lines = (struct file_lines){.bytes = input_read(path, LARGEST_FILE, &size, &cause)};
+    if (lines->bytes)
+        split(lines, size);
+    return lines->bytes != NULL;
+}
+
+void file_lines_free(struct file_lines *lines)
+{
+    free(lines->bytes);
+    free(lines->at);
+    *lines = (struct file_lines){0};
+}
 
 static void find_syntax(struct source *source)
 {
@@ -110,12 +148,11 @@ const char *source_line(const struct source *source, uint32_t line)
 void sources_free(struct sources *sources)
 {
     for (size_t i = 0; i < sources->list.n; i++) {
-        struct source *source = sources->list.at[i];
+        autofree struct source *source = sources->list.at[i];
         free(source->path);
         free(source->bytes);
         free(source->lines);
         free(source->states);
-        free(source);
     }
     vec_free(&sources->list);
     idmap_free(&sources->numbers);

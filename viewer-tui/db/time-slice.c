@@ -54,19 +54,16 @@ static size_t slot_named(const struct metrics *metrics, const char *name)
 struct time_slice *time_slice_new(const struct database *db, const struct timeline *timeline, const time_ranges *ranges,
                                   bool is_physical, const json_t *run)
 {
-    size_t i;
-    json_t *described;
     struct time_slice *slice = mem_alloc(sizeof *slice);
     *slice = (struct time_slice){.timeline = timeline,
                                  .ranges = time_ranges_copy(ranges),
                                  .is_physical = is_physical,
                                  .n_profiles = database_n_profiles(db)};
-    slice->profiles = mem_alloc((slice->n_profiles + 1) * sizeof *slice->profiles);
+    slice->records = mem_alloc((slice->n_profiles + 1) * sizeof *slice->records);
     for (int metric = 0; metric < RECORD_METRICS; metric++)
         slice->slots[metric] = NO_SLOT;
     vec_push(&slice->kinds, NO_SLOT); /* kind 0: none */
-    json_array_foreach(json_object_get(run, "metrics"), i, described)
-    {
+    json_each (described, json_object_get(run, "metrics")) {
         enum record_metric metric = record_metric_of(described, timeline->event);
         const char *name = run_text(described, "name");
         bool is_kind = metric == PAYS_OVERHEAD && strstr(name, METRIC_OVERHEAD ":");
@@ -82,13 +79,9 @@ void time_slice_free(struct time_slice *slice)
 {
     if (!slice)
         return;
-    for (uint32_t i = 0; i < slice->n_profiles; i++) {
-        free((void *)slice->profiles[i].index);
-        free((void *)slice->profiles[i].values);
-    }
-    free(slice->profiles);
-    free(slice->node_of);
-    free(slice->number_of);
+    for (uint32_t i = 0; i < slice->n_profiles; i++)
+        vec_free(&slice->records[i].list);
+    free(slice->records);
     record_sums_free(&slice->sums);
     vec_free(&slice->kinds);
     vec_free(&slice->ranges);
@@ -118,6 +111,20 @@ void time_slice_add(const struct time_slice *slice, uint32_t profile, struct rec
     const struct timeline_thread *thread = timeline_thread(slice->timeline, profile);
     for (size_t i = 0; thread && i < slice->ranges.n; i++)
         record_sums_add(sums, slice->timeline, thread, slice->ranges.at[i]);
+}
+
+const struct record_sum *time_slice_records(struct time_slice *slice, uint32_t profile, size_t *n)
+{
+    struct slice_records *records = &slice->records[profile];
+    if (!records->is_made) {
+        time_slice_add(slice, profile, &slice->sums);
+        for (size_t i = 0; i < slice->sums.list.n; i++)
+            vec_push(&records->list, slice->sums.list.at[i]);
+        record_sums_clear(&slice->sums);
+        records->is_made = true;
+    }
+    *n = records->list.n;
+    return records->list.at;
 }
 
 size_t time_slice_payments(const struct time_slice *slice, const struct record_sum *sum,

@@ -12,12 +12,12 @@ struct time_slice {
     bool is_physical;
     size_t slots[RECORD_METRICS]; /* of the metrics that are paid (metrics_slot); NO_SLOT: the database has none */
     VEC(size_t) kinds;            /* by struct timeline_place's `kind`: slots of kinds of overhead */
-    struct values *profiles;      /* by number: those of thread-profile.h that were needed so far, with an index */
+    struct slice_records {
+        VEC(struct record_sum) list;
+        bool is_made;
+    } *records; /* by number of the profile: those of time_slice_records */
     uint32_t n_profiles;
-    uint32_t *node_of; /* by position of values: the node of the file's tree; NULL until it is needed */
-    /* For thread-profile.h, empty between its calls. */
-    struct record_sums sums;
-    uint32_t *number_of;
+    struct record_sums sums; /* empty between its calls */
 };
 
 #define NO_SLOT SIZE_MAX
@@ -36,6 +36,9 @@ bool time_slice_has(const struct time_slice *slice, uint32_t profile);
 
 /* Adds these records. */
 void time_slice_add(const struct time_slice *slice, uint32_t profile, struct record_sums *sums);
+
+/* The sums of these records, n of them, made on first use. */
+const struct record_sum *time_slice_records(struct time_slice *slice, uint32_t profile, size_t *n);
 
 /* What a sum pays: an amount, in the metric's unit, for a slot. */
 struct slot_payment {

@@ -81,10 +81,7 @@ static const char *check_wake_ups(struct timeline *timeline)
 /* Without records at its end, as of a run by CPU time that slept then, the run is longer than they are. */
 static void take_end_of_processes(struct timeline *timeline, const json_t *run)
 {
-    size_t i;
-    const json_t *process;
-    json_array_foreach(json_object_get(run, "processes"), i, process)
-    {
+    json_each (process, json_object_get(run, "processes")) {
         const json_t *begin = json_object_get(process, "time_line_begin");
         double end = (json_number_value(begin) + run_number(process, "wall")) * 1e9;
         if (json_is_number(begin) && end > (double)timeline->end && end < LATEST_END)
@@ -92,17 +89,10 @@ static void take_end_of_processes(struct timeline *timeline, const json_t *run)
     }
 }
 
-static void find_event(struct timeline *timeline, const json_t *run)
-{
-    const json_t *event = json_array_get(json_object_get(run, "events"), timeline->header.event);
-    timeline->event = run_text(event, "name");
-    timeline->is_time = strcmp(run_text(event, "unit"), "s") == 0;
-}
-
 struct timeline *timeline_open(const char *folder, const json_t *run)
 {
     struct stat status;
-    char *unreadable = NULL;
+    autofree char *unreadable = NULL;
     struct timeline *timeline = mem_alloc(sizeof *timeline);
     struct v4_map *map = &timeline->map;
     map->path = mem_printf("%s/%s", folder, TIMELINE_FILE);
@@ -117,9 +107,10 @@ struct timeline *timeline_open(const char *folder, const json_t *run)
     if (cause && !is_missing)
         problem_found(map->path, "%s", cause);
     bool is_sound = !cause;
-    free(unreadable);
     if (is_sound) {
-        find_event(timeline, run);
+        const json_t *event = json_array_get(json_object_get(run, "events"), timeline->header.event);
+        timeline->event = run_text(event, "name");
+        timeline->is_time = strcmp(run_text(event, "unit"), "s") == 0;
         take_end_of_processes(timeline, run);
         return timeline;
     }

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,10 +145,9 @@ static bool settle(struct metrics *metrics, size_t index, struct formula_error *
 {
     struct metric *metric = &metrics->at[index];
     struct derivation *derivation = metric->derived;
-    struct formula_metric *list = nameable(metrics, index);
+    autofree struct formula_metric *list = nameable(metrics, index);
     bool is_sound = formula_parse(&derivation->formula, derivation->text, derivation->formula_at,
                                   list, index, error);
-    free(list);
     if (!is_sound)
         return false;
     metric->is_ratio = !derivation->formula.is_additive;

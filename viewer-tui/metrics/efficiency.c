@@ -2,7 +2,6 @@
 
 #include "lib/metric-kinds.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char *efficiency_part_name(enum efficiency_part part)

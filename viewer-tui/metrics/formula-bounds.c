@@ -32,14 +32,6 @@ static enum formula_bound if_exact(enum formula_bound a, enum formula_bound b)
     return a == BOUND_EXACT && b == BOUND_EXACT ? BOUND_EXACT : BOUND_NONE;
 }
 
-/* The metric of a step. */
-static struct known of_metric(const struct formula_step *step, const struct formula_metric *metric)
-{
-    bool adds_up = metric->is_additive && step->part == PART_OF_RESULT;
-    return (struct known){.shape = step->part == PART_OF_PROGRAM ? CONSTANT : adds_up ? ADDITIVE : OTHER,
-                          .bound = metric->is_lower_bound ? BOUND_LOWER : BOUND_EXACT};
-}
-
 /* What an operation makes of one value, or of two. */
 static struct known of_operands(enum operation op, struct known a, struct known b)
 {
@@ -88,8 +80,13 @@ void formula_find_bounds(struct formula *formula, const struct formula_metric *m
         enum operation op = (enum operation)step->operation;
         unsigned n = operation_n_operands(op);
         top -= (int)n - 1;
-        if (n == 0)
-            *top = op == METRIC ? of_metric(step, &metrics[step->metric]) : (struct known){0};
+        const struct formula_metric *metric = op == METRIC ? &metrics[step->metric] : NULL;
+        bool adds_up = metric && metric->is_additive && step->part == PART_OF_RESULT;
+        if (metric)
+            *top = (struct known){.shape = step->part == PART_OF_PROGRAM ? CONSTANT : adds_up ? ADDITIVE : OTHER,
+                                  .bound = metric->is_lower_bound ? BOUND_LOWER : BOUND_EXACT};
+        else if (n == 0)
+            *top = (struct known){0};
         else if (n == 3)
             *top = (struct known){
                 .shape = top[0].shape == CONSTANT && top[1].shape == top[2].shape ? top[1].shape : OTHER,

@@ -255,13 +255,12 @@ static void parse_number(struct parser *parser)
         length + 1 + (has_exponent && (from[length + 1] == '-' || from[length + 1] == '+'));
     if (has_exponent && isdigit((unsigned char)from[sign]))
         length = sign + strspn(from + sign, "0123456789");
-    char *copy = mem_strndup(from, length);
+    autofree char *copy = mem_strndup(from, length);
     double number = strtod(copy, NULL);
     if (length == 1 && *from == '.')
         fail(parser, parser->at, "a point alone is no number");
     else if (!isfinite(number))
         fail(parser, parser->at, "this number is too large");
-    free(copy);
     parser->at += length;
     if (!parser->has_failed)
         add_step(parser, (struct formula_step){.operation = NUMBER, .number = number}, 0);

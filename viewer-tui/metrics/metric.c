@@ -194,7 +194,7 @@ static void keep_chosen(const struct metrics *metrics, const size_t *chosen, siz
 
 void metrics_keep(struct metrics *metrics, const size_t *chosen, size_t n_chosen)
 {
-    int *new_index = mem_alloc((metrics->n + 1) * sizeof *new_index);
+    autofree int *new_index = mem_alloc((metrics->n + 1) * sizeof *new_index);
     struct metrics kept = {.at = mem_alloc((metrics->n + 1) * sizeof *kept.at)};
     for (size_t m = 0; m < metrics->n; m++)
         new_index[m] = METRIC_ABSENT;
@@ -216,7 +216,6 @@ void metrics_keep(struct metrics *metrics, const size_t *chosen, size_t n_chosen
         if (metric->kind.overhead != METRIC_ABSENT)
             metric->kind.overhead = new_index[metric->kind.overhead];
     }
-    free(new_index);
     free(metrics->at);
     *metrics = kept;
 }

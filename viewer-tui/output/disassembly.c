@@ -55,8 +55,7 @@ static void end_line(struct listing *listing)
 {
     if (listing->target->width)
         text_cut(&listing->line, listing->target->width);
-    text_add(listing->target->out, text_string(&listing->line));
-    text_add(listing->target->out, "\n");
+    text_printf(listing->target->out, "%s\n", text_string(&listing->line));
     text_clear(&listing->line);
     listing->n_lines++;
 }
@@ -64,7 +63,7 @@ static void end_line(struct listing *listing)
 static void add_title(struct listing *listing, const struct view *view, uint32_t procedure,
                       double program)
 {
-    char *name = label_copy(view, procedure);
+    autofree char *name = label_copy(view, procedure);
     struct number_text percent = number_percent(listing->total, program);
     text_say(&listing->line, listing->target->ascii, "%s of %s, its own instructions: %s", listing->metric->name,
              name, number_with_unit(listing->total, listing->metric->unit).text);
@@ -72,7 +71,6 @@ static void add_title(struct listing *listing, const struct view *view, uint32_t
         text_printf(&listing->line, ", %s%% of the program", percent.text);
     end_line(listing);
     end_line(listing);
-    free(name);
 }
 
 static void add_heads(struct listing *listing)

@@ -44,7 +44,7 @@ static void add_place(const struct inspection *inspection, const struct database
 /* Adds the path from the whole program to the row. No recursion: it may be long. */
 static void add_path(const struct inspection *inspection)
 {
-    VEC(uint32_t) path = {0};
+    autofree VEC(uint32_t) path = {0};
     const struct view *view = inspection->view;
     for (uint32_t row = inspection->row; row != 0; row = view_row(view, row)->parent)
         vec_push(&path, row);
@@ -56,7 +56,6 @@ static void add_path(const struct inspection *inspection)
         describe_name(view, path.at[--path.n], inspection->ascii, inspection->out);
         text_add(inspection->out, "\n");
     }
-    vec_free(&path);
 }
 
 static void add_scope(const struct inspection *inspection)
@@ -68,9 +67,8 @@ static void add_scope(const struct inspection *inspection)
     label_place(origin, origin_row, &file, &line);
     if (inspection->row)
         text_printf(inspection->out, "%s ", label_kind(row->kind));
-    char *name = label_copy(inspection->view, inspection->row);
+    autofree char *name = label_copy(inspection->view, inspection->row);
     SAY(inspection, "%s\n", name);
-    free(name);
     add_place(inspection, origin->db, is_declared ? "declared" : "at", file, line);
     add_place(inspection, origin->db, row->kind == KIND_INLINED ? "inlined at" : "called at",
               row->call_file, row->call_line);
@@ -117,7 +115,7 @@ static void add_substituted(const struct inspection *inspection, size_t metric, 
     const struct derivation *derivation = metric_derivation(&view->metrics->at[metric]);
     const char *rest = derived_formula(&view->metrics->at[metric]);
     text_add(inspection->out, " = ");
-    struct text formula = {0};
+    autofree struct text formula = {0};
     for (size_t i = 0; i < derivation->formula.steps.n; i++) {
         const struct formula_step *step = &derivation->formula.steps.at[i];
         size_t named;
@@ -131,7 +129,6 @@ static void add_substituted(const struct inspection *inspection, size_t metric, 
     }
     text_add(&formula, rest);
     SAY(inspection, "%s", text_string(&formula));
-    vec_free(&formula);
 }
 
 /* Adds a line for one part of a metric. */

@@ -21,9 +21,8 @@
 
 const char *timeline_why_none(const struct session *session)
 {
-    char *path = mem_printf("%s/%s", session->runs.at[0].folder, TIMELINE_FILE);
+    autofree char *path = mem_printf("%s/%s", session->runs.at[0].folder, TIMELINE_FILE);
     bool is_there = access(path, F_OK) == 0;
-    free(path);
     return is_there && problem_text() ? problem_text()
                                       : "there is no time line: hpcrun records one unless it is told --trace off";
 }
@@ -43,10 +42,7 @@ const char *open_timeline(struct open_timeline *open, struct session *session, e
     open->hosts_differ = run_hosts_differ(run->runs_read.at[0]);
     open->clock_error = run_clock_error(run->runs_read.at[0]);
     open->scopes = place_scopes_of(db, open->timeline, projection == PHYSICAL);
-    if (has_all_threads)
-        threads_read_whole(&threads, db, run->runs_read.at[0]);
-    else
-        threads_read(&threads, db, session->run);
+    threads_read(&threads, db, has_all_threads ? run->runs_read.at[0] : session->run, has_all_threads);
     thread_set_keep(session->threads, &threads, &db->metrics);
     open->regions = thread_regions_of(&threads, open->timeline);
     open->chart = time_chart_of(open->timeline, &open->scopes, threads, columns);
@@ -118,7 +114,7 @@ void timeline_add_time(uint64_t time, uint64_t step, struct text *out)
 void timeline_add_axis(const struct time_window *window, struct text *out)
 {
     uint64_t step = timeline_tick_step(window->end - window->begin, window->n / 10 + 1);
-    struct text label = {0};
+    autofree struct text label = {0};
     size_t at = 0; /* columns that are used */
     for (uint64_t time = (window->begin + step - 1) / step * step; time < window->end; time += step) {
         size_t column = time_window_column(window, time);
@@ -132,7 +128,6 @@ void timeline_add_axis(const struct time_window *window, struct text *out)
         at = column + label.n + 1;
         text_add(out, at <= window->n ? " " : "");
     }
-    vec_free(&label);
 }
 
 /* How far times of different hosts may be apart. Clocks that are not synchronized have an error of 16 s. */
@@ -278,10 +273,9 @@ void timeline_add_waker(const struct open_timeline *open, size_t thread, uint64_
     text_add(out, node ? ": " : "");
     size_t used = text_columns(text_string(out));
     if (node && used < columns) {
-        struct text path = {0};
+        autofree struct text path = {0};
         timeline_add_path(open, node, columns - used, ascii, &path);
         text_add(out, text_string(&path));
-        vec_free(&path);
     }
     text_cut(out, columns);
 }
@@ -289,8 +283,8 @@ void timeline_add_waker(const struct open_timeline *open, size_t thread, uint64_
 void timeline_add_path(const struct open_timeline *open, uint32_t node, size_t columns, bool ascii, struct text *out)
 {
     const struct place_scopes *scopes = &open->scopes;
-    node_path path = {0};
-    struct text line = {0}, longer = {0}, place = {0};
+    autofree node_path path = {0};
+    autofree struct text line = {0}, longer = {0}, place = {0};
     uint32_t at = node;
     while (at && scopes->nodes->kind[at] == KIND_INSTRUCTION)
         at = scopes->nodes->parent[at];
@@ -302,12 +296,11 @@ void timeline_add_path(const struct open_timeline *open, uint32_t node, size_t c
     node_path_find(scopes, node, &path);
     for (size_t i = path.n; i-- > 0;) {
         char buffer[NAME_SIZE];
-        struct text name = {0};
+        autofree struct text name = {0};
         text_add_clean(&name, database_procedure_name(scopes->db, scopes->nodes->place[path.at[i]], buffer), ascii);
         text_clear(&longer);
         shorten_name(text_string(&name), MOST_NAME_COLUMNS, ascii, &longer);
         text_printf(&longer, "%s%s", i + 1 < path.n ? " > " : "", text_string(&line));
-        vec_free(&name);
         bool is_cut = i + 1 < path.n && text_columns(text_string(&longer)) + (i ? 6 : 0) > columns;
         if (is_cut) {
             text_add(out, "... > ");
@@ -318,8 +311,4 @@ void timeline_add_path(const struct open_timeline *open, uint32_t node, size_t c
     }
     text_add(out, text_string(&line));
     text_cut(out, columns);
-    vec_free(&path);
-    vec_free(&line);
-    vec_free(&longer);
-    vec_free(&place);
 }

@@ -4,8 +4,8 @@
 
 #include "lib/diag.h"
 #include "viewer-tui/compare/changes.h"
+#include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/compare/session-titles.h"
-#include "viewer-tui/compare/session-views.h"
 #include "viewer-tui/table/columns.h"
 #include "viewer-tui/table/table.h"
 #include "viewer-tui/tree/labels.h"
@@ -150,20 +150,19 @@ static void add_metrics(struct comparison_printer *printer)
     metrics_each (m, metrics, metrics_shown) {
         if (!metric_is_compared(&metrics->at[m]) || metrics->at[m].compared.column != MERGED_LEFT)
             continue;
-        char *name = comparison_metric_name(&metrics->at[m]);
+        autofree char *name = comparison_metric_name(&metrics->at[m]);
         const char *why = metrics->at[m + MERGED_DIFFERENCE].why;
         struct text what = {0};
         text_say(&what, printer->writer.ascii, "%s%s%s", name, why ? ": " : "", why ? why : "");
         add_costs(printer, 0, m, INCLUSIVE, &what);
-        free(name);
     }
 }
 
 static void print_changed(struct comparison_printer *printer, enum direction direction)
 {
     bool ascii = printer->writer.ascii;
-    char *metric = comparison_metric_name(&printer->view->metrics->at[printer->metric]);
-    struct text heading = {0};
+    autofree char *metric = comparison_metric_name(&printer->view->metrics->at[printer->metric]);
+    autofree struct text heading = {0};
     text_say(&heading, ascii, "Procedures whose own %s %s most", metric, change_names[direction]);
     if (printer->n_changed[direction])
         writer_heading(&printer->writer, text_string(&heading));
@@ -178,8 +177,6 @@ static void print_changed(struct comparison_printer *printer, enum direction dir
     }
     if (printer->n_changed[direction])
         write_lines(printer, false);
-    vec_free(&heading);
-    free(metric);
 }
 
 /* In Markdown, what is no table is between two of these. */
@@ -226,50 +223,46 @@ static void write_databases(struct comparison_printer *printer)
     struct json_writer *json = &printer->writer.json;
     struct fact facts[N_FACTS];
     find_facts(printer->comparison, facts);
-    json_put_array(json, "databases");
+    json_print(json, "databases:[");
     for (int side = 0; side < SIDES; side++) {
         size_t first = merged_group_first(printer->comparison, (size_t)side);
-        json_write_object(json);
-        json_write_text(json, "name", comparison_name(printer->comparison, side));
-        json_write_text(json, "path", printer->session->runs.at[first].folder);
+        json_print(json, "{name:%s path:%s", comparison_name(printer->comparison, side),
+                   printer->session->runs.at[first].folder);
         if (merged_is_of_repeats(printer->comparison))
-            json_put_integer(json, "runs", (int64_t)merged_group_size(printer->comparison, (size_t)side));
+            json_print(json, "runs:%zu", merged_group_size(printer->comparison, (size_t)side));
         for (size_t i = 0; i < N_FACTS; i++)
-            json_put_number(json, facts[i].name, facts[i].of[side]);
-        json_write_object_end(json);
+            json_print(json, "%s:%g", facts[i].name, facts[i].of[side]);
+        json_print(json, "}");
     }
-    json_write_array_end(json);
+    json_print(json, "]");
 }
 
 static void write_changed(struct comparison_printer *printer, enum direction direction)
 {
     const struct view *view = printer->view;
     struct json_writer *json = &printer->writer.json;
-    struct text *name = &printer->writer.right;
-    json_put_array(json, change_names[direction]);
+    json_print(json, "%s:[", change_names[direction]);
     for (size_t i = 0; i < printer->n_changed[direction]; i++) {
         uint32_t row = printer->changed[direction][i];
-        text_clear(name);
-        label_name(view, row, name);
-        json_write_object(json);
-        json_write_text(json, "name", text_string(name));
+        autofree char *name = label_copy(view, row);
+        json_print(json, "{name:%s", name);
         for (size_t m = printer->metric; m < printer->metric + MERGED_COLUMNS; m++)
             json_put_cost(json, view->metrics->at[m].name, &view->metrics->at[m],
                           view_cost(view, row, m, EXCLUSIVE));
-        json_write_object_end(json);
+        json_print(json, "}");
     }
-    json_write_array_end(json);
+    json_print(json, "]");
 }
 
 static void write_both(struct comparison_printer *printer, const struct costs_of_both *costs)
 {
     struct json_writer *json = &printer->writer.json;
     for (int side = 0; side < SIDES; side++)
-        json_put_number(json, comparison_name(printer->comparison, side), costs->sides[side]);
-    json_put_number(json, comparison_column(printer->comparison, MERGED_DIFFERENCE),
+        json_print(json, "%s:%g", comparison_name(printer->comparison, side), costs->sides[side]);
+    json_print(json, "%s:%g", comparison_column(printer->comparison, MERGED_DIFFERENCE),
                     costs->difference);
     if (merged_is_of_repeats(printer->comparison))
-        json_put_number(json, comparison_column(printer->comparison, MERGED_UNCERTAINTY), costs->uncertainty);
+        json_print(json, "%s:%g", comparison_column(printer->comparison, MERGED_UNCERTAINTY), costs->uncertainty);
 }
 
 static void write_hotspots(struct comparison_printer *printer, const char *key,
@@ -277,31 +270,29 @@ static void write_hotspots(struct comparison_printer *printer, const char *key,
 {
     struct json_writer *json = &printer->writer.json;
     char buffer[NAME_SIZE];
-    json_put_array(json, key);
+    json_print(json, "%s:[", key);
     for (size_t i = 0; i < hotspots->n; i++) {
         const struct changed_hotspot *hotspot = &hotspots->at[i];
-        json_write_object(json);
         uint32_t procedure = hotspot->hotspot.procedure;
-        json_write_text(json, "name",
-                        procedure == NOTHING ? "" : database_procedure_name(hotspot->db, procedure, buffer));
+        json_print(json, "{name:%s",
+                   procedure == NOTHING ? "" : database_procedure_name(hotspot->db, procedure, buffer));
         json_put_place(json, database_file_path(hotspot->db, hotspot->hotspot.at.file),
                        hotspot->hotspot.at.line);
         write_both(printer, &hotspot->costs);
-        json_write_object_end(json);
+        json_print(json, "}");
     }
-    json_write_array_end(json);
+    json_print(json, "]");
 }
 
 static void write_part_changes(struct comparison_printer *printer, const struct change *change,
                                enum efficiency_part part)
 {
     struct json_writer *json = &printer->writer.json;
-    json_put_object(json, efficiency_part_name(part));
-    json_write_text(json, "verdict", change_verdict_name(change->verdict));
+    json_print(json, "%s:{verdict:%s", efficiency_part_name(part), change_verdict_name(change->verdict));
     write_both(printer, &change->costs);
     for (int direction = MORE; part != EFFORT && direction < DIRECTIONS; direction++)
         write_hotspots(printer, direction_names[direction], &change->hotspots[direction]);
-    json_write_object_end(json);
+    json_print(json, "}");
 }
 
 /* An array with an object for each event: of each part of effort that both runs measured its
@@ -310,20 +301,18 @@ static void write_part_changes(struct comparison_printer *printer, const struct 
 static void write_changes(struct comparison_printer *printer)
 {
     struct json_writer *json = &printer->writer.json;
-    struct text event = {0};
-    json_put_array(json, "advice");
+    autofree struct text event = {0};
+    json_print(json, "advice:[");
     for (size_t i = 0; i < printer->changes.n; i++) {
         const struct changes *of_event = &printer->changes.at[i];
         advice_event(of_event->event, &event);
-        json_write_object(json);
-        json_write_text(json, "event", event.n ? text_string(&event) : NULL);
+        json_print(json, "{event:%s", event.n ? text_string(&event) : NULL);
         for (int part = WORK; part < EFFICIENCY_PARTS; part++)
             if (of_event->parts[part].verdict != CHANGE_NOT_MEASURED)
                 write_part_changes(printer, &of_event->parts[part], (enum efficiency_part)part);
-        json_write_object_end(json);
+        json_print(json, "}");
     }
-    json_write_array_end(json);
-    vec_free(&event);
+    json_print(json, "]");
 }
 
 static void print_json(struct comparison_printer *printer)

@@ -129,9 +129,8 @@ static const char *find_path(struct critical_path *path, struct session *session
     chain_processes_free(&processes);
     if (run->ranges.n)
         cut_to(&path->pieces, &run->ranges);
-    uint32_t *procedures = own_procedures(path->db, path->timeline);
+    autofree uint32_t *procedures = own_procedures(path->db, path->timeline);
     path->times = chain_times_find(path->timeline, &path->pieces, procedures, database_n_procedures(path->db));
-    free(procedures);
     return path->pieces.n ? NULL : "the critical path does not reach into this piece of time";
 }
 
@@ -216,10 +215,9 @@ static void write_title(const struct critical_path *path, const struct session *
 {
     size_t n = json_array_size(json_object_get(session->runs.at[0].runs_read.at[0], "processes"));
     text_add(&writer->line, "Critical path");
-    if (n > 1) {
-        writer_say(writer, " of %s", run_program_of(path->last->process));
-        text_printf(&writer->line, " %.0f, which ends last of %zu processes", run_number(path->last->process, "pid"), n);
-    }
+    if (n > 1)
+        writer_say(writer, " of %s %.0f, which ends last of %zu processes", run_program_of(path->last->process),
+                   run_number(path->last->process, "pid"), n);
     writer_line(writer, ": %.3f s in %zu piece%s, by samples. A piece ends where its thread wakes up the next.",
                 path->seconds, path->pieces.n, path->pieces.n == 1 ? "" : "s");
     writer_end_line(writer);
@@ -257,13 +255,10 @@ static void write_path(struct critical_path *path, const struct session *session
                                path->lines.n, NULL};
     writer_open(&writer, options->format, options->width, out);
     writer_head(&writer, session, path->db, "critical-path", LOGICAL);
-    if (options->format == FORMAT_JSON) {
-        json_put_integer(&writer.json, "pid", (int64_t)run_number(path->last->process, "pid"));
-        json_put_number(&writer.json, "seconds", path->seconds);
-        json_put_integer(&writer.json, "pieces", (int64_t)path->pieces.n);
-        json_put_integer(&writer.json, "unknown_waits", (int64_t)path->times.n_unknown);
-        json_put_number(&writer.json, "known", path->known);
-    }
+    if (options->format == FORMAT_JSON)
+        json_print(&writer.json, "pid:%jd seconds:%g pieces:%zu unknown_waits:%jd known:%g",
+                   (intmax_t)run_number(path->last->process, "pid"), path->seconds, path->pieces.n,
+                   (intmax_t)path->times.n_unknown, path->known);
     if (options->format == FORMAT_TEXT)
         write_text(path, session, &writer, &table);
     else
@@ -280,7 +275,7 @@ int print_critical_path(struct session *session, struct view *view, const struct
     if (!why && !path.timeline)
         why = timeline_why_none(session);
     if (path.timeline) {
-        threads_read_whole(&path.threads, path.db, session->runs.at[0].runs_read.at[0]);
+        threads_read(&path.threads, path.db, session->runs.at[0].runs_read.at[0], true);
         why = find_path(&path, session);
     }
     if (!why) {

@@ -95,8 +95,7 @@ static void add_names(const struct summary *summary, const char *title,
     const char *before = title;
     metrics_each (m, metrics, metrics_shown)
         if (is_one(summary, m)) {
-            text_add(out, before);
-            text_add_clean(out, metrics->at[m].name, summary->writer.ascii);
+            text_say(out, summary->writer.ascii, "%s%s", before, metrics->at[m].name);
             before = ", ";
         }
     text_add(out, before == title ? "" : ". ");
@@ -105,14 +104,12 @@ static void add_names(const struct summary *summary, const char *title,
 static void print_footnote(struct summary *summary)
 {
     struct writer *writer = &summary->writer;
-    struct text note = {0}, piece = {0};
+    autofree struct text note = {0}, piece = {0};
     add_names(summary, "0: ", is_zero, &note);
     add_names(summary, "Not measured (reasons are below): ", is_unmeasured, &note);
     const char *rest = text_string(&note);
     while (*rest && text_take_line(&rest, writer->width - 2, &piece))
         writer_line(writer, "  %s", text_string(&piece));
-    vec_free(&piece);
-    vec_free(&note);
 }
 
 /* Whether an earlier metric that was not measured has the same reason. */

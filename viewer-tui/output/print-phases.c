@@ -6,7 +6,6 @@
 #include "viewer-tui/compare/session-advice.h"
 #include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/compare/session-restriction.h"
-#include "viewer-tui/compare/session-views.h"
 #include "viewer-tui/table/table.h"
 #include "viewer-tui/tree/labels.h"
 
@@ -84,10 +83,9 @@ static struct phase_line line_of(const struct database *db, const struct phases 
 {
     char buffer[NAME_SIZE];
     const struct phase *phase = &phases->at[i];
-    bool has_name = phase->procedure != NOTHING, is_text = writer->format == FORMAT_TEXT;
-    const char *name = has_name ? database_procedure_name(db, phase->procedure, buffer) : NULL;
-    struct procedure procedure = has_name ? database_procedure(db, phase->procedure)
-                                          : (struct procedure){.file = NOTHING};
+    bool is_text = writer->format == FORMAT_TEXT;
+    const char *name = phase_place(db, phase, buffer);
+    struct procedure procedure = name ? database_procedure(db, phase->procedure) : (struct procedure){.file = NOTHING};
     return (struct phase_line){
         .number = (unsigned)i + 1,
         .begin = (double)phase->range.from * 1e-9,
@@ -212,10 +210,9 @@ static void print_text(struct writer *writer, struct data_table *table, const st
     writer_heading(writer, "First advice on each");
     if (machine)
         writer_say_line(writer, "  all  %s", machine);
-    for (size_t i = 0; i < table->n_rows; i++) {
-        text_printf(&writer->line, "  %u  ", lines[i].number);
-        writer_say_line(writer, "%s", lines[i].advice ? lines[i].advice : "none: nothing that was measured stands out");
-    }
+    for (size_t i = 0; i < table->n_rows; i++)
+        writer_say_line(writer, "  %u  %s", lines[i].number,
+                        lines[i].advice ? lines[i].advice : "none: nothing that was measured stands out");
 }
 
 int print_phases(struct session *session, struct view *view, const struct print_options *options, FILE *out)
@@ -227,9 +224,9 @@ int print_phases(struct session *session, struct view *view, const struct print_
     if (!phases)
         return session_exit_status(session);
     struct session *alone = session_open(session->folder, NULL); /* so that views of the other one stay */
-    session_set_rules(alone, session->rules);
+    alone->rules = session->rules;
     const struct database *db = session_database(session, LOGICAL);
-    char *machine = advice_on_machine(alone);
+    autofree char *machine = advice_on_machine(alone);
     writer_open(&writer, options->format, options->width, out);
     for (size_t i = 0; i < phases->n; i++) {
         lines[i] = line_of(db, phases, i, &writer);
@@ -246,7 +243,6 @@ int print_phases(struct session *session, struct view *view, const struct print_
         free((char *)lines[i].procedure);
         free((char *)lines[i].advice);
     }
-    free(machine);
     session_close(alone);
     return 0;
 }

@@ -248,35 +248,27 @@ static long print_text(struct printed_scaling *printed)
 
 static void put_work_span(struct json_writer *json, const struct scaling_table *table)
 {
+    const struct work_span *of = &table->work_span;
     if (!table->has_work_span)
         return;
-    json_put_object(json, "work_span");
-    json_put_integer(json, "workers", table->work_span_workers);
-    json_put_integer(json, "runs", (int64_t)table->n_work_span);
-    json_write_text(json, "state", table->work_span.why_lower_bound ? "lower bound" : "measured");
-    if (table->work_span.why_lower_bound)
-        json_write_text(json, "why", table->work_span.why_lower_bound);
-    json_put_number(json, "work", table->work_span.work);
-    json_put_number(json, "span", table->work_span.span);
-    json_put_number(json, "burdened_span", table->work_span.burdened_span);
-    json_put_errors(json, &table->work_span);
-    json_write_object_end(json);
+    json_print(json, "work_span:{workers:%u runs:%zu state:%s", table->work_span_workers, table->n_work_span,
+               of->why_lower_bound ? "lower bound" : "measured");
+    if (of->why_lower_bound)
+        json_print(json, "why:%s", of->why_lower_bound);
+    json_print(json, "work:%g span:%g burdened_span:%g", of->work, of->span, of->burdened_span);
+    json_put_errors(json, of);
+    json_print(json, "}");
 }
 
 static void put_failures(struct json_writer *json, const struct run_set *set)
 {
-    json_put_array(json, "failed");
+    json_print(json, "failed:[");
     for (size_t i = 0; i < set->runs.n; i++) {
         const struct set_run *run = &set->runs.at[i];
-        if (run->status == 0)
-            continue;
-        json_write_object(json);
-        json_put_integer(json, "workers", run->workers);
-        json_put_integer(json, "repeat", run->repeat);
-        json_put_integer(json, "status", run->status);
-        json_write_object_end(json);
+        if (run->status)
+            json_print(json, "{workers:%u repeat:%u status:%d}", run->workers, run->repeat, run->status);
     }
-    json_write_array_end(json);
+    json_print(json, "]");
 }
 
 static void print_json(struct printed_scaling *printed)
@@ -286,18 +278,16 @@ static void print_json(struct printed_scaling *printed)
     bool has_laws = table->has_work_span && isfinite(table->baseline);
     struct data_table all = table_of(printed, 0, has_laws ? COLUMNS : LAWS, true), serial = table_of(printed, 2, 8, true);
     const char *one = isfinite(table->baseline) ? "one worker" : NULL;
-    json_write_text(json, "title", printed->set->command);
-    json_write_text(json, "baseline", table->n_serial ? "serial" : one);
-    json_put_number(json, "baseline_time", table->baseline);
+    json_print(json, "title:%s baseline:%s baseline_time:%g", printed->set->command, table->n_serial ? "serial" : one,
+               table->baseline);
     if (table->n_serial) {
-        json_put_object(json, "serial");
-        json_write_text(json, "command", printed->set->serial);
+        json_print(json, "serial:{command:%s", printed->set->serial);
         table_write_members(&serial, &printed->writer, 0);
-        json_write_object_end(json);
+        json_print(json, "}");
     }
-    json_put_array(json, "rows");
+    json_print(json, "rows:[");
     table_write_objects(&all, &printed->writer, 1, all.n_rows);
-    json_write_array_end(json);
+    json_print(json, "]");
     put_work_span(json, table);
     put_failures(json, printed->set);
 }

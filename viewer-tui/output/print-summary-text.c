@@ -165,7 +165,7 @@ static void print_processes(struct summary *summary)
     writer_heading(writer, "Processes");
     writer_line(writer, "%9s%9s%11s%11s%9s%11s%9s%9s  %s", "process", "threads", "wall, s",
                 "CPU, s", "start-up", "samples", "dropped", "partial", "command [end]");
-    VEC(struct listed_process) list = {0};
+    autofree VEC(struct listed_process) list = {0};
     json_each (process, processes)
         vec_push(&list, ((struct listed_process){process, run_number(process, "cpu"), process_at}));
     if (list.n > MOST_LINES)
@@ -177,7 +177,6 @@ static void print_processes(struct summary *summary)
                     number_with_unit(list.at[MOST_LINES].cpu, "s").text);
     for (size_t i = 0; i < list.n && i < MOST_LINES; i++)
         print_unsampled(writer, list.at[i].process);
-    vec_free(&list);
     writer_line(writer, "  start-up: CPU seconds before sampling began; partial: call paths "
                         "whose beginning is lost");
 }

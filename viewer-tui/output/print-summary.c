@@ -74,56 +74,42 @@ static void copy_member(struct json_writer *json, const char *key, const json_t 
 static void write_process(struct json_writer *json, const json_t *process)
 {
     const json_t *partial = json_object_get(process, "partial");
-    json_write_break(json);
-    json_write_object(json);
+    json_print(json, "\n{");
     for (size_t i = 0; i < LENGTH(members); i++)
         copy_member(json, members[i], process);
-    json_put_integer(json, "threads",
-                     (int64_t)json_array_size(json_object_get(process, "threads")));
+    json_print(json, "threads:%zu", json_array_size(json_object_get(process, "threads")));
     copy_member(json, "dropped", process);
-    json_put_integer(json, "partial", (int64_t)summary_sum(partial));
-    json_write_key(json, "partial_reasons");
+    json_print(json, "partial:%jd partial_reasons:", (intmax_t)summary_sum(partial));
     write_value(json, partial);
-    json_write_object_end(json);
+    json_print(json, "}");
 }
 
 /* The samples of an event: their sources, and their number by fate. */
 static void write_event(struct json_writer *json, const struct event_fates *event)
 {
-    json_write_break(json);
-    json_write_object(json);
-    json_write_text(json, "event", event->event);
-    json_put_number(json, "rate", event->rate);
-    json_put_array(json, "sources");
+    json_print(json, "\n{event:%s rate:%g sources:[", event->event, event->rate);
     for (size_t i = 0; i < event->sources.n; i++) {
-        json_write_object(json);
-        json_write_text(json, "source", event->sources.at[i].source);
-        json_write_text(json, "why", event->sources.at[i].note);
-        json_put_integer(json, "threads", (int64_t)event->sources.at[i].threads);
-        json_write_object_end(json);
+        const struct source_use *use = &event->sources.at[i];
+        json_print(json, "{source:%s why:%s threads:%zu}", use->source, use->note, use->threads);
     }
-    json_write_array_end(json);
-    json_put_object(json, "fates");
+    json_print(json, "] fates:{");
     for (size_t i = 0; i < event->fates.n; i++) {
-        json_put_object(json, event->fates.at[i].name);
-        json_put_integer(json, "count", (int64_t)event->fates.at[i].count);
-        json_put_number(json, "amount", event->fates.at[i].amount);
-        json_write_object_end(json);
+        const struct fate_total *fate = &event->fates.at[i];
+        json_print(json, "%s:{count:%jd amount:%g}", fate->name, (intmax_t)fate->count, fate->amount);
     }
-    json_write_object_end(json);
-    json_write_object_end(json);
+    json_print(json, "}}");
 }
 
 static void write_totals(struct json_writer *json, const struct summary *summary)
 {
     const struct metrics *metrics = &summary->db->metrics;
     json_put_totals(json, summary->view);
-    json_put_object(json, "percent_of_effort");
+    json_print(json, "percent_of_effort:{");
     metrics_each (m, metrics, metrics_shown)
         if (metric_is_of_effort(&metrics->at[m]))
             json_put_percent(json, metrics->at[m].name, view_total(summary->view, m),
                              summary_effort(summary, m));
-    json_write_object_end(json);
+    json_print(json, "}");
 }
 
 static void print_summary_json(struct summary *summary)
@@ -131,21 +117,20 @@ static void print_summary_json(struct summary *summary)
     static const char *const copied[] = {"measurements", "events",  "agents",     "refused_agents",
                                          "regions",      "modules", "unmeasured", "problems"};
     struct json_writer *json = &summary->writer.json;
-    json_write_text(json, "title", summary->title);
+    json_print(json, "title:%s", summary->title);
     json_put_range(json, summary->session);
-    json_put_array(json, "processes");
+    json_print(json, "processes:[");
     json_each (process, json_object_get(summary->run, "processes"))
         write_process(json, process);
-    json_write_array_end(json);
-    json_put_array(json, "samples");
+    json_print(json, "] samples:[");
     for (size_t i = 0; i < summary->fates.events.n; i++)
         write_event(json, &summary->fates.events.at[i]);
-    json_write_array_end(json);
+    json_print(json, "]");
     write_totals(json, summary);
     print_work_span_json(summary);
     print_advice_json(json, &summary->advice, summary->db);
     json_put_metrics(json, "metric_states", &summary->db->metrics);
-    json_put_integer(json, "threads", (int64_t)summary->n_threads);
+    json_print(json, "threads:%zu", summary->n_threads);
     for (size_t i = 0; i < LENGTH(copied); i++)
         copy_member(json, copied[i], summary->run);
 }

@@ -4,11 +4,10 @@
 
 #include "lib/diag.h"
 #include "viewer-tui/compare/session-databases.h"
-#include "viewer-tui/compare/session-views.h"
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/metrics/efficiency.h"
-#include "viewer-tui/table/columns.h"
 #include "viewer-tui/output/thread-table.h"
+#include "viewer-tui/table/columns.h"
 #include "viewer-tui/table/table.h"
 #include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/threads/thread-origin.h"
@@ -197,11 +196,11 @@ static void write_statistics_json(struct threads_table *table, const struct data
     struct json_writer *json = &table->writer.json;
     size_t n = table->threads.list.n;
     for (int percent = 0; percent < 2; percent++) {
-        json_put_object(json, percent ? "statistics_percent_of_effort" : "statistics");
+        json_print(json, "%s:{", percent ? "statistics_percent_of_effort" : "statistics");
         for (size_t s = 0; s < STATISTICS; s++)
             table_write_group(all, &table->writer, n + s, percent ? "percent_of_effort" : "metrics",
                               table->lines.at[n + s].kind);
-        json_write_object_end(json);
+        json_print(json, "}");
     }
 }
 
@@ -242,7 +241,7 @@ struct procedure_table {
     VEC(struct value_line) lines;
 };
 
-static void add_value_lines(struct procedure_table *table, const struct thread_table *threads)
+static void add_value_lines(struct procedure_table *table)
 {
     const struct thread_costs *costs = &table->costs;
     struct thread_statistic statistics[THREAD_STATISTICS];
@@ -252,27 +251,28 @@ static void add_value_lines(struct procedure_table *table, const struct thread_t
                                   costs->values[thread]};
         vec_push(&table->lines, line);
     }
-    thread_table_statistics(threads, statistics);
+    thread_costs_statistics(costs, statistics);
     for (int s = 0; s < THREAD_STATISTICS; s++)
         vec_push(&table->lines, (struct value_line){statistics[s].name, NULL, -1, statistics[s].value});
 }
 
-static void write_procedure_text(struct procedure_table *table, const struct thread_table *threads)
+static void write_procedure_text(struct procedure_table *table)
 {
     const struct thread_costs *costs = &table->costs;
     struct writer *writer = &table->writer;
+    struct number_scale scale = thread_costs_scale(costs);
     size_t n = costs->threads.list.n;
     writer_say(writer, "%s: ", text_string(&table->name));
-    thread_table_add_title(threads, &writer->line);
+    thread_costs_add_title(costs, writer->ascii, &writer->line);
     writer_line(writer, "\n");
     for (size_t i = 0; i < n; i++) {
-        thread_table_add_value(threads, costs->order[i], &writer->line);
+        thread_costs_add_value(costs, costs->order[i], &writer->line);
         writer_line(writer, "%s", costs->labels[costs->order[i]]);
     }
     writer_end_line(writer);
     for (size_t i = n; i < table->lines.n; i++) {
         double value = table->lines.at[i].value;
-        struct number_text number = columns_value(table->metric, value, &threads->scale);
+        struct number_text number = columns_value(table->metric, value, &scale);
         if (i + 1 == table->lines.n && !isnan(value)) /* max/mean is a factor */
             snprintf(number.text, sizeof number.text, "%.2f", value);
         text_add_right(&writer->line, number.text, VALUE_WIDTH);
@@ -285,27 +285,25 @@ static void write_procedure_json(struct procedure_table *table, const struct dat
     const struct metric *metric = table->metric;
     struct json_writer *json = &table->writer.json;
     size_t n = table->costs.threads.list.n;
-    json_write_text(json, "of", text_string(&table->name));
-    json_write_text(json, "metric", metric->name);
-    json_write_text(json, "unit", metric->unit);
-    json_write_text(json, "state", metric_state_name(metric->state));
+    json_print(json, "of:%s metric:%s unit:%s state:%s", text_string(&table->name), metric->name, metric->unit,
+               metric_state_name(metric->state));
     if (metric->why)
-        json_write_text(json, "why", metric->why);
-    json_write_text(json, "part", table->costs.part == INCLUSIVE ? "inclusive" : "exclusive");
+        json_print(json, "why:%s", metric->why);
+    json_print(json, "part:%s", table->costs.part == INCLUSIVE ? "inclusive" : "exclusive");
     table_write(all, &table->writer, "threads", n);
-    json_put_object(json, "statistics");
+    json_print(json, "statistics:{");
     for (size_t i = n; i < table->lines.n; i++)
-        json_put_number(json, table->lines.at[i].kind, table->lines.at[i].value);
-    json_write_object_end(json);
+        json_print(json, "%s:%g", table->lines.at[i].kind, table->lines.at[i].value);
+    json_print(json, "}");
 }
 
 /* The row of a bottom-up view whose procedure matches; 0, with the error reported, unless exactly
  * one does. */
 static uint32_t find_procedure(struct view *view, const char *expression)
 {
-    char *by_name = mem_printf("name:%s", expression);
+    autofree char *by_name = mem_printf("name:%s", expression);
     struct pattern *pattern = pattern_new(by_name);
-    struct text names = {0};
+    autofree struct text names = {0};
     uint32_t found = 0, n_found = 0;
     view_expand(view, 0);
     for (uint32_t i = 0; i < view_row(view, 0)->n_children; i++) {
@@ -323,16 +321,13 @@ static uint32_t find_procedure(struct view *view, const char *expression)
     if (n_found > 1)
         diag_error(view->db->folder, "--of: %u procedures match '%s': %s%s", n_found, expression,
                    text_string(&names), n_found > MOST_NAMED ? ", ..." : "");
-    vec_free(&names);
     pattern_free(pattern);
-    free(by_name);
     return n_found == 1 ? found : 0;
 }
 
 static void write_procedure(struct procedure_table *table, const struct session *session,
                             const struct print_options *options, FILE *out)
 {
-    struct thread_table threads = thread_table_of(&table->costs, table->costs.distribution.max, describe_in_ascii());
     char *head = mem_printf("%s%s:%s", table->metric->name, csv_state(table->metric),
                             table->costs.part == INCLUSIVE ? "inclusive" : "exclusive");
     const struct table_column columns[] = {
@@ -340,12 +335,12 @@ static void write_procedure(struct procedure_table *table, const struct session 
         {NULL, "profile", "profile", NULL, OF_INTEGER, .place = offsetof(struct value_line, profile)},
         {NULL, "thread", "thread", NULL, OF_TEXT, .place = offsetof(struct value_line, label)},
         {NULL, head, "value", NULL, OF_DOUBLE, .place = offsetof(struct value_line, value)}};
-    add_value_lines(table, &threads);
+    add_value_lines(table);
     struct data_table all = {columns, 4, table->lines.at, sizeof *table->lines.at, table->lines.n, NULL};
     writer_open(&table->writer, options->format, options->width, out);
     writer_head(&table->writer, session, table->costs.view->db, "threads", options->projection);
     if (options->format == FORMAT_TEXT)
-        write_procedure_text(table, &threads);
+        write_procedure_text(table);
     else if (options->format == FORMAT_CSV)
         table_write(&all, &table->writer, NULL, all.n_rows);
     else
@@ -396,7 +391,7 @@ int print_threads(struct session *session, struct view *view, const struct print
                                   .db = db,
                                   .metrics = &db->metrics,
                                   .hosts_differ = run_hosts_differ(session->run)};
-    threads_read(&table.threads, db, session->run);
+    threads_read(&table.threads, db, session->run, false);
     thread_set_keep(session->threads, &table.threads, &db->metrics);
     if (options->sort)
         threads_sort(&table.threads, sorting.metric);

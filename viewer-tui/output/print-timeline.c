@@ -1,11 +1,10 @@
-/* The time line of all threads, for people (text, SVG) and for programs (JSON, CSV, and the formats of other
- * viewers). */
-#include "viewer-tui/output/print-timeline.h"
+/* The time line of all threads, for people (text, SVG) and for programs (JSON, and the formats of other viewers). */
+#include "viewer-tui/output/timeline-lines.h"
 
 #include "lib/diag.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/session-titles.h"
-#include "viewer-tui/output/timeline-lines.h"
+#include "viewer-tui/output/print.h"
 #include "viewer-tui/table/table.h"
 
 #include <math.h>
@@ -15,7 +14,7 @@
 /* Text has groups of threads if there are more. */
 #define MOST_ROWS 64
 
-/* Columns of CSV and JSON, and of drawings and the counters of other formats. */
+/* Columns of JSON, and of drawings and the counters of other formats. */
 #define DATA_COLUMNS  100
 #define FINE_COLUMNS  200
 #define DRAWING_LABEL 30
@@ -24,7 +23,7 @@
 
 static void write_legend(const struct timeline_lines *lines, struct writer *writer)
 {
-    struct text name = {0};
+    autofree struct text name = {0};
     char symbol;
     enum time_color color;
     for (size_t at = 0; timeline_legend(lines, &at, &symbol, &color, &name);) {
@@ -35,7 +34,6 @@ static void write_legend(const struct timeline_lines *lines, struct writer *writ
     }
     if (writer->line.n)
         writer_end_line(writer);
-    vec_free(&name);
 }
 
 static void write_strip(const struct timeline_lines *lines, struct writer *writer)
@@ -95,33 +93,31 @@ static void write_series(const struct timeline_lines *lines, struct json_writer 
 {
     struct time_chart *chart = &lines->open->chart;
     const struct time_cell *strip = time_chart_strip(chart);
-    json_put_object(json, "strip");
+    json_print(json, "strip:{");
     for (size_t line = 0; line < timeline_strip_lines(lines); line++) {
-        json_put_array(json, strip_lines[line].key);
+        json_print(json, "%s:[", strip_lines[line].key);
         for (unsigned column = 0; column < chart->window.n; column++)
             json_write_double(json, strip_value(line, &strip[column], timeline_column_length(lines)));
-        json_write_array_end(json);
+        json_print(json, "]");
     }
-    json_write_object_end(json);
+    json_print(json, "}");
 }
 
 static void write_cell_procedures(const struct timeline_lines *lines, const struct time_cell *cells,
                                   struct json_writer *json)
 {
     const struct time_chart *chart = &lines->open->chart;
-    json_put_array(json, "procedures");
+    json_print(json, "procedures:[");
     for (unsigned column = 0; column < chart->window.n; column++) {
         char buffer[NAME_SIZE];
-        if (cells[column].value == NOTHING) {
+        if (cells[column].value == NOTHING)
             json_write_null(json);
-            continue;
-        }
-        json_write_object(json);
-        json_write_text(json, "name", database_procedure_name(chart->scopes->db, cells[column].value, buffer));
-        json_put_number(json, "amount", amount_of(lines, cells[column].of_value));
-        json_write_object_end(json);
+        else
+            json_print(json, "{name:%s amount:%g}",
+                       database_procedure_name(chart->scopes->db, cells[column].value, buffer),
+                       amount_of(lines, cells[column].of_value));
     }
-    json_write_array_end(json);
+    json_print(json, "]");
 }
 
 /* A row; only states that it has. */
@@ -130,30 +126,25 @@ static void write_row(const struct timeline_lines *lines, size_t row, struct jso
     struct time_chart *chart = &lines->open->chart;
     const struct thread_row *of = &chart->rows.rows.at[row];
     const struct time_cell *cells = time_chart_cells(chart, row);
-    struct text label = {0};
+    autofree struct text label = {0};
     timeline_add_row(lines->open, row, false, &label);
-    json_write_break(json);
-    json_write_object(json);
-    json_write_text(json, "thread", text_string(&label));
-    json_put_integer(json, "profile", thread_of_row(&chart->rows, of)->profile);
-    json_put_integer(json, "step", chart->rows.records[of->first]->step);
-    json_put_object(json, "states");
+    json_print(json, "\n{thread:%s profile:%u step:%u states:{", text_string(&label),
+               thread_of_row(&chart->rows, of)->profile, chart->rows.records[of->first]->step);
     for (int state = 1; state < TRACE_STATES; state++) {
         double sum = 0;
         for (unsigned column = 0; column < chart->window.n; column++)
             sum += cells[column].states[state];
         if (sum == 0)
             continue;
-        json_put_array(json, trace_state_key((enum trace_state)state));
+        json_print(json, "%s:[", trace_state_key((enum trace_state)state));
         for (unsigned column = 0; column < chart->window.n; column++)
             json_write_double(json, amount_of(lines, cells[column].states[state]));
-        json_write_array_end(json);
+        json_print(json, "]");
     }
-    json_write_object_end(json);
+    json_print(json, "}");
     if (chart->depth)
         write_cell_procedures(lines, cells, json);
-    json_write_object_end(json);
-    vec_free(&label);
+    json_print(json, "}");
 }
 
 static void write_json(struct timeline_lines *lines, struct writer *writer)
@@ -161,60 +152,14 @@ static void write_json(struct timeline_lines *lines, struct writer *writer)
     struct json_writer *json = &writer->json;
     const struct time_chart *chart = &lines->open->chart;
     const struct timeline *timeline = chart->timeline;
-    json_write_text(json, "event", timeline->event);
-    json_write_text(json, "unit", timeline->is_time ? "s" : "count");
-    json_put_number(json, "epoch", (double)timeline->header.begin * 1e-9);
-    json_put_number(json, "from", (double)chart->window.begin * 1e-9);
-    json_put_number(json, "to", (double)chart->window.end * 1e-9);
-    json_put_integer(json, "columns", chart->window.n);
-    json_put_integer(json, "depth", chart->depth);
+    json_print(json, "event:%s unit:%s epoch:%g from:%g to:%g columns:%u depth:%u", timeline->event,
+               timeline->is_time ? "s" : "count", (double)timeline->header.begin * 1e-9,
+               (double)chart->window.begin * 1e-9, (double)chart->window.end * 1e-9, chart->window.n, chart->depth);
     write_series(lines, json);
-    json_put_array(json, "threads");
+    json_print(json, "threads:[");
     for (size_t row = 0; row < chart->rows.rows.n; row++)
         write_row(lines, row, json);
-    json_write_array_end(json);
-}
-
-/* ---- CSV ---- */
-
-/* A state of a cell. */
-struct cell_record {
-    const char *thread, *state;
-    int64_t profile;
-    double from, to, amount;
-};
-
-static void write_csv(struct timeline_lines *lines, struct writer *writer)
-{
-    static const struct table_column columns[] = {
-        {NULL, "thread", NULL, NULL, OF_TEXT, .place = offsetof(struct cell_record, thread)},
-        {NULL, "profile", NULL, NULL, OF_INTEGER, .place = offsetof(struct cell_record, profile)},
-        {NULL, "from", NULL, NULL, OF_DOUBLE, .place = offsetof(struct cell_record, from)},
-        {NULL, "to", NULL, NULL, OF_DOUBLE, .place = offsetof(struct cell_record, to)},
-        {NULL, "state", NULL, NULL, OF_TEXT, .place = offsetof(struct cell_record, state)},
-        {NULL, "amount", NULL, NULL, OF_DOUBLE, .place = offsetof(struct cell_record, amount)}};
-    struct time_chart *chart = &lines->open->chart;
-    struct data_table table = {.columns = columns, .n_columns = 6, .row_size = sizeof(struct cell_record)};
-    table_write_names(&table, writer);
-    for (size_t row = 0; row < chart->rows.rows.n; row++) {
-        const struct time_cell *cells = time_chart_cells(chart, row);
-        int64_t profile = thread_of_row(&chart->rows, &chart->rows.rows.at[row])->profile;
-        struct text label = {0};
-        timeline_add_row(lines->open, row, false, &label);
-        for (unsigned i = 0; i < chart->window.n * TRACE_STATES; i++) {
-            unsigned column = i / TRACE_STATES, state = i % TRACE_STATES;
-            double from = (double)time_window_at(&chart->window, column) * 1e-9;
-            double to = (double)time_window_at(&chart->window, column + 1) * 1e-9;
-            double amount = amount_of(lines, cells[column].states[state]);
-            struct cell_record record = {
-                text_string(&label), trace_state_key((enum trace_state)state), profile, from, to, amount};
-            table.rows = &record;
-            table.n_rows = 1;
-            if (amount > 0)
-                table_write_records(&table, writer);
-        }
-        vec_free(&label);
-    }
+    json_print(json, "]");
 }
 
 const char *trace_state_key(enum trace_state state)
@@ -250,8 +195,6 @@ static void write_table(struct timeline_lines *lines, const struct session *sess
         unsigned columns = (unsigned)(writer.width > lines->label_width ? writer.width - lines->label_width : 1);
         time_chart_show(chart, chart->window.begin, chart->window.end, columns);
         write_text(lines, &writer);
-    } else if (options->format == FORMAT_CSV) {
-        write_csv(lines, &writer);
     } else {
         write_json(lines, &writer);
     }

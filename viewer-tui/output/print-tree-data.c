@@ -197,7 +197,7 @@ static void write_cost(struct data_printer *printer, uint32_t row, size_t m)
     const struct view *view = printer->tree->view;
     const struct metric *metric = &view->metrics->at[m];
     struct json_writer *json = &printer->writer.json;
-    json_put_object(json, metric->name);
+    json_print(json, "%s:{", metric->name);
     for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
         if (has_part(&printer->columns, m, part))
             json_put_cost(json, part_names[part], metric,
@@ -206,7 +206,7 @@ static void write_cost(struct data_printer *printer, uint32_t row, size_t m)
         if (has_part(&printer->columns, m, part))
             json_put_percent(json, percents[part], view_cost(view, row, m, (enum cost_part)part),
                              view_whole(view, m));
-    json_write_object_end(json);
+    json_print(json, "}");
 }
 
 /* The calls that created the threads which begin at the row. */
@@ -217,16 +217,14 @@ static void write_origins(struct data_printer *printer, const struct view *view,
     row_origins_find(&origins, view, row, printer->tree->session->run,
                      printer->tree->projection == PHYSICAL);
     if (origins.list.n)
-        json_put_array(json, "created_at");
+        json_print(json, "created_at:[");
     for (size_t i = 0; i < origins.list.n; i++) {
-        json_write_object(json);
-        json_put_integer(json, "threads", (int64_t)origins.list.at[i].threads);
-        json_write_key(json, "path");
+        json_print(json, "{threads:%zu path:", origins.list.at[i].threads);
         thread_origin_write(origins.list.at[i].path, json);
-        json_write_object_end(json);
+        json_print(json, "}");
     }
     if (origins.list.n)
-        json_write_array_end(json);
+        json_print(json, "]");
     vec_free(&origins.list);
 }
 
@@ -238,31 +236,29 @@ static void enter_json(void *context, struct view *view, uint32_t number, uint32
     (void)level;
     struct data_table table = table_of(printer);
     read_facts(printer, view, number);
-    json_write_break(json);
-    json_write_object(json);
+    json_print(json, "\n{");
     table_write_members(&table, &printer->writer, 0);
     if (facts->has_call_site || facts->call_site_state) {
-        json_put_object(json, "call_site");
+        json_print(json, "call_site:{");
         json_put_place(json, facts->call_file, facts->call_line > 0 ? (uint32_t)facts->call_line : 0);
         if (facts->call_site_state)
-            json_write_text(json, "state", facts->call_site_state);
-        json_write_object_end(json);
+            json_print(json, "state:%s", facts->call_site_state);
+        json_print(json, "}");
     }
     if (row_is_start_routine(view, number))
         write_origins(printer, view, number);
     if (printer->comparison) {
-        json_put_array(json, "in");
+        json_print(json, "in:[");
         for (int side = 0; side < SIDES; side++)
             if (name_if_in(printer, number, side))
                 json_write_string(json, name_if_in(printer, number, side));
-        json_write_array_end(json);
+        json_print(json, "]");
     }
-    json_put_object(json, "metrics");
+    json_print(json, "metrics:{");
     for (size_t i = 0; i < printer->columns.n; i++)
         if (is_first_of_metric(&printer->columns, i))
             write_cost(printer, number, printer->columns.at[i].metric);
-    json_write_object_end(json);
-    json_put_array(json, "children");
+    json_print(json, "} children:[");
 }
 
 static void leave_json(void *context, struct view *view, uint32_t row)
@@ -270,21 +266,19 @@ static void leave_json(void *context, struct view *view, uint32_t row)
     struct data_printer *printer = context;
     (void)view;
     (void)row;
-    json_write_array_end(&printer->writer.json);
-    json_write_object_end(&printer->writer.json);
+    json_print(&printer->writer.json, "]}");
 }
 
 static void write_filters(struct json_writer *json, const struct filters *filters)
 {
-    struct text filter = {0};
-    json_put_array(json, "filters");
+    autofree struct text filter = {0};
+    json_print(json, "filters:[");
     for (size_t i = 0; i < filters_n(filters); i++) {
         text_clear(&filter);
         filter_describe(filters_at(filters, i), false, &filter);
         json_write_string(json, text_string(&filter));
     }
-    json_write_array_end(json);
-    vec_free(&filter);
+    json_print(json, "]");
 }
 
 static void write_head(struct data_printer *printer)
@@ -294,18 +288,18 @@ static void write_head(struct data_printer *printer)
     struct json_writer *json = &printer->writer.json;
     writer_head(&printer->writer, tree->session, tree->view->db, tree->view->class->name, tree->projection);
     if (tree->session->folds.inlined)
-        json_write_text(json, "inlined", "folded");
+        json_print(json, "inlined:'folded'");
     if (session_recursion_is_collapsed(tree->session))
-        json_write_text(json, "recursion", "collapsed");
+        json_print(json, "recursion:'collapsed'");
     if (threads)
         json_write_text(json, threads->is_program ? "program" : "threads", threads->what);
     if (filters_n(tree->filtered->filters))
         write_filters(json, tree->filtered->filters);
-    json_put_array(json, "metrics");
+    json_print(json, "metrics:[");
     for (size_t i = 0; i < printer->columns.n; i++)
         if (is_first_of_metric(&printer->columns, i))
             json_write_metric(json, tree->view->metrics, printer->columns.at[i].metric);
-    json_write_array_end(json);
+    json_print(json, "]");
 }
 
 void print_tree_json(const struct tree *tree)

@@ -7,7 +7,6 @@
 #include "viewer-tui/db/source-text.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/metrics/efficiency.h"
-#include "viewer-tui/table/row-line.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
@@ -112,7 +111,7 @@ static void print_names(struct tree_printer *printer)
     const struct tree *tree = printer->tree;
     struct writer *writer = &printer->writer;
     struct column_titles titles = {0};
-    struct text title = {0};
+    autofree struct text title = {0};
     for (size_t i = 0, n; i < columns->n; i += n) {
         const struct column *first = &columns->at[i];
         struct number_scale scale = columns_scale(tree->view, first->metric);
@@ -124,7 +123,6 @@ static void print_names(struct tree_printer *printer)
     while (column_titles_line(&titles, true, &writer->line))
         writer_end_line(writer);
     column_titles_free(&titles);
-    vec_free(&title);
 }
 
 static void print_column_heads(struct tree_printer *printer)
@@ -151,13 +149,11 @@ static void add_source(struct tree_printer *printer, uint32_t number)
     if (!code || used + LEAST_SOURCE > LINE_WIDTH)
         return;
     code += strspn(code, " \t");
-    struct text clean = {0}, spaced = {0};
+    autofree struct text clean = {0}, spaced = {0};
     text_add_expanded(&spaced, code);
     text_add_clean_code(&clean, text_string(&spaced), printer->writer.ascii);
     text_cut(&clean, LINE_WIDTH - used);
     text_printf(line, "  %s", text_string(&clean));
-    vec_free(&spaced);
-    vec_free(&clean);
 }
 
 static void enter(void *context, struct view *view, uint32_t number, uint32_t level)

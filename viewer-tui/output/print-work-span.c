@@ -3,6 +3,7 @@
 #include "viewer-tui/output/run-summary.h"
 
 #include "lib/diag.h"
+#include "viewer-tui/db/run.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,12 +25,11 @@ bool summary_take_changes(struct summary *summary, const speed_change_list *chan
     for (size_t i = 0; changes && i < changes->n; i++) {
         const struct speed_change *change = &changes->at[i];
         struct what_if costs;
-        struct text names = {0};
+        autofree struct text names = {0};
         if (!what_if_costs(summary->view, of, change->procedure, NOTHING, &costs)) {
             what_if_list_procedures(summary->view, of, &names);
             diag_error(folder, "--what-if: no spawned procedure is called '%s'; there are: %s",
                        change->procedure, text_string(&names));
-            vec_free(&names);
             vec_free(&summary->what_ifs);
             return false;
         }
@@ -144,16 +144,14 @@ static void print_change(struct writer *writer, const struct summary_change *cha
     const struct predicted *predicted = &change->predicted, was = measured(of);
     const struct bounds work = {predicted->work, predicted->work}, work_was = {of->work, of->work};
     bool is_parallel = isinf(change->change->speed);
-    struct text heading = {0};
-    text_add(&heading, "What if ");
-    text_add_clean(&heading, change->change->procedure, writer->ascii);
+    autofree struct text heading = {0};
+    text_say(&heading, writer->ascii, "What if %s", change->change->procedure);
     if (is_parallel)
         text_add(&heading, " were perfectly parallel");
     else
         text_printf(&heading, " ran %gx %s", fmax(change->change->speed, 1 / change->change->speed),
                     change->change->speed < 1 ? "slower" : "faster");
     writer_heading(writer, text_string(&heading));
-    vec_free(&heading);
     print_bounds(writer, &work, &work_was, "s", "work", true);
     print_bounds(writer, &predicted->span, &was.span, "s", "span", true);
     print_bounds(writer, &predicted->parallelism, &was.parallelism, NULL, "parallelism", false);
@@ -166,14 +164,13 @@ static void print_ratio(struct writer *writer, const struct work_span *of, bool 
 {
     double ratio = of->work / (is_burdened ? of->burdened_span : of->span);
     struct parallelism interval = work_span_parallelism(of, is_burdened);
-    struct text text = {0};
+    autofree struct text text = {0};
     text_printf(&text, "%s%.2f", of->why_lower_bound ? "at most " : "", ratio);
     text_add_right(&writer->line, text_string(&text), 14);
     text_printf(&writer->line, "  %s", what);
     if (interval.most - interval.least >= 0.01)
         text_printf(&writer->line, " (%.2f to %.2f)", interval.least, interval.most);
     writer_end_line(writer);
-    vec_free(&text);
 }
 
 void print_work_span_text(struct summary *summary)
@@ -197,55 +194,71 @@ void print_work_span_text(struct summary *summary)
         print_change(writer, &summary->what_ifs.at[i], of);
 }
 
-/* ---- JSON ---- */
+/* ---- the regions that the program names itself, as text ---- */
 
-/* A speedup or a parallelism that it has at least; null: nothing is known. */
-static void put_least(struct json_writer *json, const struct bounds *bounds)
+/* "at most" if the span is a lower bound. */
+static void print_region(struct writer *writer, const json_t *region, const char *at_most)
 {
-    json_put_number(json, "at_least", bounds->least > 0 ? bounds->least : NAN);
+    double work = run_number(region, "work"), span = run_number(region, "span");
+    autofree struct text parallelism = {0};
+    text_printf(&parallelism, "%s%.2f", at_most, span > 0 ? work / span : 0);
+    text_add_right(&writer->line, text_string(&parallelism), 14);
+    text_printf(&writer->line, "%12.3f%12.3f%12.3f%9.0f  ", 1e3 * work, 1e3 * span,
+                1e3 * run_number(region, "burdened_span"), run_number(region, "times"));
+    writer_say(writer, "%s", run_text(region, "name"));
+    if (json_is_true(json_object_get(region, "partial")))
+        text_add(&writer->line, " (a part of it is not measured)");
+    writer_end_line(writer);
 }
 
-/* An upper bound that is not finite is null: there is none. */
-static void put_bounds(struct json_writer *json, const char *key, const struct bounds *bounds)
+void print_regions_text(struct summary *summary)
 {
-    json_put_object(json, key);
-    json_put_number(json, "at_least", bounds->least);
-    json_put_number(json, "at_most", bounds->most);
-    json_write_object_end(json);
+    struct writer *writer = &summary->writer;
+    const json_t *regions = json_object_get(summary->run, "regions");
+    const char *at_most = summary->work_span.why_lower_bound ? "at most " : "";
+    if (json_array_size(regions) == 0)
+        return;
+    writer_heading(writer, "Regions that the program names");
+    writer_line(writer, "%14s%12s%12s%12s%9s  %s", "parallelism", "work, ms", "span, ms",
+                "burdened", "times", "region");
+    json_each (region, regions)
+        print_region(writer, region, at_most);
+}
+
+/* ---- JSON ---- */
+
+/* An upper bound that is not finite is null: there is none. A lower one of 0 is, too, of what is a speedup or a
+ * parallelism: nothing is known. */
+static void put_bounds(struct json_writer *json, const struct bounds *bounds, bool is_ratio)
+{
+    json_print(json, "at_least:%g at_most:%g", is_ratio && !(bounds->least > 0) ? NAN : bounds->least, bounds->most);
 }
 
 static void put_speedups(struct json_writer *json, const struct predicted *of)
 {
-    json_put_array(json, "speedups");
+    json_print(json, "speedups:[");
     for (unsigned cpus = 2; cpus <= MOST_PROCESSORS; cpus *= 2) {
         struct bounds speedup = predicted_speedup(of, cpus);
-        json_write_object(json);
-        json_put_integer(json, "cpus", cpus);
-        put_least(json, &speedup);
-        json_put_number(json, "at_most", speedup.most);
-        json_write_object_end(json);
+        json_print(json, "{cpus:%u", cpus);
+        put_bounds(json, &speedup, true);
+        json_print(json, "}");
     }
-    json_write_array_end(json);
+    json_print(json, "]");
 }
 
 static void put_change(struct json_writer *json, const struct summary_change *change)
 {
     const struct predicted *predicted = &change->predicted;
-    char *speed = isinf(change->change->speed) ? mem_strdup("parallel") : mem_printf("%gx", change->change->speed);
-    json_write_break(json);
-    json_write_object(json);
-    json_write_text(json, "procedure", change->change->procedure);
-    json_write_text(json, "change", speed);
-    json_put_number(json, "work", predicted->work);
-    put_bounds(json, "span", &predicted->span);
-    put_bounds(json, "burdened_span", &predicted->burdened_span);
-    json_put_object(json, "parallelism");
-    put_least(json, &predicted->parallelism);
-    json_put_number(json, "at_most", predicted->parallelism.most);
-    json_write_object_end(json);
+    autofree char *speed = isinf(change->change->speed) ? mem_strdup("parallel") : mem_printf("%gx", change->change->speed);
+    json_print(json, "\n{procedure:%s change:%s work:%g span:{", change->change->procedure, speed, predicted->work);
+    put_bounds(json, &predicted->span, false);
+    json_print(json, "} burdened_span:{");
+    put_bounds(json, &predicted->burdened_span, false);
+    json_print(json, "} parallelism:{");
+    put_bounds(json, &predicted->parallelism, true);
+    json_print(json, "}");
     put_speedups(json, predicted);
-    json_write_object_end(json);
-    free(speed);
+    json_print(json, "}");
 }
 
 void print_work_span_json(struct summary *summary)
@@ -255,22 +268,18 @@ void print_work_span_json(struct summary *summary)
     const struct predicted was = measured(of);
     if (of->work == 0)
         return;
-    json_put_object(json, "work_span");
-    json_put_number(json, "work", of->work);
-    json_write_text(json, "state", of->why_lower_bound ? "lower bound" : "measured");
+    json_print(json, "work_span:{work:%g state:%s", of->work, of->why_lower_bound ? "lower bound" : "measured");
     if (of->why_lower_bound)
-        json_write_text(json, "why", of->why_lower_bound);
-    json_put_number(json, "span", of->span);
-    json_put_number(json, "burdened_span", of->burdened_span);
-    json_put_number(json, "parallelism", of->work / of->span);
-    json_put_number(json, "burdened_parallelism", of->work / of->burdened_span);
+        json_print(json, "why:%s", of->why_lower_bound);
+    json_print(json, "span:%g burdened_span:%g parallelism:%g burdened_parallelism:%g", of->span, of->burdened_span,
+               of->work / of->span, of->work / of->burdened_span);
     json_put_errors(json, of);
     put_speedups(json, &was);
-    json_write_object_end(json);
+    json_print(json, "}");
     if (summary->what_ifs.n == 0)
         return;
-    json_put_array(json, "what_if");
+    json_print(json, "what_if:[");
     for (size_t i = 0; i < summary->what_ifs.n; i++)
         put_change(json, &summary->what_ifs.at[i]);
-    json_write_array_end(json);
+    json_print(json, "]");
 }

@@ -55,9 +55,8 @@ bool print_sorting(const struct session *session, const struct metrics *metrics,
     if (!wanted)
         return true;
     if (!choose_sorting(metrics, wanted, sorting)) {
-        char *names = choose_names(metrics);
+        autofree char *names = choose_names(metrics);
         diag_error(session->folder, "no metric '%s' to sort by; there are: %s", wanted, names);
-        free(names);
         return false;
     }
     const struct metric *metric = &metrics->at[sorting->metric];
@@ -115,9 +114,8 @@ static bool print_columns(const struct session *session, const struct metrics *m
     column_text_take(&choice, metrics, wanted);
     *columns = column_choice_shown(&choice, metrics);
     if (!choice.is_made) {
-        char *names = choose_names(metrics);
+        autofree char *names = choose_names(metrics);
         diag_error(session->folder, "no column of '%s'; there are :inclusive and :exclusive of %s", wanted, names);
-        free(names);
         free(columns->at);
     }
     column_choice_free(&choice);

@@ -7,7 +7,7 @@
 
 #include "viewer-tui/advice/what-if.h"
 #include "viewer-tui/compare/session.h"
-#include "viewer-tui/table/cell.h"
+#include "viewer-tui/table/row-line.h"
 #include "viewer-tui/table/writer.h"
 #include "viewer-tui/tree/walk.h"
 

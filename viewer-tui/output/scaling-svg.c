@@ -3,8 +3,6 @@
  * print, too. The group of a curve has its key as id. */
 #include "viewer-tui/output/print-scaling.h"
 
-#include "viewer-tui/scaling/speedup-plot.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,38 +20,116 @@
 
 #define MOST_TICKS 8
 
+/* Most points of a law's curve. */
+#define LAW_POINTS 256
+
+/* Room above the highest curve, as a part of the axis. */
+#define HEADROOM 0.04
+
 #define FONT "font-family=\"Helvetica, Arial, sans-serif\""
 
-struct look {
-    const char *dashes; /* NULL: none */
-    char marker;        /* c: circle, s: square, d: diamond, t: triangle; 0: none */
+/* The curves: those of enum speedup_kind, and the laws of work and span. */
+enum { CURVE_WORK_LAW = SPEEDUP_KINDS, CURVE_SPAN_LAW, CURVE_BURDENED, CURVES };
+
+struct curve {
+    const char *key, *name;
+    const char *formula; /* _ precedes a subscript of one character */
+    const char *color;   /* colors differ for the color-blind, too */
+    const char *dashes;  /* NULL: none */
+    char marker;         /* of measured points; c: circle, s: square, d: diamond, t: triangle; 0: none */
     double width;
 };
 
-static const struct look looks[PLOT_CURVES] = {
-    [LINEAR_SPEEDUP] = {"2,3", 0, 1},
-    [MAXIMAL_SPEEDUP] = {"8,3", 's', 1.5},
-    [IDLE_SPECIFIC_SPEEDUP] = {"5,3", 't', 1.5},
-    [INFLATION_SPECIFIC_SPEEDUP] = {"8,3,2,3", 'd', 1.5},
-    [ACTUAL_SPEEDUP] = {NULL, 'c', 2.2},
-    [CURVE_WORK_LAW] = {"10,4", 0, 1},
-    [CURVE_SPAN_LAW] = {"10,4,2,4", 0, 1},
-    [CURVE_BURDENED] = {"4,4", 0, 1.5},
+static const struct curve curves[CURVES] = {
+    [LINEAR_SPEEDUP] = {"linear", "linear", "P", "#555555", "2,3", 0, 1},
+    [MAXIMAL_SPEEDUP] = {"maximal", "maximal", "P T_s / T_1", "#0072b2", "8,3", 's', 1.5},
+    [IDLE_SPECIFIC_SPEEDUP] = {"idle_specific", "idle-specific", "P T_s / (T_1 + I_P)", "#e69f00", "5,3", 't', 1.5},
+    [INFLATION_SPECIFIC_SPEEDUP] = {"inflation_specific", "inflation-specific", "P T_s / (P T_P - I_P)", "#009e73",
+                                    "8,3,2,3", 'd', 1.5},
+    [ACTUAL_SPEEDUP] = {"actual", "actual", "T_s / T_P", "#d55e00", NULL, 'c', 2.2},
+    [CURVE_WORK_LAW] = {"work_law", "work law, at most", "T_s / (work / P)", "#999999", "10,4", 0, 1},
+    [CURVE_SPAN_LAW] = {"span_law", "span law, at most", "T_s / span", "#cc79a7", "10,4,2,4", 0, 1},
+    [CURVE_BURDENED] = {"burdened", "burdened, at least", "T_s / (work / P + 1.7 burdened span)", "#56b4e9", "4,4", 0,
+                        1.5},
+};
+
+/* The span law where a part of the span is unknown. */
+static const struct curve known_span = {"span_law", "law of known span, at most", "T_s / known part of the span",
+                                        "#cc79a7", "10,4,2,4", 0, 1};
+
+/* NAN: the speedup is unknown. low and high are its band; NAN: there is none. */
+struct plot_point {
+    double workers, speedup, low, high;
 };
 
 struct drawing {
-    const struct speedup_plot *plot;
+    const struct scaling_table *table;
     FILE *out;
+    double most_workers, most_speedup;  /* upper ends of the axes, which begin at 0 */
+    VEC(struct plot_point) points[CURVES]; /* fewest workers first; none: there is no such curve */
 };
 
+static const struct curve *curve_of(const struct drawing *drawing, int c)
+{
+    return c == CURVE_SPAN_LAW && drawing->table->work_span.why_lower_bound ? &known_span : &curves[c];
+}
+
+/* Pixels of a number of workers, and of a speedup. */
 static double x_of(const struct drawing *drawing, double workers)
 {
-    return LEFT + (RIGHT - LEFT) * workers / drawing->plot->most_workers;
+    return LEFT + (RIGHT - LEFT) * workers / drawing->most_workers;
 }
 
 static double y_of(const struct drawing *drawing, double speedup)
 {
-    return BOTTOM - (BOTTOM - TOP) * speedup / drawing->plot->most_speedup;
+    return BOTTOM - (BOTTOM - TOP) * speedup / drawing->most_speedup;
+}
+
+/* ---- points ---- */
+
+static void add_point(struct drawing *drawing, int c, double workers, double speedup)
+{
+    vec_push(&drawing->points[c], ((struct plot_point){workers, speedup, NAN, NAN}));
+}
+
+static void add_measured(struct drawing *drawing, int kind)
+{
+    const struct scaling_table *table = drawing->table;
+    bool is_known = false;
+    for (size_t i = 0; i < table->rows.n; i++)
+        is_known |= isfinite(table->rows.at[i].speedups[kind].value);
+    for (size_t i = 0; is_known && i < table->rows.n; i++) {
+        const struct speedup *of = &table->rows.at[i].speedups[kind];
+        vec_push(&drawing->points[kind], ((struct plot_point){table->rows.at[i].workers, of->value, of->low, of->high}));
+        drawing->most_speedup = fmax(drawing->most_speedup, of->value);
+    }
+}
+
+static void add_laws(struct drawing *drawing)
+{
+    double most = drawing->most_workers;
+    size_t n = most < LAW_POINTS ? (size_t)most : LAW_POINTS;
+    if (!drawing->table->has_work_span || !isfinite(drawing->table->baseline))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        double workers = n > 1 ? 1 + (most - 1) * (double)i / (double)(n - 1) : most;
+        struct speedup_laws laws = scaling_laws(drawing->table, workers);
+        add_point(drawing, CURVE_WORK_LAW, workers, laws.work_law);
+        add_point(drawing, CURVE_SPAN_LAW, workers, laws.span_law);
+        if (isfinite(laws.burdened))
+            add_point(drawing, CURVE_BURDENED, workers, laws.burdened);
+    }
+}
+
+static void find_points(struct drawing *drawing)
+{
+    drawing->most_workers = drawing->most_speedup = drawing->table->rows.at[drawing->table->rows.n - 1].workers;
+    add_point(drawing, LINEAR_SPEEDUP, 0, 0);
+    add_point(drawing, LINEAR_SPEEDUP, drawing->most_workers, drawing->most_workers);
+    for (int kind = LINEAR_SPEEDUP + 1; kind < SPEEDUP_KINDS; kind++)
+        add_measured(drawing, kind);
+    drawing->most_speedup *= 1 + HEADROOM;
+    add_laws(drawing);
 }
 
 /* ---- text ---- */
@@ -80,7 +156,7 @@ static void write_formula(FILE *out, const char *formula)
 /* The command, cut to the width of the drawing. */
 static void write_title(const struct drawing *drawing, const char *command)
 {
-    struct text clean = {0}, escaped = {0};
+    autofree struct text clean = {0}, escaped = {0};
     text_add_clean_code(&clean, command, false); /* it has its escapes */
     if (text_columns(text_string(&clean)) > TITLE_COLUMNS) {
         text_cut(&clean, TITLE_COLUMNS - 1);
@@ -92,8 +168,6 @@ static void write_title(const struct drawing *drawing, const char *command)
             "<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n"
             "<text x=\"%d\" y=\"26\" font-size=\"14\">%s</text>\n",
             text_string(&escaped), WIDTH, HEIGHT, LEFT, text_string(&escaped));
-    vec_free(&clean);
-    vec_free(&escaped);
 }
 
 /* ---- axes ---- */
@@ -112,8 +186,8 @@ static void write_x_axis(const struct drawing *drawing)
 {
     double next = INFINITY;
     fprintf(drawing->out, "<g id=\"x-axis\" font-size=\"12\">\n");
-    for (size_t i = drawing->plot->workers.n; i-- > 0;) {
-        double workers = drawing->plot->workers.at[i], x = x_of(drawing, workers);
+    for (size_t i = drawing->table->rows.n; i-- > 0;) {
+        double workers = drawing->table->rows.at[i].workers, x = x_of(drawing, workers);
         if (next - x < LEAST_TICK_GAP)
             continue;
         write_x_tick(drawing, workers);
@@ -127,9 +201,21 @@ static void write_x_axis(const struct drawing *drawing)
         (LEFT + RIGHT) / 2, BOTTOM + 40);
 }
 
+/* The distance of ticks on an axis from 0 to `end`: 1, 2, 5 or 10 times a power of ten, so that there are at most
+ * MOST_TICKS besides 0. */
+static double tick_step(double end)
+{
+    static const double steps[] = {1, 2, 5, 10};
+    double power = pow(10, floor(log10(end / MOST_TICKS)));
+    size_t i = 0;
+    while (i + 1 < sizeof steps / sizeof *steps && end / (steps[i] * power) > MOST_TICKS)
+        i++;
+    return steps[i] * power;
+}
+
 static void write_y_axis(const struct drawing *drawing)
 {
-    double end = drawing->plot->most_speedup, step = plot_tick_step(end, MOST_TICKS);
+    double end = drawing->most_speedup, step = tick_step(end);
     fprintf(drawing->out, "<g id=\"y-axis\" font-size=\"12\">\n");
     for (int i = 0; i * step <= end; i++) {
         double y = y_of(drawing, i * step);
@@ -153,102 +239,95 @@ static void write_y_axis(const struct drawing *drawing)
 
 /* ---- curves ---- */
 
-static void write_marker(FILE *out, int c, const char *color, double x, double y)
+static void write_marker(FILE *out, const struct curve *curve, double x, double y)
 {
-    switch (looks[c].marker) {
+    const char *color = curve->color;
+    switch (curve->marker) {
     case 'c':
         fprintf(out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3.5\" fill=\"%s\"/>\n", x, y, color);
         break;
     case 's':
-        fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"6\" height=\"6\" fill=\"%s\"/>\n", x - 3,
-                y - 3, color);
+        fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"6\" height=\"6\" fill=\"%s\"/>\n", x - 3, y - 3, color);
         break;
-    case 'd':
-        fprintf(out, "<path d=\"M%.2f,%.2fl4,4l-4,4l-4,-4z\" fill=\"%s\"/>\n", x, y - 4, color);
-        break;
-    case 't':
-        fprintf(out, "<path d=\"M%.2f,%.2fl4,7h-8z\" fill=\"%s\"/>\n", x, y - 4, color);
-        break;
+    case 'd': fprintf(out, "<path d=\"M%.2f,%.2fl4,4l-4,4l-4,-4z\" fill=\"%s\"/>\n", x, y - 4, color); break;
+    case 't': fprintf(out, "<path d=\"M%.2f,%.2fl4,7h-8z\" fill=\"%s\"/>\n", x, y - 4, color); break;
     }
+}
+
+/* Continues a path through a point, or begins it there. */
+static void write_corner(const struct drawing *drawing, bool begins, double workers, double speedup)
+{
+    fprintf(drawing->out, "%c%.2f,%.2f", begins ? 'M' : 'L', x_of(drawing, workers), y_of(drawing, speedup));
 }
 
 /* The band of points that follow each other, as one area; of a single point, a vertical line. */
-static void write_band(const struct drawing *drawing, const struct plot_curve *curve, size_t from,
-                       size_t to)
+static void write_band(const struct drawing *drawing, int c, size_t from, size_t to)
 {
-    const struct plot_point *points = curve->points.at;
+    const struct plot_point *points = drawing->points[c].at;
+    fprintf(drawing->out, "<path class=\"band\" d=\"");
     if (to - from == 1) {
-        fprintf(drawing->out,
-                "<path class=\"band\" d=\"M%.2f,%.2fV%.2f\" stroke=\"%s\" stroke-opacity=\"0.5\" "
-                "stroke-width=\"6\"/>\n",
-                x_of(drawing, points[from].workers), y_of(drawing, points[from].high),
-                y_of(drawing, points[from].low), curve->color);
+        write_corner(drawing, true, points[from].workers, points[from].high);
+        fprintf(drawing->out, "V%.2f\" stroke=\"%s\" stroke-opacity=\"0.5\" stroke-width=\"6\"/>\n",
+                y_of(drawing, points[from].low), curves[c].color);
         return;
     }
-    fprintf(drawing->out, "<path class=\"band\" d=\"");
     for (size_t i = from; i < to; i++)
-        fprintf(drawing->out, "%c%.2f,%.2f", i == from ? 'M' : 'L',
-                x_of(drawing, points[i].workers), y_of(drawing, points[i].high));
+        write_corner(drawing, i == from, points[i].workers, points[i].high);
     for (size_t i = to; i-- > from;)
-        fprintf(drawing->out, "L%.2f,%.2f", x_of(drawing, points[i].workers),
-                y_of(drawing, points[i].low));
-    fprintf(drawing->out, "z\" fill=\"%s\" fill-opacity=\"0.18\"/>\n", curve->color);
+        write_corner(drawing, false, points[i].workers, points[i].low);
+    fprintf(drawing->out, "z\" fill=\"%s\" fill-opacity=\"0.18\"/>\n", curves[c].color);
 }
 
-static void write_bands(const struct drawing *drawing, const struct plot_curve *curve)
+static void write_bands(const struct drawing *drawing, int c)
 {
-    for (size_t from = 0; from < curve->points.n; from++) {
-        size_t to = from;
-        while (to < curve->points.n && plot_point_has_band(&curve->points.at[to]))
+    const struct plot_point *points = drawing->points[c].at;
+    for (size_t from = 0, to; from < drawing->points[c].n; from = to + 1) {
+        for (to = from; to < drawing->points[c].n && isfinite(points[to].low) && isfinite(points[to].high);)
             to++;
         if (to > from)
-            write_band(drawing, curve, from, to);
-        from = to;
+            write_band(drawing, c, from, to);
     }
 }
 
-static void write_line_attributes(FILE *out, int c, const char *color)
+static void write_line_attributes(FILE *out, const struct curve *curve)
 {
-    const struct look *look = &looks[c];
-    fprintf(out, "fill=\"none\" stroke=\"%s\" stroke-width=\"%g\"", color, look->width);
-    if (look->dashes)
-        fprintf(out, " stroke-dasharray=\"%s\"", look->dashes);
+    fprintf(out, "fill=\"none\" stroke=\"%s\" stroke-width=\"%g\"", curve->color, curve->width);
+    if (curve->dashes)
+        fprintf(out, " stroke-dasharray=\"%s\"", curve->dashes);
 }
 
+/* It has a gap where speedups are unknown. */
 static void write_line(const struct drawing *drawing, int c)
 {
-    const struct plot_curve *curve = &drawing->plot->curves[c];
-    const struct plot_point *points = curve->points.at;
+    const struct plot_point *points = drawing->points[c].at;
+    size_t n = drawing->points[c].n;
     fprintf(drawing->out, "<path class=\"line\" d=\"");
-    for (size_t from = 0; from < curve->points.n;) {
-        size_t to = plot_run_end(curve, from);
-        for (size_t i = from; i < to; i++)
-            fprintf(drawing->out, "%c%.2f,%.2f", i == from ? 'M' : 'L',
-                    x_of(drawing, points[i].workers), y_of(drawing, points[i].speedup));
-        from = to + 1;
-    }
-    fprintf(drawing->out, "\" ");
-    write_line_attributes(drawing->out, c, curve->color);
-    fprintf(drawing->out, "/>\n");
-    for (size_t i = 0; curve->is_measured && i < curve->points.n; i++)
+    for (size_t i = 0; i < n; i++)
         if (isfinite(points[i].speedup))
-            write_marker(drawing->out, c, curve->color, x_of(drawing, points[i].workers),
-                         y_of(drawing, points[i].speedup));
+            write_corner(drawing, i == 0 || !isfinite(points[i - 1].speedup), points[i].workers, points[i].speedup);
+    fprintf(drawing->out, "\" ");
+    write_line_attributes(drawing->out, &curves[c]);
+    fprintf(drawing->out, "/>\n");
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(points[i].speedup))
+            write_marker(drawing->out, &curves[c], x_of(drawing, points[i].workers), y_of(drawing, points[i].speedup));
 }
 
+/* The actual speedups last, above all others. */
 static void write_curves(const struct drawing *drawing)
 {
-    fprintf(
-        drawing->out,
-        "<clipPath id=\"plot\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/></clipPath>\n",
-        LEFT, TOP, RIGHT - LEFT + 4, BOTTOM - TOP);
-    for (int i = 0; i < PLOT_CURVES; i++) {
-        const struct plot_curve *curve = &drawing->plot->curves[plot_order[i]];
-        if (!curve->points.n)
+    static const int order[CURVES] = {LINEAR_SPEEDUP,  CURVE_WORK_LAW,        CURVE_SPAN_LAW,             CURVE_BURDENED,
+                                      MAXIMAL_SPEEDUP, IDLE_SPECIFIC_SPEEDUP, INFLATION_SPECIFIC_SPEEDUP, ACTUAL_SPEEDUP};
+    fprintf(drawing->out,
+            "<clipPath id=\"plot\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/></clipPath>\n", LEFT, TOP,
+            RIGHT - LEFT + 4, BOTTOM - TOP);
+    for (int i = 0; i < CURVES; i++) {
+        int c = order[i];
+        if (!drawing->points[c].n)
             continue;
-        fprintf(drawing->out, "<g id=\"%s\" clip-path=\"url(#plot)\">\n", curve->key);
-        write_bands(drawing, curve);
-        write_line(drawing, plot_order[i]);
+        fprintf(drawing->out, "<g id=\"%s\" clip-path=\"url(#plot)\">\n", curves[c].key);
+        write_bands(drawing, c);
+        write_line(drawing, c);
         fprintf(drawing->out, "</g>\n");
     }
 }
@@ -258,30 +337,30 @@ static void write_curves(const struct drawing *drawing)
 static void write_legend(const struct drawing *drawing)
 {
     FILE *out = drawing->out;
+    double coverage = scaling_band_coverage(drawing->table);
     int y = TOP + 10;
     fprintf(out, "<g id=\"legend\" font-size=\"12\">\n");
-    for (int c = 0; c < PLOT_CURVES; c++) {
-        const struct plot_curve *curve = &drawing->plot->curves[c];
-        if (!curve->points.n)
+    for (int c = 0; c < CURVES; c++) {
+        const struct curve *curve = curve_of(drawing, c);
+        if (!drawing->points[c].n)
             continue;
         fprintf(out, "<path d=\"M%d,%dh32\" ", LEGEND, y);
-        write_line_attributes(out, c, curve->color);
+        write_line_attributes(out, curve);
         fprintf(out, "/>\n");
-        if (curve->is_measured)
-            write_marker(out, c, curve->color, LEGEND + 16, y);
-        fprintf(out, "<text x=\"%d\" y=\"%d\">%s</text>", LEGEND + 40, y + 4, curve->name);
-        fprintf(out, "<text x=\"%d\" y=\"%d\" font-size=\"11\" fill=\"#555555\">", LEGEND + 40,
-                y + 19);
+        write_marker(out, curve, LEGEND + 16, y);
+        fprintf(out, "<text x=\"%d\" y=\"%d\">%s</text><text x=\"%d\" y=\"%d\" font-size=\"11\" fill=\"#555555\">",
+                LEGEND + 40, y + 4, curve->name, LEGEND + 40, y + 19);
         write_formula(out, curve->formula);
         fprintf(out, "</text>\n");
         y += LEGEND_STEP;
     }
     fprintf(out, "<text x=\"%d\" y=\"%d\" font-size=\"11\">", LEGEND, y + 4);
-    if (drawing->plot->coverage > 0)
+    if (coverage > 0)
         fprintf(out,
-                PLOT_BANDS "</text>\n<text x=\"%d\" y=\"%d\" font-size=\"11\">" PLOT_BANDS_COVERAGE,
-                LEGEND, y + 19, 100 * drawing->plot->coverage);
-    else if (drawing->plot->curves[ACTUAL_SPEEDUP].points.n)
+                "bands: the true speedup is inside</text>\n<text x=\"%d\" y=\"%d\" font-size=\"11\">"
+                "with a probability of %.1f%% or more",
+                LEGEND, y + 19, 100 * coverage);
+    else if (drawing->points[ACTUAL_SPEEDUP].n)
         fprintf(out, "no bands: too few runs (hpcrun --repeat)");
     else
         fprintf(out, "no baseline: no run with one worker");
@@ -290,8 +369,8 @@ static void write_legend(const struct drawing *drawing)
 
 void print_scaling_svg(const char *command, const struct scaling_table *table, FILE *out)
 {
-    struct speedup_plot plot = speedup_plot_of(table);
-    struct drawing drawing = {.plot = &plot, .out = out};
+    struct drawing drawing = {.table = table, .out = out};
+    find_points(&drawing);
     fprintf(out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" height=\"%d\" "
@@ -303,5 +382,6 @@ void print_scaling_svg(const char *command, const struct scaling_table *table, F
     write_curves(&drawing);
     write_legend(&drawing);
     fprintf(out, "</svg>\n");
-    speedup_plot_free(&plot);
+    for (int c = 0; c < CURVES; c++)
+        vec_free(&drawing.points[c]);
 }

@@ -83,7 +83,7 @@ static int compare_times(const void *left, const void *right)
 void letters_give(struct procedure_letters *letters, struct time_chart *chart, size_t first, size_t n)
 {
     struct idmap numbers = {0};
-    VEC(struct procedure_time) times = {0};
+    autofree VEC(struct procedure_time) times = {0};
     for (size_t row = first; row < first + n && letters->procedures.n < LETTERS; row++) {
         const struct time_cell *cells = time_chart_cells(chart, row);
         for (unsigned column = 0; column < chart->window.n; column++) {
@@ -103,7 +103,6 @@ void letters_give(struct procedure_letters *letters, struct time_chart *chart, s
     for (size_t i = 0; i < times.n && letters->procedures.n < LETTERS; i++)
         vec_push(&letters->procedures, times.at[i].procedure);
     idmap_free(&numbers);
-    vec_free(&times);
 }
 
 /* ---- cells ---- */

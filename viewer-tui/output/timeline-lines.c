@@ -19,10 +19,9 @@ size_t timeline_label_width(const struct open_timeline *open, size_t width)
 {
     size_t widest = LEAST_LABEL - 1, most = width / 3;
     for (size_t row = 0; row < open->chart.rows.rows.n; row++) {
-        struct text label = {0};
+        autofree struct text label = {0};
         timeline_add_row(open, row, true, &label);
         widest = label.n > widest ? label.n : widest;
-        vec_free(&label);
     }
     widest = widest + 1 > most ? most : widest + 1;
     return widest > LEAST_LABEL ? widest : LEAST_LABEL;
@@ -35,22 +34,20 @@ static void cut_middle(struct text *label, size_t most, bool ascii)
     size_t columns = text_columns(text_string(label)), kept = most - text_columns(dots);
     if (columns <= most)
         return;
-    struct text end = {0};
+    autofree struct text end = {0};
     text_add(&end, text_skip(text_string(label), columns - kept / 2));
     text_cut(label, most - text_columns(dots) - text_columns(text_string(&end)));
     text_add(label, dots);
     text_add(label, text_string(&end));
-    vec_free(&end);
 }
 
 void timeline_line_label(const struct timeline_lines *lines, size_t row, struct text *out)
 {
-    struct text label = {0};
+    autofree struct text label = {0};
     timeline_add_row(lines->open, row, lines->ascii, &label);
     cut_middle(&label, lines->label_width - 1, lines->ascii);
     text_add(out, text_string(&label));
     text_pad(out, ' ', lines->label_width - text_columns(text_string(&label)));
-    vec_free(&label);
 }
 
 double timeline_column_length(const struct timeline_lines *lines)
@@ -97,11 +94,10 @@ struct time_look timeline_look(struct timeline_lines *lines, const struct time_c
 static void add_name(const struct timeline_lines *lines, uint32_t procedure, size_t most, struct text *name)
 {
     char buffer[NAME_SIZE];
-    struct text clean = {0};
+    autofree struct text clean = {0};
     text_add_clean(&clean, database_procedure_name(lines->open->scopes.db, procedure, buffer), lines->ascii);
     shorten_name(text_string(&clean), most, lines->ascii, name);
     text_cut(name, most);
-    vec_free(&clean);
 }
 
 /* Whether another procedure of the legend has the same name, as far as `most` columns show. */
@@ -109,10 +105,9 @@ static bool name_is_shared(const struct timeline_lines *lines, size_t i, size_t 
 {
     bool is_shared = false;
     for (size_t j = 0; j < lines->letters.procedures.n && !is_shared; j++) {
-        struct text other = {0};
+        autofree struct text other = {0};
         add_name(lines, lines->letters.procedures.at[j], most, &other);
         is_shared = j != i && strcmp(text_string(&other), name) == 0;
-        vec_free(&other);
     }
     return is_shared;
 }
@@ -123,7 +118,7 @@ static void add_procedure(const struct timeline_lines *lines, size_t i, struct t
     struct database *db = lines->open->scopes.db;
     uint32_t id = lines->letters.procedures.at[i];
     struct procedure procedure = database_procedure(db, id);
-    struct text place = {0};
+    autofree struct text place = {0};
     add_name(lines, id, MOST_NAME_COLUMNS, name);
     if (!name_is_shared(lines, i, MOST_NAME_COLUMNS, text_string(name)))
         return;
@@ -133,7 +128,6 @@ static void add_procedure(const struct timeline_lines *lines, size_t i, struct t
         return;
     label_file_line(db, procedure.file, procedure.line, &place);
     text_say(name, lines->ascii, " (%s)", text_string(&place));
-    vec_free(&place);
 }
 
 bool timeline_legend(const struct timeline_lines *lines, size_t *at, char *symbol, enum time_color *color,

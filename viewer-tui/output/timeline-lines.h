@@ -1,4 +1,4 @@
-/* The parts of a time line as lines of text, for printers and screens. */
+/* The parts of a time line, for printers and screens. */
 #ifndef VIEWER_TIMELINE_LINES_H
 #define VIEWER_TIMELINE_LINES_H
 
@@ -44,5 +44,17 @@ bool timeline_legend(const struct timeline_lines *lines, size_t *at, char *symbo
 
 /* Adds what is shown: "0.10 s to 2.80 s of 10.0 s, states, a column is 28 ms". */
 void timeline_add_title(const struct timeline_lines *lines, struct text *out);
+
+/* ---- printers ---- */
+
+/* "work", "nobody working": as in data formats. */
+const char *trace_state_key(enum trace_state state);
+
+/* The strip alone, with its axis, as an element of a page for browsers. */
+void print_timeline_strip(struct timeline_lines *lines, FILE *out);
+
+void print_timeline_svg(struct timeline_lines *lines, const char *command, FILE *out);
+void print_timeline_chrome(struct timeline_lines *lines, const char *command, FILE *out);
+void print_timeline_firefox(struct timeline_lines *lines, const char *command, FILE *out);
 
 #endif

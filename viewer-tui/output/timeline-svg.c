@@ -1,6 +1,6 @@
 /* A time line as a drawing in SVG 1.1, without scripts and style sheets. The states of a cell are stacked, each as
  * high as its share. */
-#include "viewer-tui/output/print-timeline.h"
+#include "viewer-tui/output/timeline-lines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,12 +29,10 @@ static int width_of(const struct drawing *drawing)
 
 static void write_text(const struct drawing *drawing, int x, int y, const char *attributes, const char *text)
 {
-    struct text clean = {0}, escaped = {0};
+    autofree struct text clean = {0}, escaped = {0};
     text_add_clean(&clean, text, false);
     text_add_xml(&escaped, text_string(&clean));
     fprintf(drawing->out, "<text x=\"%d\" y=\"%d\"%s>%s</text>\n", x, y, attributes, text_string(&escaped));
-    vec_free(&clean);
-    vec_free(&escaped);
 }
 
 /* A bar of a column, from a share of the height to another one. */
@@ -56,12 +54,11 @@ static void write_axis(struct drawing *drawing)
     const struct time_window *window = &drawing->lines->open->chart.window;
     uint64_t length = window->end - window->begin, step = timeline_tick_step(length, 10);
     for (uint64_t time = (window->begin + step - 1) / step * step; time < window->end; time += step) {
-        struct text label = {0};
+        autofree struct text label = {0};
         int x = LABEL + (int)((double)(time - window->begin) / (double)length * COLUMN * window->n);
         timeline_add_time(time, step, &label);
         fprintf(drawing->out, "<path stroke=\"#bbbbbb\" d=\"M%d %dV%d\"/>\n", x, drawing->top - 14, drawing->y);
         write_text(drawing, x + 2, drawing->top - 4, " font-size=\"11\"", text_string(&label));
-        vec_free(&label);
     }
 }
 
@@ -70,7 +67,7 @@ static void write_strip(struct drawing *drawing)
     struct time_chart *chart = &drawing->lines->open->chart;
     const struct time_cell *strip = time_chart_strip(chart);
     double length = timeline_column_length(drawing->lines), most = timeline_strip_most(drawing->lines);
-    struct text label = {0}, path = {0};
+    autofree struct text label = {0}, path = {0};
     for (size_t line = 0; line < STRIP_LINES; line++) {
         text_clear(&label);
         if (!timeline_strip_label(drawing->lines, line, &label))
@@ -87,8 +84,6 @@ static void write_strip(struct drawing *drawing)
         fprintf(drawing->out, "</g>\n");
     }
     drawing->y += ROW / 2;
-    vec_free(&label);
-    vec_free(&path);
 }
 
 /* States, stacked in their order. */
@@ -96,8 +91,8 @@ static void write_states(const struct drawing *drawing, const struct time_cell *
 {
     const struct time_chart *chart = &drawing->lines->open->chart;
     double length = timeline_column_length(drawing->lines);
-    double *below = mem_alloc(chart->window.n * sizeof *below);
-    struct text path = {0};
+    autofree double *below = mem_alloc(chart->window.n * sizeof *below);
+    autofree struct text path = {0};
     for (int state = 0; state < SHOWN_STATES; state++) {
         for (unsigned column = 0; column < chart->window.n; column++) {
             double sum = time_cell_sum(&cells[column]), whole = chart->timeline->is_time ? fmax(sum, length) : sum;
@@ -108,8 +103,6 @@ static void write_states(const struct drawing *drawing, const struct time_cell *
         }
         write_path(drawing, &path, state_looks[state].color);
     }
-    vec_free(&path);
-    free(below);
 }
 
 /* What has most of each cell. */
@@ -117,7 +110,7 @@ static void write_procedures(const struct drawing *drawing, const struct time_ce
 {
     const struct time_chart *chart = &drawing->lines->open->chart;
     double length = timeline_column_length(drawing->lines);
-    struct text path = {0};
+    autofree struct text path = {0};
     for (int color = 0; color < TIME_COLORS; color++) {
         for (unsigned column = 0; column < chart->window.n; column++) {
             struct time_look look = timeline_look(drawing->lines, &cells[column], length);
@@ -126,14 +119,13 @@ static void write_procedures(const struct drawing *drawing, const struct time_ce
         }
         write_path(drawing, &path, (enum time_color)color);
     }
-    vec_free(&path);
 }
 
 static void write_rows(struct drawing *drawing)
 {
     struct time_chart *chart = &drawing->lines->open->chart;
     for (size_t row = 0; row < chart->rows.rows.n; row++) {
-        struct text label = {0};
+        autofree struct text label = {0};
         const struct time_cell *cells = time_chart_cells(chart, row);
         drawing->y += ROW;
         timeline_line_label(drawing->lines, row, &label);
@@ -145,7 +137,6 @@ static void write_rows(struct drawing *drawing)
         else
             write_states(drawing, cells);
         fprintf(drawing->out, "</g>\n");
-        vec_free(&label);
     }
 }
 
@@ -160,7 +151,7 @@ static bool is_one_of_others(struct timeline_lines *lines, char symbol, enum tim
 
 static void write_legend(struct drawing *drawing)
 {
-    struct text name = {0};
+    autofree struct text name = {0};
     char symbol;
     enum time_color color;
     int x = 4;
@@ -182,13 +173,12 @@ static void write_legend(struct drawing *drawing)
     timeline_add_note(drawing->lines->open, &name);
     drawing->y += ROW;
     write_text(drawing, 4, drawing->y, " fill=\"#555555\"", text_string(&name));
-    vec_free(&name);
 }
 
 /* Writes the parts, which says how high they are. */
 static void write_parts(struct drawing *drawing, const char *command)
 {
-    struct text title = {0};
+    autofree struct text title = {0};
     drawing->y = drawing->top = TOP;
     text_printf(&title, "%s: ", command);
     timeline_add_title(drawing->lines, &title);
@@ -198,44 +188,46 @@ static void write_parts(struct drawing *drawing, const char *command)
     write_axis(drawing);
     write_legend(drawing);
     drawing->y += ROW / 2;
-    vec_free(&title);
+}
+
+/* The parts as a text, which the caller frees: of the command, or without one the strip alone; NULL: there is no memory. */
+static char *draw(struct drawing *drawing, const char *command)
+{
+    char *parts = NULL;
+    size_t size;
+    drawing->out = open_memstream(&parts, &size);
+    if (!drawing->out)
+        return NULL;
+    if (command) {
+        write_parts(drawing, command);
+    } else {
+        write_strip(drawing);
+        write_axis(drawing);
+    }
+    fclose(drawing->out);
+    return parts;
 }
 
 void print_timeline_strip(struct timeline_lines *lines, FILE *out)
 {
     struct drawing drawing = {.lines = lines, .top = STRIP_TOP, .y = STRIP_TOP};
-    char *parts = NULL;
-    size_t size;
-    drawing.out = open_memstream(&parts, &size);
-    if (!drawing.out)
-        return;
-    write_strip(&drawing);
-    write_axis(&drawing);
-    fclose(drawing.out);
-    fprintf(
-        out,
-        "<svg id=\"strip\" width=\"100%%\" viewBox=\"0 0 %d %d\" font-size=\"12\" fill=\"currentColor\">\n%s</svg>\n",
-        width_of(&drawing), drawing.y, parts);
-    free(parts);
+    autofree char *parts = draw(&drawing, NULL);
+    if (parts)
+        fprintf(out, "<svg id=\"strip\" width=\"100%%\" viewBox=\"0 0 %d %d\" font-size=\"12\" fill=\"currentColor\">\n%s</svg>\n",
+                width_of(&drawing), drawing.y, parts);
 }
 
 void print_timeline_svg(struct timeline_lines *lines, const char *command, FILE *out)
 {
     struct drawing drawing = {.lines = lines};
-    char *parts = NULL;
-    size_t size;
-    drawing.out = open_memstream(&parts, &size);
-    if (!drawing.out)
-        return;
     letters_give(&lines->letters, &lines->open->chart, 0, lines->open->chart.rows.rows.n);
-    write_parts(&drawing, command);
-    fclose(drawing.out);
-    fprintf(
-        out,
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
-        "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n"
-        "<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n%s</svg>\n",
-        width_of(&drawing), drawing.y, width_of(&drawing), drawing.y, width_of(&drawing), drawing.y, parts);
-    free(parts);
+    autofree char *parts = draw(&drawing, command);
+    int width = width_of(&drawing);
+    if (parts)
+        fprintf(out,
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+                "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n"
+                "<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n%s</svg>\n",
+                width, drawing.y, width, drawing.y, width, drawing.y, parts);
 }

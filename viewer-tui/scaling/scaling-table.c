@@ -16,16 +16,14 @@ void run_values_free(run_value_list *runs)
  * `place` is the offset of the value in a run. */
 static struct median_interval median_of(const run_value_list *runs, unsigned workers, bool of_work_span, size_t place)
 {
-    value_list values = {0};
+    autofree value_list values = {0};
     for (size_t i = 0; i < runs->n; i++) {
         const struct run_values *run = &runs->at[i];
         double value = *(const double *)((const char *)run + place);
         if (run->workers == workers && (of_work_span ? run->has_work_span : !isnan(value)))
             vec_push(&values, value);
     }
-    struct median_interval median = median_interval_of(values.at, values.n);
-    vec_free(&values);
-    return median;
+    return median_interval_of(values.at, values.n);
 }
 
 /* The row of a number of workers; without runs if none has a time. */

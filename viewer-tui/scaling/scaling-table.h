@@ -18,8 +18,8 @@
 #ifndef VIEWER_SCALING_TABLE_H
 #define VIEWER_SCALING_TABLE_H
 
+#include "viewer-tui/advice/what-if.h"
 #include "viewer-tui/base/distribution.h"
-#include "viewer-tui/tree/speedup-bounds.h"
 
 #include "lib/alloc.h"
 

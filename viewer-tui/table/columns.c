@@ -253,7 +253,7 @@ void columns_title(const struct metric *metric, const char *unit, struct title_c
     const char *name = metric->name, *kind = metric->kind.name ? metric->kind.name : name;
     const char *event = name + metric->of.quantity, *column = event + metric->of.event;
     bool is_cut = cuts.difference && metric_is_compared(metric) && metric->compared.column == MERGED_DIFFERENCE;
-    struct text plain = {0};
+    autofree struct text plain = {0};
     if (kind > name && !cuts.overhead)
         text_printf(&plain, "%.*s ", (int)(kind - name), name);
     text_printf(&plain, "%.*s%.*s%s", (int)(event - kind), kind, cuts.event ? 0 : metric->of.event, event,
@@ -261,7 +261,6 @@ void columns_title(const struct metric *metric, const char *unit, struct title_c
     if (metric_is_lower_bound(metric))
         text_add(out, ascii ? ">= " : "≥ ");
     text_add_clean(out, text_string(&plain), ascii);
-    vec_free(&plain);
     if (*unit && metric_is_measured(metric) && !is_cut)
         text_printf(out, ", %s", unit);
 }

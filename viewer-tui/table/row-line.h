@@ -6,7 +6,13 @@
 #ifndef VIEWER_ROW_LINE_H
 #define VIEWER_ROW_LINE_H
 
-#include "viewer-tui/table/cell.h"
+#include "viewer-tui/table/columns.h"
+
+/* How costs look. */
+struct cell_style {
+    bool has_bars; /* in place of percentages */
+    bool ascii;
+};
 
 enum line_part_kind { LINE_COST, LINE_NAME, LINE_PLACE, LINE_PARTS };
 

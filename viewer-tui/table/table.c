@@ -19,7 +19,7 @@ struct table_column table_cost_column(const struct metrics *metrics, size_t m, c
     const struct metric *metric = &metrics->at[m];
     struct table_column column = {.group = "metrics", .kind = OF_COST, .width = PART_WIDTH, .metric = m, .scale = scale,
                                   .whole = whole, .is_made = true};
-    struct text title = {0};
+    autofree struct text title = {0};
     columns_title(metric, scale.unit, (struct title_cuts){0}, describe_in_ascii(), &title);
     if (metrics_with_columns(metrics, m) == m)
         column.title = mem_strdup(text_string(&title));
@@ -27,7 +27,6 @@ struct table_column table_cost_column(const struct metrics *metrics, size_t m, c
         column.head = mem_printf("%s%s%s%s", metric->name, csv_state(metric), part ? ":" : "", part ? part : "");
     if (metrics_in_json(metrics, m) == m)
         column.key = metric->name;
-    vec_free(&title);
     return column;
 }
 
@@ -151,13 +150,12 @@ static void add_words(const struct table_column *column, const void *value, stru
 
 static void add_cell(const struct table_column *column, const void *value, struct writer *writer)
 {
-    struct text cell = {0};
+    autofree struct text cell = {0};
     add_words(column, value, &cell);
     if (column->width)
         text_add_right(&writer->line, text_string(&cell), (size_t)column->width);
     else
         text_printf(&writer->line, "  %s", text_string(&cell));
-    vec_free(&cell);
 }
 
 void table_write_lines(const struct data_table *table, struct writer *writer, size_t from, size_t to, bool has_shares)
@@ -182,7 +180,7 @@ void table_write_lines(const struct data_table *table, struct writer *writer, si
 /* A pipe table, for a table without costs: titles, the line that makes it a table and aligns it, rows. */
 static void write_markdown(const struct data_table *table, struct writer *writer, size_t n)
 {
-    struct text cell = {0};
+    autofree struct text cell = {0};
     for (size_t line = 0; line < n + 2; line++) {
         for (int part = OTHERS; part < PARTS_OF_LINE; part++)
             for (size_t i = 0; i < table->n_columns; i++) {
@@ -200,7 +198,6 @@ static void write_markdown(const struct data_table *table, struct writer *writer
             }
         writer_line(writer, "|");
     }
-    vec_free(&cell);
 }
 
 /* ---- CSV ---- */
@@ -285,10 +282,10 @@ static size_t write_member(const struct data_table *table, size_t row, size_t fi
 
 void table_write_group(const struct data_table *table, struct writer *writer, size_t row, const char *group, const char *key)
 {
-    json_put_object(&writer->json, key);
+    json_print(&writer->json, "%s:{", key);
     for (size_t i = 0; i < table->n_columns;)
         i = is_in_group(&table->columns[i], group) ? write_member(table, row, i, &writer->json) : i + 1;
-    json_write_object_end(&writer->json);
+    json_print(&writer->json, "}");
 }
 
 /* Whether a column is the first of its group. */
@@ -318,10 +315,9 @@ void table_write_members(const struct data_table *table, struct writer *writer, 
 void table_write_objects(const struct data_table *table, struct writer *writer, size_t from, size_t to)
 {
     for (size_t row = from; row < to; row++) {
-        json_write_break(&writer->json);
-        json_write_object(&writer->json);
+        json_print(&writer->json, "\n{");
         table_write_members(table, writer, row);
-        json_write_object_end(&writer->json);
+        json_print(&writer->json, "}");
     }
 }
 
@@ -339,8 +335,8 @@ void table_write(const struct data_table *table, struct writer *writer, const ch
     } else {
         if (table->metrics)
             json_put_metrics(json, "metrics", table->metrics);
-        json_put_array(json, key);
+        json_print(json, "%s:[", key);
         table_write_objects(table, writer, 0, n);
-        json_write_array_end(json);
+        json_print(json, "]");
     }
 }

@@ -2,7 +2,6 @@
 
 #include "lib/printable.h"
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/compare/run-line.h"
 #include "viewer-tui/compare/session-titles.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/tree/labels.h"
@@ -37,16 +36,11 @@ void json_put_range(struct json_writer *json, const struct session *session)
     const json_t *range = json_object_get(session->run, "range");
     if (!range)
         return;
-    json_put_object(json, "range");
-    json_put_number(json, "from", run_number(range, "from"));
-    json_put_number(json, "to", run_number(range, "to"));
-    json_put_integer(json, "records", (int64_t)run_number(range, "records"));
-    json_put_integer(json, "step", (int64_t)run_number(range, "step"));
-    if (json_object_get(range, "pieces")) {
-        json_put_integer(json, "pieces", (int64_t)run_number(range, "pieces"));
-        json_put_number(json, "length", run_number(range, "length"));
-    }
-    json_write_object_end(json);
+    json_print(json, "range:{from:%g to:%g records:%jd step:%jd", run_number(range, "from"), run_number(range, "to"),
+               (intmax_t)run_number(range, "records"), (intmax_t)run_number(range, "step"));
+    if (json_object_get(range, "pieces"))
+        json_print(json, "pieces:%jd length:%g", (intmax_t)run_number(range, "pieces"), run_number(range, "length"));
+    json_print(json, "}");
 }
 
 void writer_head(struct writer *writer, const struct session *session, const struct database *db, const char *view,
@@ -57,21 +51,17 @@ void writer_head(struct writer *writer, const struct session *session, const str
         writer_run_line(writer, session, db);
     if (writer->format != FORMAT_JSON)
         return;
-    json_write_text(json, "title", session_title(session, db));
+    json_print(json, "title:%s", session_title(session, db));
     if (session_is_comparison(session)) {
-        json_put_array(json, "databases");
+        json_print(json, "databases:[");
         for (size_t i = 0; i < session->runs.n; i++)
-            if (i == 0 || session->runs.at[i].group != session->runs.at[i - 1].group) {
-                json_write_object(json);
-                json_write_text(json, "name", session->comparing->names[session->runs.at[i].group]);
-                json_write_text(json, "path", session->runs.at[i].folder);
-                json_write_object_end(json);
-            }
-        json_write_array_end(json);
+            if (i == 0 || session->runs.at[i].group != session->runs.at[i - 1].group)
+                json_print(json, "{name:%s path:%s}", session->comparing->names[session->runs.at[i].group],
+                           session->runs.at[i].folder);
+        json_print(json, "]");
     }
     json_put_range(json, session);
-    json_write_text(json, "view", view);
-    json_write_text(json, "projection", projection_name(projection));
+    json_print(json, "view:%s projection:%s", view, projection_name(projection));
 }
 
 /* ---- Text ---- */
@@ -101,7 +91,7 @@ void column_titles_add(struct column_titles *titles, const char *title, size_t w
 
 bool column_titles_line(struct column_titles *titles, bool is_centered, struct text *line)
 {
-    struct text piece = {0};
+    autofree struct text piece = {0};
     bool has_any = false;
     size_t length_before = line->n;
     for (size_t i = 0; i < titles->list.n; i++) {
@@ -117,7 +107,6 @@ bool column_titles_line(struct column_titles *titles, bool is_centered, struct t
         line->n = length_before;
         line->at[length_before] = '\0';
     }
-    vec_free(&piece);
     return has_any;
 }
 
@@ -193,81 +182,66 @@ void csv_end_record(struct writer *writer)
 
 /* ---- JSON ---- */
 
-void json_put_integer(struct json_writer *json, const char *key, int64_t value)
-{
-    json_write_key(json, key);
-    if (value >= 0)
-        json_write_integer(json, value);
-    else
-        json_write_null(json);
-}
-
 void json_put_cost(struct json_writer *json, const char *key, const struct metric *metric,
                    double value)
 {
-    json_put_number(json, key, metric_is_measured(metric) ? value : NAN);
+    json_print(json, "%s:%g", key, metric_is_measured(metric) ? value : NAN);
 }
 
 void json_put_percent(struct json_writer *json, const char *key, double value, double effort)
 {
-    json_put_number(json, key, effort != 0 ? 100 * value / effort : NAN);
+    json_print(json, "%s:%g", key, effort != 0 ? 100 * value / effort : NAN);
 }
 
 void json_put_place(struct json_writer *json, const char *file, uint32_t line)
 {
-    json_write_text(json, "file", file);
-    json_put_integer(json, "line", line ? (int64_t)line : -1);
+    json_print(json, "file:%s line:%jd", file, line ? (intmax_t)line : -1);
 }
 
 void json_put_errors(struct json_writer *json, const struct work_span *of)
 {
-    if (of->work_error == 0 && of->span_error == 0)
-        return;
-    json_put_number(json, "work_error", of->work_error);
-    json_put_number(json, "span_error", of->span_error);
-    json_put_number(json, "burdened_span_error", of->burdened_error);
+    if (of->work_error != 0 || of->span_error != 0)
+        json_print(json, "work_error:%g span_error:%g burdened_span_error:%g", of->work_error, of->span_error,
+                   of->burdened_error);
 }
 
 void json_write_metric(struct json_writer *json, const struct metrics *metrics, size_t index)
 {
     const struct metric *metric = &metrics->at[index];
-    json_write_object(json);
-    json_write_text(json, "name", metric->name);
-    json_write_text(json, "unit", metric->unit);
-    json_write_text(json, "state", metric_state_name(metric->state));
+    json_print(json, "{name:%s unit:%s state:%s", metric->name, metric->unit, metric_state_name(metric->state));
     if (metric->bounds_total)
-        json_write_text(json, "bounds", "total");
+        json_print(json, "bounds:'total'");
     if (metric->state != METRIC_MEASURED)
-        json_write_text(json, "why", metric->why);
+        json_print(json, "why:%s", metric->why);
     if (metric->error > 0)
-        json_put_number(json, "error", metric->error);
+        json_print(json, "error:%g", metric->error);
     if (metric_called(metric))
-        json_write_text(json, "called", metric_called(metric));
+        json_print(json, "called:%s", metric_called(metric));
     if (metric_is_sum(metric)) {
-        json_put_array(json, "sum_of"); /* the names of the metrics that it adds up */
+        json_print(json, "sum_of:["); /* the names of the metrics that it adds up */
         for (size_t m = 0; m < metrics->n + metrics->n_hidden; m++)
             if (metrics->at[m].sum == (int)index && metric_is_added(&metrics->at[m]))
                 json_write_string(json, metrics->at[m].name);
-        json_write_array_end(json);
+        json_print(json, "]");
     }
     if (metric_derivation(metric))
-        json_write_text(json, "formula", derived_formula(metric));
-    json_write_object_end(json);
+        json_print(json, "formula:%s", derived_formula(metric));
+    json_print(json, "}");
 }
 
 void json_put_metrics(struct json_writer *json, const char *key, const struct metrics *metrics)
 {
-    json_put_array(json, key);
+    json_print(json, "%s:[", key);
     metrics_each (m, metrics, metrics_in_json)
         json_write_metric(json, metrics, m);
-    json_write_array_end(json);
+    json_print(json, "]");
 }
 
 void json_put_totals(struct json_writer *json, const struct view *view)
 {
     const struct metrics *metrics = view->metrics;
-    json_put_object(json, "metrics");
+    json_print(json, "metrics:{");
     metrics_each (m, metrics, metrics_in_json)
         json_put_cost(json, metrics->at[m].name, &metrics->at[m], view_total(view, m));
-    json_write_object_end(json);
+    json_print(json, "}");
 }

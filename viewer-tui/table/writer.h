@@ -12,10 +12,10 @@
 
 #include "lib/json.h"
 #include "lib/number.h"
+#include "viewer-tui/advice/what-if.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/compare/session.h"
 #include "viewer-tui/metrics/metric.h"
-#include "viewer-tui/tree/speedup-bounds.h"
 #include "viewer-tui/tree/view.h"
 
 #include <stdio.h>
@@ -53,7 +53,7 @@ struct writer {
 void writer_open(struct writer *writer, enum format format, size_t width, FILE *out);
 void writer_free(struct writer *writer);
 
-/* The head of a page: in text the first line of every view (run-line.h), in JSON the members title, databases (of a
+/* The head of a page: in text the first line of every view (session-titles.h), in JSON the members title, databases (of a
  * comparison), view and projection. `db`: NULL for what is of several. */
 void writer_head(struct writer *writer, const struct session *session, const struct database *db, const char *view,
                  enum projection projection);
@@ -71,7 +71,7 @@ void writer_end_line(struct writer *writer);
     (text_printf(&(writer)->line, __VA_ARGS__), writer_end_line(writer))
 /* Ends the line with formatted text that is cleaned. */
 #define writer_say_line(writer, ...) (writer_say(writer, __VA_ARGS__), writer_end_line(writer))
-/* The first line of every view (run-line.h). */
+/* The first line of every view (session-titles.h). */
 void writer_run_line(struct writer *writer, const struct session *session,
                      const struct database *db);
 /* An empty line and a heading. */
@@ -108,27 +108,6 @@ const char *csv_state(const struct metric *metric);
 void csv_end_record(struct writer *writer);
 
 /* ---- JSON: members of the object in the making ---- */
-
-static inline void json_put_array(struct json_writer *json, const char *key)
-{
-    json_write_key(json, key);
-    json_write_array(json);
-}
-
-static inline void json_put_object(struct json_writer *json, const char *key)
-{
-    json_write_key(json, key);
-    json_write_object(json);
-}
-
-static inline void json_put_number(struct json_writer *json, const char *key, double value)
-{
-    json_write_key(json, key);
-    json_write_double(json, value);
-}
-
-/* null below 0. */
-void json_put_integer(struct json_writer *json, const char *key, int64_t value);
 
 /* Members work_error, span_error and burdened_span_error, if there are errors. */
 void json_put_errors(struct json_writer *json, const struct work_span *of);

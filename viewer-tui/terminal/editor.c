@@ -23,7 +23,7 @@ static void add_failure(const char *editor, int status, struct text *problem)
 void editor_run(const char *path, uint32_t line, struct text *problem)
 {
     const char *editor = "vi", *const variables[] = {getenv("EDITOR"), getenv("VISUAL")}; /* the last one counts most */
-    struct text command = {0};
+    autofree struct text command = {0};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         editor = variables[i] && *variables[i] ? variables[i] : editor;
     text_add(&command, editor); /* may have arguments */
@@ -35,5 +35,4 @@ void editor_run(const char *path, uint32_t line, struct text *problem)
         text_add_bytes(&command, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1);
     text_add(&command, "'");
     add_failure(editor, system(text_string(&command)), problem);
-    vec_free(&command);
 }

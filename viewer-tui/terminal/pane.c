@@ -201,7 +201,7 @@ void pane_collapse(struct pane *pane)
 /* Opens the rows below a row, level by level; false if there are more. */
 static bool open_below(struct pane *pane, uint32_t row)
 {
-    row_list rows = {0};
+    autofree row_list rows = {0};
     bool goes_on = true;
     progress_begin("opening", MOST_OPENED);
     vec_push(&rows, row);
@@ -213,7 +213,6 @@ static bool open_below(struct pane *pane, uint32_t row)
         }
         goes_on = progress_at(rows.n) && (rows.n <= MOST_OPENED || i + 1 == rows.n);
     }
-    vec_free(&rows);
     return progress_end() == DONE && goes_on;
 }
 
@@ -239,7 +238,7 @@ uint32_t pane_hottest_child(struct pane *pane, uint32_t row, double share)
     struct view *view = pane->view;
     size_t metric = view->sorting.metric;
     enum cost_part part = view->class->sorted_by;
-    row_list children = {0};
+    autofree row_list children = {0};
     filtered_children(pane->filtered, row, &children, NULL);
     double whole = view_cost(view, row, metric, part);
     double sign = whole < 0 ? -1 : 1, most = share * sign * whole;
@@ -251,7 +250,6 @@ uint32_t pane_hottest_child(struct pane *pane, uint32_t row, double share)
             hottest = children.at[i];
         }
     }
-    vec_free(&children);
     return hottest;
 }
 
@@ -307,14 +305,13 @@ void pane_zoom_to(struct pane *pane, uint32_t row)
 
 bool pane_flatten(struct pane *pane)
 {
-    row_list rows = {0};
+    autofree row_list rows = {0};
     bool has_level = false;
     if (pane->view->class->shows_callers)
         return false;
     filtered_children(pane->filtered, pane->root, &rows, NULL);
     for (size_t i = 0; i < rows.n && !has_level; i++)
         has_level = filtered_can_open(pane->filtered, rows.at[i]);
-    vec_free(&rows);
     if (!has_level)
         return false;
     uint32_t row = pane_row(pane);

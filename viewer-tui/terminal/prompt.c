@@ -46,13 +46,12 @@ static size_t after(const struct prompt *line, size_t at)
 /* Replaces the bytes from..to by others; the cursor stands after them. */
 static void replace(struct prompt *line, size_t from, size_t to, const char *bytes, size_t n)
 {
-    struct text rest = {0};
+    autofree struct text rest = {0};
     text_add(&rest, text_string(&line->text) + to);
     text_truncate(&line->text, from);
     text_add_bytes(&line->text, bytes, n);
     line->cursor = line->text.n;
     text_add(&line->text, text_string(&rest));
-    vec_free(&rest);
 }
 
 /* Applies a key. Characters are inserted as UTF-8. */
@@ -104,7 +103,7 @@ static enum edit_state edit(struct prompt *line, int key)
 static int draw_text(const struct prompt *line, struct area area)
 {
     const char *text = text_string(&line->text);
-    struct text part = {0};
+    autofree struct text part = {0};
     text_add_bytes(&part, text, line->cursor);
     size_t length = text_columns(text_string(&part)), room = area.width > 1 ? (size_t)area.width - 1 : 0;
     const char *shown = text_skip(text, length > room ? length - room : 0);
@@ -114,7 +113,6 @@ static int draw_text(const struct prompt *line, struct area area)
     text_add(&part, line->cursor < line->text.n ? text + line->cursor : " ");
     text_cut(&part, 1);
     screen_put(area.line, area.column + cursor, 1, STYLE_SELECTED, part.n ? text_string(&part) : " ");
-    vec_free(&part);
     return used > cursor ? used : cursor + 1;
 }
 
@@ -172,7 +170,7 @@ const char *prompt_ask(struct prompt *prompt, const char *initial)
 {
     enum edit_state state = EDIT_GOES_ON;
     struct history *history = prompt->history;
-    struct text typed = {0};
+    autofree struct text typed = {0};
     size_t at = history ? history->list.n : 0;
     set_text(prompt, initial);
     while (state == EDIT_GOES_ON) {
@@ -187,7 +185,6 @@ const char *prompt_ask(struct prompt *prompt, const char *initial)
         if (prompt->changed && state == EDIT_GOES_ON)
             prompt->changed(prompt->context, text_string(&prompt->text));
     }
-    vec_free(&typed);
     if (state == EDIT_GIVEN_UP)
         return NULL;
     at = history ? history->list.n : 0;

@@ -220,14 +220,13 @@ int screen_put(int line, int column, int width, enum style style, const char *te
 {
     if (!clip(line, column, &width))
         return 0;
-    struct text cut = {0};
+    autofree struct text cut = {0};
     text_add(&cut, text);
     text_cut(&cut, (size_t)width);
     int used = (int)text_columns(text_string(&cut));
     attrset(styles[style]);
     mvaddstr(line, column, text_string(&cut));
     attrset(A_NORMAL);
-    vec_free(&cut);
     return used;
 }
 
@@ -250,12 +249,11 @@ int screen_print(struct area area, enum style style, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *text = NULL;
+    autofree char *text = NULL;
     int used = 0;
     if (vasprintf(&text, format, arguments) >= 0)
         used = screen_put(area.line, area.column, area.width, style, text);
     va_end(arguments);
-    free(text);
     return used;
 }
 

@@ -37,25 +37,21 @@ bool start_chain_may_begin(const struct view *view, uint32_t row)
         return false;
     if (view_row(view, row)->kind == KIND_ROOT)
         return true;
-    struct text name = {0};
+    autofree struct text name = {0};
     if (view_row(view, row)->kind == KIND_PROCEDURE)
         label_name(view, row, &name);
-    bool may_begin = name_begins_thread(text_string(&name));
-    vec_free(&name);
-    return may_begin;
+    return name_begins_thread(text_string(&name));
 }
 
 /* Whether a row is start code; `above_is` says whether the row above is: then what belongs to the same library is, too. */
 static bool is_start_code(const struct view *view, uint32_t row, bool above_is)
 {
-    char *name = label_copy(view, row);
+    autofree char *name = label_copy(view, row);
     const char *path = label_path(view, row, NULL), *module = label_module_path(view, row);
     bool is_of_libc = module && strncmp(path_name(module), "libc.so", strlen("libc.so")) == 0;
     bool is_of_rust = path && strncmp(path, "/rustc/", strlen("/rustc/")) == 0;
     bool is_of_library = is_of_libc || is_of_rust || strstr(name, "std::thread::") || strstr(name, "std::__invoke");
-    bool is = name_is_of_start(name) || (above_is && is_of_library);
-    free(name);
-    return is;
+    return name_is_of_start(name) || (above_is && is_of_library);
 }
 
 /* One row that is not start code may stand above start code: _start of a stripped program, or the

@@ -43,10 +43,9 @@ bool asked_range_read(const char *text, struct asked_range *range)
     if (strncmp(text, during, strlen(during)) == 0)
         return asked_range_name(text + strlen(during), range);
     const char *colon = strchr(text, ':');
-    char *from = colon ? mem_strndup(text, (size_t)(colon - text)) : NULL;
+    autofree char *from = colon ? mem_strndup(text, (size_t)(colon - text)) : NULL;
     bool is_right = from && (*from || colon[1]) && (!*from || asked_time_read(from, &range->from)) &&
                     (!colon[1] || asked_time_read(colon + 1, &range->to));
-    free(from);
     return is_right;
 }
 

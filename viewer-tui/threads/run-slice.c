@@ -233,7 +233,7 @@ static json_t *slice_metrics(const json_t *run, const char *event)
 {
     size_t i;
     json_t *metric, *metrics = json_array();
-    char *why = mem_printf("it is known for the whole run only: the time line has the samples of %s", event);
+    autofree char *why = mem_printf("it is known for the whole run only: the time line has the samples of %s", event);
     json_array_foreach(json_object_get(run, "metrics"), i, metric)
     {
         json_t *copy = json_copy(metric);
@@ -244,7 +244,6 @@ static json_t *slice_metrics(const json_t *run, const char *event)
         }
         json_array_append_new(metrics, copy);
     }
-    free(why);
     return metrics;
 }
 

@@ -8,7 +8,6 @@
 #include "viewer-tui/db/time-slice.h"
 #include "viewer-tui/metrics/derived.h"
 #include "viewer-tui/threads/thread-origin.h"
-#include "viewer-tui/threads/thread-profile.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -84,12 +83,34 @@ static bool add_context(struct thread_reader *reader, struct thread *thread,
     return position != NO_POSITION;
 }
 
+/* Adds what the thread's records in the piece of time pay. */
+static void add_records(const struct database *db, struct thread *thread)
+{
+    const struct metrics *metrics = &db->metrics;
+    struct slot_payment payments[RECORD_METRICS + 1];
+    size_t n;
+    const struct record_sum *sums = time_slice_records(db->slice, thread->profile, &n);
+    for (size_t i = 0; i < n; i++) {
+        bool is_there = time_slice_position(db->slice, db, &sums[i], 0) != NO_POSITION;
+        size_t n_payments = is_there ? time_slice_payments(db->slice, &sums[i], payments) : 0;
+        for (size_t p = 0; p < n_payments; p++) {
+            size_t m = metrics_at_slot(metrics, payments[p].slot);
+            if (m < metrics->n)
+                thread->totals[m] += payments[p].amount;
+            if (metric_is_added(&metrics->at[m]))
+                thread->totals[metrics->at[m].sum] += payments[p].amount;
+        }
+    }
+}
+
 /* Reads the costs of the whole program, context 0; without it, those of the entry points. */
-static void read_totals(struct thread_reader *reader, struct thread *thread)
+static void read_totals(struct thread_reader *reader, struct thread *thread, const struct v4_profile *profile)
 {
     const struct database *db = reader->db;
     struct values values;
-    if (!thread_profile(db, thread->profile, &values) || add_context(reader, thread, &values, 0))
+    if (db->slice)
+        add_records(db, thread);
+    if (db->slice || !values_map(&values, &db->profile, &profile->values) || add_context(reader, thread, &values, 0))
         return;
     for (uint32_t i = 0; i < db->entries.n; i++) {
         struct v4_entry entry;
@@ -107,7 +128,7 @@ static void read_profile(struct thread_reader *reader, uint32_t number)
     struct thread thread = {.profile = number, .pid = -1, .tid = -1, .name = ""};
     thread.id = id_text(reader, profile.id_tuple);
     thread.totals = mem_alloc((reader->db->metrics.n + 1) * sizeof *thread.totals);
-    read_totals(reader, &thread);
+    read_totals(reader, &thread, &profile);
     vec_push(&reader->threads->list, thread);
 }
 
@@ -173,8 +194,8 @@ static void identify(struct threads *threads, const json_t *run, const json_t *p
 static void derive_totals(struct threads *threads, const struct database *db)
 {
     const struct metrics *metrics = &db->metrics;
-    struct cost *program = mem_alloc((metrics->n_stored + 1) * sizeof *program);
-    struct cost *costs = mem_alloc((metrics->n_stored + 1) * sizeof *costs);
+    autofree struct cost *program = mem_alloc((metrics->n_stored + 1) * sizeof *program);
+    autofree struct cost *costs = mem_alloc((metrics->n_stored + 1) * sizeof *costs);
     struct formula_input row = {.cost = formula_cost_in_array, .context = costs, .program = program};
     node_costs_get(db, 0, program);
     for (size_t i = 0; i < threads->list.n && metrics->n > metrics->n_stored; i++) {
@@ -184,8 +205,6 @@ static void derive_totals(struct threads *threads, const struct database *db)
         for (size_t m = metrics->n_stored; m < metrics->n; m++)
             totals[m] = derived_value(metrics, m, row, INCLUSIVE);
     }
-    free(costs);
-    free(program);
 }
 
 /* Only threads in which the metric is defined count. */
@@ -246,14 +265,13 @@ void threads_sort(struct threads *threads, size_t metric)
                 &metric);
 }
 
-static void read_threads(struct threads *threads, const struct database *db, const json_t *run, bool is_whole)
+void threads_read(struct threads *threads, const struct database *db, const json_t *run, bool is_whole)
 {
     *threads = (struct threads){0};
     struct thread_reader reader = {.db = db,
                                    .is_whole = is_whole,
                                    .threads = threads,
-                                   .values_left = db->slice ? UINT64_MAX
-                                                            : db->profile.size / sizeof(struct v4_metric_value)};
+                                   .values_left = db->profile.size / sizeof(struct v4_metric_value)};
     v4_read(&db->meta, db->meta.sections[V4_META_ID_NAMES].at, &reader.names, sizeof reader.names);
     uint32_t n = database_n_profiles(db);
     for (uint32_t i = 1; i < n; i++)
@@ -263,16 +281,6 @@ static void read_threads(struct threads *threads, const struct database *db, con
             identify(threads, run, process, thread);
     derive_totals(threads, db);
     threads_add_up(threads, &db->metrics);
-}
-
-void threads_read(struct threads *threads, const struct database *db, const json_t *run)
-{
-    read_threads(threads, db, run, false);
-}
-
-void threads_read_whole(struct threads *threads, const struct database *db, const json_t *run)
-{
-    read_threads(threads, db, run, true);
 }
 
 void threads_free(struct threads *threads)
@@ -289,7 +297,7 @@ void threads_free(struct threads *threads)
 size_t threads_count(const struct database *db)
 {
     struct threads threads;
-    threads_read(&threads, db, NULL);
+    threads_read(&threads, db, NULL, false);
     size_t n = threads.list.n;
     threads_free(&threads);
     return n;

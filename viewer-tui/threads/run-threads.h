@@ -34,12 +34,10 @@ static inline double threads_whole(const struct threads *threads, const struct m
     return threads->statistics[SUM][metrics_whole(metrics, metric)];
 }
 
-/* Reads the threads. Damaged profiles read as zero, with the problem noted. `run` may be NULL and
- * must outlive the result, which the caller frees. */
-void threads_read(struct threads *threads, const struct database *db, const json_t *run);
-
-/* The same, with threads that have no records in the piece of time to which the database is restricted. */
-void threads_read_whole(struct threads *threads, const struct database *db, const json_t *run);
+/* Reads the threads. Damaged profiles read as zero, with the problem noted. `run` may be NULL and must outlive the
+ * result, which the caller frees. `is_whole`: also those that have no records in the piece of time to which the database
+ * is restricted. */
+void threads_read(struct threads *threads, const struct database *db, const json_t *run, bool is_whole);
 
 /* The number of threads of a database. */
 size_t threads_count(const struct database *db);

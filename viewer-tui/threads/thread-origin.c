@@ -26,8 +26,7 @@ static void add_frame(const json_t *frame, bool ascii, struct text *out)
     text_add_clean(out, run_text(frame, "name"), ascii);
     if (!*file)
         return;
-    text_add(out, " ");
-    text_add_clean(out, slash ? slash + 1 : file, ascii);
+    text_say(out, ascii, " %s", slash ? slash + 1 : file);
     if (line > 0)
         text_printf(out, ":%.0f", line);
 }
@@ -71,15 +70,8 @@ static void write_frame(const json_t *frame, struct json_writer *json)
 {
     const char *file = run_text(frame, "file");
     double line = run_number(frame, "line");
-    json_write_object(json);
-    json_write_text(json, "name", run_text(frame, "name"));
-    json_write_text(json, "file", *file ? file : NULL);
-    json_write_key(json, "line");
-    if (line > 0)
-        json_write_integer(json, (int64_t)line);
-    else
-        json_write_null(json);
-    json_write_object_end(json);
+    json_print(json, "{name:%s file:%s line:%jd}", run_text(frame, "name"), *file ? file : NULL,
+               line > 0 ? (intmax_t)line : -1);
 }
 
 void thread_origin_write(const json_t *path, struct json_writer *json)
@@ -88,10 +80,10 @@ void thread_origin_write(const json_t *path, struct json_writer *json)
         json_write_null(json);
         return;
     }
-    json_write_array(json);
+    json_print(json, "[");
     for (size_t i = 0; i < json_array_size(path); i++)
         write_frame(json_array_get(path, i), json);
-    json_write_array_end(json);
+    json_print(json, "]");
 }
 
 static int by_threads(const void *a, const void *b)

@@ -42,7 +42,7 @@ struct thread_set *thread_set_matching(const struct threads *threads, const json
         return NULL;
     }
     struct thread_set *set = empty_set(threads, expression);
-    struct text label = {0};
+    autofree struct text label = {0};
     bool hosts_differ = run_hosts_differ(run);
     for (size_t i = 0; i < threads->list.n; i++) {
         text_clear(&label);
@@ -58,7 +58,6 @@ struct thread_set *thread_set_matching(const struct threads *threads, const json
         thread_set_free(set);
         set = NULL;
     }
-    vec_free(&label);
     return set;
 }
 
@@ -77,13 +76,12 @@ struct thread_set *thread_set_of_program(const struct threads *threads, const js
     }
     if (set->n > 0)
         return set;
-    struct text programs = {0};
+    autofree struct text programs = {0};
     program_names names = run_programs(run);
     for (size_t i = 0; i < names.n; i++)
         text_printf(&programs, "%s%s", i ? ", " : "", names.at[i]);
     vec_free(&names);
     *cause = mem_printf("no program '%s'; there are: %s", program, text_string(&programs));
-    vec_free(&programs);
     thread_set_free(set);
     return NULL;
 }
@@ -101,9 +99,8 @@ struct thread_set *thread_set_picked(const struct threads *threads, const size_t
 
 void thread_set_describe(const struct thread_set *set, bool ascii, struct text *out)
 {
-    text_add(out, set->is_program ? "program: " : "threads: ");
-    text_add_clean(out, set->what, ascii);
-    text_printf(out, " (%zu of %zu%s)", set->n, set->of, set->is_program ? " threads" : "");
+    text_say(out, ascii, "%s%s (%zu of %zu%s)", set->is_program ? "program: " : "threads: ", set->what, set->n, set->of,
+             set->is_program ? " threads" : "");
 }
 
 void thread_set_free(struct thread_set *set)

@@ -131,12 +131,10 @@ static enum outcome add_up_records(struct summation *summation, const struct tim
 static struct nodes *nodes_of_threads(const struct summation *summation)
 {
     const struct nodes *all = summation->db->nodes;
-    bool *is_there = mem_alloc(all->n);
+    autofree bool *is_there = mem_alloc(all->n);
     for (uint32_t c = 0; c < all->n; c++)
         is_there[c] = all->position[c] != NOTHING && summation->is_there[all->position[c]];
-    struct nodes *nodes = nodes_select(all, is_there);
-    free(is_there);
-    return nodes;
+    return nodes_select(all, is_there);
 }
 
 /* Makes the sums those of the database. Takes them. */
@@ -162,7 +160,7 @@ enum outcome database_restrict(struct database *db, const struct thread_set *set
         time_slice_free(slice);
         return STOPPED;
     }
-    struct summation *summation = mem_alloc(sizeof *summation);
+    autofree struct summation *summation = mem_alloc(sizeof *summation);
     *summation = (struct summation){.db = db,
                                     .costs = node_costs_new(db),
                                     .values_left = db->profile.size / sizeof(struct v4_metric_value),
@@ -177,6 +175,5 @@ enum outcome database_restrict(struct database *db, const struct thread_set *set
     }
     free(summation->has_profile);
     free(summation->is_there);
-    free(summation);
     return outcome;
 }

@@ -1,6 +1,7 @@
 #include "viewer-tui/threads/thread-values.h"
 
-#include "viewer-tui/threads/thread-profile.h"
+#include "viewer-tui/db/node-costs.h"
+#include "viewer-tui/db/time-slice.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,17 +19,21 @@ struct thread_ids {
     const struct metric_ids **of;
 };
 
+/* Whether a metric is a measured part of another one: of a sum, or the same. */
+static bool is_part_of(const struct metrics *metrics, size_t m, size_t metric)
+{
+    const struct metric *from = &metrics->at[m];
+    bool is_sum = metric_is_sum(&metrics->at[metric]);
+    return metric_is_measured(from) && (is_sum ? metric_is_added(from) && (size_t)from->sum == metric : m == metric);
+}
+
 static struct thread_ids ids_of(const struct metrics *metrics, size_t metric)
 {
     size_t n = metrics->n + metrics->n_hidden;
     struct thread_ids ids = {.of = mem_alloc((n + 1) * sizeof *ids.of)};
-    bool is_sum = metric_is_sum(&metrics->at[metric]);
-    for (size_t m = 0; m < n; m++) {
-        const struct metric *from = &metrics->at[m];
-        bool is_part = is_sum ? metric_is_added(from) && (size_t)from->sum == metric : m == metric;
-        if (is_part && metric_is_measured(from))
-            ids.of[ids.n++] = metric_ids(from);
-    }
+    for (size_t m = 0; m < n; m++)
+        if (is_part_of(metrics, m, metric))
+            ids.of[ids.n++] = metric_ids(&metrics->at[m]);
     return ids;
 }
 
@@ -139,18 +144,80 @@ static double sum_in_thread(const struct value_refs *refs, const uint8_t *scopes
     return sum;
 }
 
+/* ---- a piece of time ---- */
+
+/* Adds to the weights of the nodes whose own costs a value is the sum of, itself included: those below in the tree, or in
+ * the same procedure, or for a loop there without the loops in it, or none. */
+static void add_weights(const struct nodes *nodes, uint32_t from, const struct value_ref *ref, int *weights, bool *is_in)
+{
+    bool omits_loops = ref->scope == METRIC_LEX_AWARE && nodes->kind[from] == KIND_LOOP;
+    for (uint32_t node = from; node < nodes->end[from]; node++) {
+        bool is_lexical = is_lexical_kind(nodes->kind[node]) && !(omits_loops && nodes->kind[node] == KIND_LOOP);
+        bool is_part = ref->scope == METRIC_EXECUTION || (ref->scope != METRIC_POINT && is_lexical);
+        is_in[node] = node == from || (is_part && is_in[nodes->parent[node]]);
+        weights[node] += !is_in[node] ? 0 : ref->is_subtracted ? -1 : 1;
+    }
+}
+
+/* By place, how often the refs have what is paid there. The caller frees. */
+static int *weights_of_places(const struct database *db, const struct value_refs *refs)
+{
+    const struct nodes *nodes = db->nodes;
+    uint64_t n_places = db->slice->timeline->header.n_places;
+    autofree uint32_t *node_at = mem_alloc((db->values.n_index + 1) * sizeof *node_at); /* by position; 0: none */
+    autofree int *weights = mem_alloc(nodes->n * sizeof *weights);
+    autofree bool *is_in = mem_alloc(nodes->n);
+    int *of_places = mem_alloc((n_places + 1) * sizeof *of_places);
+    for (uint32_t node = 0; node < nodes->n; node++)
+        if (nodes->position[node] != NOTHING)
+            node_at[nodes->position[node]] = node;
+    for (size_t i = 0; i < refs->list.n; i++) {
+        const struct value_ref *ref = &refs->list.at[i];
+        uint64_t position = values_position(&db->values, ref->context, 0);
+        uint32_t from = position == NO_POSITION ? 0 : node_at[position];
+        if (from || ref->context == 0)
+            add_weights(nodes, from, ref, weights, is_in);
+    }
+    for (uint32_t place = 0; place < n_places; place++) {
+        uint64_t position = time_slice_position(db->slice, db, &(struct record_sum){.place = place}, 0);
+        uint32_t node = position == NO_POSITION ? 0 : node_at[position];
+        of_places[place] = node ? weights[node] : 0;
+    }
+    return of_places;
+}
+
+static void values_in_slice(const struct database *db, const struct value_refs *refs, size_t metric, double *by_profile)
+{
+    const struct metrics *metrics = &db->metrics;
+    uint32_t n_profiles = database_n_profiles(db);
+    autofree int *weights = weights_of_places(db, refs);
+    for (uint32_t number = 1; number < n_profiles && progress_at(number); number++) {
+        size_t n;
+        const struct record_sum *sums = time_slice_records(db->slice, number, &n);
+        for (size_t i = 0; i < n; i++) {
+            struct slot_payment payments[RECORD_METRICS + 1];
+            size_t n_payments = weights[sums[i].place] ? time_slice_payments(db->slice, &sums[i], payments) : 0;
+            for (size_t p = 0; p < n_payments; p++)
+                if (is_part_of(metrics, metrics_at_slot(metrics, payments[p].slot), metric))
+                    by_profile[number] += weights[sums[i].place] * payments[p].amount;
+        }
+    }
+}
+
 enum outcome thread_values(const struct database *db, struct value_refs *refs, size_t metric, double *by_profile)
 {
     uint32_t n = database_n_profiles(db);
-    uint8_t *scopes_of = scopes_of_ids(db, metric);
+    autofree uint8_t *scopes_of = scopes_of_ids(db, metric);
     memset(by_profile, 0, n * sizeof *by_profile);
     sort_by_context(refs);
     progress_begin("adding up threads", n);
-    for (uint32_t number = 1; number < n && progress_at(number); number++) {
+    if (db->slice)
+        values_in_slice(db, refs, metric, by_profile);
+    for (uint32_t number = 1; !db->slice && number < n && progress_at(number); number++) {
+        struct v4_profile profile = database_profile(db, number);
         struct values values;
-        if (thread_profile(db, number, &values))
+        if (!profile_is_summary(&profile) && values_map(&values, &db->profile, &profile.values))
             by_profile[number] = sum_in_thread(refs, scopes_of, &values);
     }
-    free(scopes_of);
     return progress_end();
 }

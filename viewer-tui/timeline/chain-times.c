@@ -131,8 +131,8 @@ struct chain_times chain_times_find(const struct timeline *timeline, const chain
 {
     struct chain_times times = {0};
     size_t n_sums = (size_t)n_procedures + CHAIN_PARTS, size = n_sums * sizeof(double);
-    double *amounts = mem_alloc(4 * size);
-    struct chain_piece *sorted = mem_alloc((pieces->n + 1) * sizeof *sorted);
+    autofree double *amounts = mem_alloc(4 * size);
+    autofree struct chain_piece *sorted = mem_alloc((pieces->n + 1) * sizeof *sorted);
     if (pieces->n) {
         memcpy(sorted, pieces->at, pieces->n * sizeof *sorted);
         qsort(sorted, pieces->n, sizeof *sorted, compare_pieces);
@@ -155,7 +155,5 @@ struct chain_times chain_times_find(const struct timeline *timeline, const chain
                 add_piece(&sums, thread, &sorted[next]);
         add_thread(&times, sorted[i].thread, &sums);
     }
-    free(amounts);
-    free(sorted);
     return times;
 }

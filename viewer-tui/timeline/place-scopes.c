@@ -40,7 +40,7 @@ static bool may_begin(const struct place_scopes *scopes, uint32_t node, bool cal
 static void find_depths(struct place_scopes *scopes)
 {
     const struct nodes *nodes = scopes->nodes;
-    bool *is_start = mem_alloc(nodes->n * sizeof *is_start); /* by node: the procedure around it is */
+    autofree bool *is_start = mem_alloc(nodes->n * sizeof *is_start); /* by node: the procedure around it is */
     scopes->depth = mem_alloc(nodes->n * sizeof *scopes->depth);
     scopes->has_begun = mem_alloc(nodes->n * sizeof *scopes->has_begun);
     for (uint32_t node = 1; node < nodes->n; node++) {
@@ -56,7 +56,6 @@ static void find_depths(struct place_scopes *scopes)
         scopes->has_begun[node] |= is_first;
         scopes->depth[node] = is_first ? 1 : scopes->depth[above] + 1;
     }
-    free(is_start);
 }
 
 struct place_scopes place_scopes_of(struct database *db, const struct timeline *timeline, bool is_physical)
@@ -110,7 +109,7 @@ void node_path_find(const struct place_scopes *scopes, uint32_t node, node_path 
 uint32_t *place_procedures(const struct place_scopes *scopes, uint32_t depth)
 {
     const struct nodes *nodes = scopes->nodes;
-    uint32_t *at_depth = mem_alloc(nodes->n * sizeof *at_depth);
+    autofree uint32_t *at_depth = mem_alloc(nodes->n * sizeof *at_depth);
     uint32_t *procedures = mem_alloc((scopes->n + 1) * sizeof *procedures);
     at_depth[0] = NOTHING;
     for (uint32_t node = 1; node < nodes->n; node++) {
@@ -119,7 +118,6 @@ uint32_t *place_procedures(const struct place_scopes *scopes, uint32_t depth)
     }
     for (uint64_t i = 0; i < scopes->n; i++)
         procedures[i] = at_depth[scopes->node[i]];
-    free(at_depth);
     return procedures;
 }
 
@@ -197,12 +195,13 @@ bool *place_marks_of_name(const struct place_scopes *scopes, const struct patter
 static uint32_t child_with(const struct place_scopes *scopes, struct view *view, uint32_t row, uint32_t node)
 {
     uint32_t first = view_row(view, row)->first_child, n = view_row(view, row)->n_children;
-    uint32_t *children = mem_alloc((n + 1) * sizeof *children), found = 0;
+    autofree uint32_t *children = mem_alloc((n + 1) * sizeof *children);
+    uint32_t found = 0;
     struct value_refs refs = {0};
     for (uint32_t i = 0; i < n; i++)
         children[i] = first + i;
     if (view_rows_value_refs(view, children, n, INCLUSIVE, &refs) == DONE) {
-        bool *is_in = mem_alloc(n + 1);
+        autofree bool *is_in = mem_alloc(n + 1);
         for (int subtracted = 0; subtracted < 2; subtracted++)
             for (size_t i = 0; i < refs.list.n; i++) {
                 const struct value_ref *ref = &refs.list.at[i];
@@ -212,10 +211,8 @@ static uint32_t child_with(const struct place_scopes *scopes, struct view *view,
             }
         for (uint32_t i = 0; i < n && !found; i++)
             found = is_in[i] ? children[i] : 0;
-        free(is_in);
     }
     vec_free(&refs.list);
-    free(children);
     return found;
 }
 

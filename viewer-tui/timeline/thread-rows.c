@@ -75,7 +75,7 @@ static size_t find_groups(const struct thread_rows *rows, uint32_t *groups)
 void thread_rows_group(struct thread_rows *rows, const struct timeline *timeline, enum thread_grouping grouping)
 {
     size_t n = rows->threads.list.n;
-    uint32_t *groups = mem_alloc((n + 1) * sizeof *groups);
+    autofree uint32_t *groups = mem_alloc((n + 1) * sizeof *groups);
     rows->grouping = grouping;
     rows->groups.n = 0;
     size_t n_groups = find_groups(rows, groups), *first = mem_alloc((n_groups + 2) * sizeof *first);
@@ -95,7 +95,6 @@ void thread_rows_group(struct thread_rows *rows, const struct timeline *timeline
         rows->records[at] = thread;
     }
     free(first);
-    free(groups);
     list_rows(rows);
 }
 
@@ -106,9 +105,8 @@ struct thread_rows thread_rows_of(const struct timeline *timeline, struct thread
     rows.records = mem_alloc((threads.list.n + 1) * sizeof(struct timeline_thread *));
     rows.routine = mem_alloc((threads.list.n + 1) * sizeof *rows.routine);
     for (size_t i = 0; i < threads.list.n; i++) {
-        char *routine = thread_routine(timeline, &threads.list.at[i]);
+        autofree char *routine = thread_routine(timeline, &threads.list.at[i]);
         rows.routine[i] = strtab_id(&rows.routines, routine);
-        free(routine);
     }
     thread_rows_group(&rows, timeline, BY_THREAD);
     rows.n = rows.groups.n;
@@ -129,10 +127,9 @@ void thread_rows_free(struct thread_rows *rows)
 enum thread_grouping thread_rows_usual(const struct thread_rows *rows, size_t lines)
 {
     struct thread_rows by = *rows;
-    uint32_t *groups = mem_alloc((rows->threads.list.n + 1) * sizeof *groups);
+    autofree uint32_t *groups = mem_alloc((rows->threads.list.n + 1) * sizeof *groups);
     by.grouping = BY_PROCESS;
     size_t n_processes = find_groups(&by, groups);
-    free(groups);
     return rows->n <= lines ? BY_THREAD : n_processes > 1 ? BY_PROCESS : BY_ROUTINE;
 }
 

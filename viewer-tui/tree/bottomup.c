@@ -48,12 +48,11 @@ static enum outcome bottomup_open(struct view *view)
 
 static void bottomup_close(struct view *view)
 {
-    struct bottomup *state = view->state;
+    autofree struct bottomup *state = view->state;
     for (size_t i = 0; i < 2 * view->n_metrics; i++)
         vec_free(&state->sums[i]);
     free(state->sums);
     vec_free(&state->instances);
-    free(state);
 }
 
 /* Forgets the costs of rows from `first` on. */

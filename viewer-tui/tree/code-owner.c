@@ -1,13 +1,64 @@
 #include "viewer-tui/tree/code-owner.h"
 
+#include "lib/alloc.h"
 #include "lib/measurement-format.h"
 #include "lib/path.h"
+#include "lib/safe-input.h"
 #include "lib/source-names.h"
-#include "viewer-tui/base/packages.h"
 #include "viewer-tui/tree/labels.h"
 
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* dpkg's lists of the files of each package, such as "zlib1g:amd64.list". */
+#define LISTS  "/var/lib/dpkg/info"
+#define SUFFIX ".list"
+
+/* /lib and /bin are links to folders in /usr. */
+static const char *without_usr(const char *path)
+{
+    return strncmp(path, "/usr/", 5) == 0 ? path + 4 : path;
+}
+
+static bool has_file(const char *list, const char *path)
+{
+    char *line = NULL, *cause = NULL;
+    size_t size = 0;
+    bool is_found = false;
+    FILE *file = input_stream(list, &cause);
+    free(cause);
+    if (!file)
+        return false;
+    while (!is_found && getline(&line, &size, file) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        is_found = strcmp(without_usr(line), without_usr(path)) == 0;
+    }
+    free(line);
+    fclose(file);
+    return is_found;
+}
+
+char *package_of(const char *path)
+{
+    char *found = NULL;
+    const struct dirent *entry;
+    DIR *directory = opendir(LISTS);
+    while (directory && !found && (entry = readdir(directory))) {
+        size_t length = strlen(entry->d_name), suffix = strlen(SUFFIX);
+        if (length <= suffix || strcmp(entry->d_name + length - suffix, SUFFIX) != 0)
+            continue;
+        autofree char *list = mem_printf("%s/%s", LISTS, entry->d_name);
+        size_t name = strcspn(entry->d_name, ":");
+        if (has_file(list, path))
+            found = mem_strndup(entry->d_name, name < length ? name : length - suffix);
+    }
+    if (directory)
+        closedir(directory);
+    return found;
+}
 
 /* An owner that the rules about source files leave open. */
 #define OPEN (CODE_OWN + 1)
@@ -155,14 +206,6 @@ enum code_owner code_owner(const struct view *view, uint32_t row)
     return row_is_procedure(at) ? code_owner_of_procedure(view->db, at->place, label_module(view, row)) : CODE_OF_SYSTEM;
 }
 
-/* Code of the linker that jumps to another module's function: "puts@plt" is in the user's binary, but not the user's. */
-static bool is_stub(const struct procedure *procedure)
-{
-    static const char ending[] = "@plt";
-    size_t length = procedure->name ? strlen(procedure->name) : 0, tail = sizeof ending - 1;
-    return procedure->file == NOTHING && length > tail && strcmp(procedure->name + length - tail, ending) == 0;
-}
-
 uint32_t code_own_procedure(struct database *db, uint32_t node)
 {
     const struct nodes *nodes = db->nodes;
@@ -170,8 +213,9 @@ uint32_t code_own_procedure(struct database *db, uint32_t node)
     int best = -1; /* that of the kernel is 0 */
     for (node = nodes->procedure[node]; is_procedure_kind(nodes->kind[node]); node = nodes_caller(nodes, node)) {
         struct procedure procedure = database_procedure(db, nodes->place[node]);
-        if (is_stub(&procedure))
-            continue;
+        const char *at = procedure.name ? strrchr(procedure.name, '@') : NULL;
+        if (procedure.file == NOTHING && at && at > procedure.name && strcmp(at, "@plt") == 0)
+            continue; /* of the linker: "puts@plt" is in the user's binary, but not the user's */
         uint32_t around = node;
         while (nodes->kind[around] == KIND_INLINED)
             around = nodes_caller(nodes, around);

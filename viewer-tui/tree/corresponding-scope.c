@@ -96,7 +96,7 @@ uint32_t corresponding_static_scope(struct view *flat, const struct view *from, 
         uint32_t found = row ? flat_procedure(flat, id) : NOTHING;
         return found != NOTHING || !row ? found : flat_copy(flat, id);
     }
-    VEC(uint32_t) inside = {0}; /* the scopes within the procedure that was called */
+    autofree VEC(uint32_t) inside = {0}; /* the scopes within the procedure that was called */
     for (; row && view_row(from, row)->kind != KIND_PROCEDURE; row = view_row(from, row)->parent)
         vec_push(&inside, row);
     uint32_t found = row ? flat_procedure(flat, view_row(from, row)->place) : NOTHING;
@@ -106,7 +106,6 @@ uint32_t corresponding_static_scope(struct view *flat, const struct view *from, 
                                 at->call_file, at->call_line};
         found = find_child(flat, found, &wanted);
     }
-    vec_free(&inside);
     return found;
 }
 
@@ -203,7 +202,7 @@ static uint32_t hottest_context(const struct context_search *search)
 static uint32_t row_of(struct view *topdown, uint32_t context)
 {
     const struct nodes *nodes = database_nodes(topdown->db);
-    VEC(uint32_t) way = {0};
+    autofree VEC(uint32_t) way = {0};
     for (uint32_t c = context; c; c = nodes->parent[c])
         if (c == context || (nodes->kind[c] != KIND_STATEMENT && nodes->kind[c] != KIND_INSTRUCTION))
             vec_push(&way, c);
@@ -225,7 +224,6 @@ static uint32_t row_of(struct view *topdown, uint32_t context)
         }
         row = find_child(topdown, row, &wanted);
     }
-    vec_free(&way);
     return row;
 }
 

@@ -69,7 +69,7 @@ static struct decision judge(struct filtered_tree *tree, uint32_t row, struct de
 static struct decision decision_on(struct filtered_tree *tree, uint32_t row)
 {
     struct decision decision = {ROW_SHOWN, 0};
-    row_list unknown = {0};
+    autofree row_list unknown = {0};
     for (; row && !known_decision(tree, row); row = view_row(tree->view, row)->parent)
         vec_push(&unknown, row);
     if (row)
@@ -81,7 +81,6 @@ static struct decision decision_on(struct filtered_tree *tree, uint32_t row)
             vec_push(&tree->decisions, (struct decision){ROW_UNKNOWN, NOTHING});
         tree->decisions.at[row] = decision;
     }
-    vec_free(&unknown);
     return decision;
 }
 

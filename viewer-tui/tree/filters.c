@@ -27,13 +27,12 @@ void filters_free(struct filters *filters)
     free_states_from(filters, 0);
     vec_free(&filters->states);
     for (size_t i = 0; i < filters->all.n; i++) {
-        struct filter *filter = filters->all.at[i];
+        autofree struct filter *filter = filters->all.at[i];
         pattern_free(filter->pattern);
         free(filter->scope.name);
         free(filter->scope.file);
         free(filter->scope.module);
         row_cache_free(&filter->scope.cache);
-        free(filter);
     }
     vec_free(&filters->all);
     *filters = (struct filters){0};
@@ -207,10 +206,9 @@ void filter_describe(const struct filter *filter, bool ascii, struct text *out)
 void filter_describe_short(const struct filter *filter, bool ascii, size_t columns,
                            struct text *out)
 {
-    struct text whole = {0};
+    autofree struct text whole = {0};
     filter_describe(filter, ascii, &whole);
     shorten_name(text_string(&whole), columns, ascii, out);
-    vec_free(&whole);
 }
 
 /* Whether a procedure is in the scope, a file or module, which has no row in this view. */
@@ -232,9 +230,8 @@ static bool describes(const struct scope *scope, const struct view *view, uint32
     if (strcmp(scope->file, text_or_empty(label_path(view, row, &line))) != 0 || line != scope->line ||
         strcmp(scope->module, module_of(view, row)) != 0)
         return false;
-    char *name = label_copy(view, row);
+    autofree char *name = label_copy(view, row);
     bool is_same = strcmp(scope->name, name) == 0;
-    free(name);
     return is_same;
 }
 

@@ -27,8 +27,7 @@ struct static_scope {
 
 struct flat {
     VEC(struct static_scope) scopes;
-    struct cost *costs;               /* n_metrics for each scope */
-    size_t costs_size;
+    VEC(struct cost) costs;           /* n_metrics for each scope */
     uint32_t *scope_of;               /* by node; NOTHING for none */
     uint32_t *children, *first_child; /* first_child[s] .. first_child[s + 1] - 1 in children;
                                          those of the program stand at s = scopes.n */
@@ -59,7 +58,7 @@ static void take(struct making *making, uint32_t scope, enum cost_part part, uin
         return;
     }
     size_t n = making->view->n_metrics;
-    struct cost *costs = making->flat->costs + scope * n;
+    struct cost *costs = making->flat->costs.at + scope * n;
     for (size_t m = 0; m < n; m++) {
         double cost = of_node == INCLUSIVE ? making->costs[m].inclusive : making->costs[m].exclusive;
         *(part == INCLUSIVE ? &costs[m].inclusive : &costs[m].exclusive) += cost;
@@ -67,19 +66,6 @@ static void take(struct making *making, uint32_t scope, enum cost_part part, uin
 }
 
 /* ---- scopes ---- */
-
-static uint32_t new_scope(struct flat *flat, size_t n_metrics, struct static_scope scope)
-{
-    uint32_t number = (uint32_t)flat->scopes.n;
-    vec_push(&flat->scopes, scope);
-    size_t needed = flat->scopes.n * n_metrics;
-    if (needed > flat->costs_size) {
-        flat->costs_size = needed * 2 + 64;
-        flat->costs = mem_resize(flat->costs, flat->costs_size, sizeof *flat->costs);
-    }
-    memset(flat->costs + number * n_metrics, 0, n_metrics * sizeof *flat->costs);
-    return number;
-}
 
 /* The scope with this description, made if it is new. Inlined code is identified by the line at
  * which it is inlined, loops and statements by their own line. */
@@ -90,10 +76,12 @@ static uint32_t scope_for(struct making *making, struct static_scope scope)
                         : scope.line;
     uint64_t above = (uint64_t)scope.parent << 32 | scope.place;
     uint64_t itself = line << 8 | scope.kind;
-    uint32_t number = idmap_get(&making->scopes, above, itself);
-    if (number == IDMAP_NONE) {
-        number = new_scope(making->flat, making->view->n_metrics, scope);
-        idmap_put(&making->scopes, above, itself, number);
+    struct flat *flat = making->flat;
+    uint32_t next = (uint32_t)flat->scopes.n, number = idmap_number(&making->scopes, above, itself, next);
+    if (number == next) {
+        vec_push(&flat->scopes, scope);
+        for (size_t m = 0; m < making->view->n_metrics; m++)
+            vec_push(&flat->costs, (struct cost){0});
     }
     return number;
 }
@@ -204,15 +192,6 @@ static void add_statement(struct making *making, uint32_t node)
     cover(making, scope, node, EXCLUSIVE);
 }
 
-/* Whether a node can be listed: it is in a wanted scope, or called from a wanted statement. */
-static bool is_concerned(const struct making *making, uint32_t node)
-{
-    uint32_t scope = making->flat->scope_of[node];
-    uint32_t call_site = nodes_call_site(making->nodes, node);
-    uint32_t caller = call_site ? making->flat->scope_of[call_site] : NOTHING;
-    return (scope != NOTHING && making->concerns[scope]) || (caller != NOTHING && making->concerns[caller]);
-}
-
 static enum outcome pass_over_nodes(struct making *making)
 {
     const struct nodes *nodes = making->nodes = database_nodes(making->view->db);
@@ -220,10 +199,12 @@ static enum outcome pass_over_nodes(struct making *making)
         making->flat->scopes.at[s].covered = 0;
     progress_begin("adding up scopes", nodes->n);
     for (uint32_t node = 1; node < nodes->n && progress_at(node); node++) {
-        if (making->number_of && !is_concerned(making, node))
-            continue;
+        uint32_t call_site = nodes_call_site(nodes, node);
+        uint32_t scope = making->flat->scope_of[node], caller = call_site ? making->flat->scope_of[call_site] : NOTHING;
         if (!making->number_of)
             node_costs_get(making->view->db, node, making->costs);
+        else if ((scope == NOTHING || !making->concerns[scope]) && (caller == NOTHING || !making->concerns[caller]))
+            continue; /* it is neither in a wanted scope nor called from a wanted statement */
         switch (nodes->kind[node]) {
         case KIND_PROCEDURE: add_procedure(making, node); break;
         case KIND_STATEMENT: add_statement(making, node); break;
@@ -241,7 +222,7 @@ static void list_children(struct flat *flat)
     uint32_t n = (uint32_t)flat->scopes.n;
     flat->children = mem_alloc((n + 1) * sizeof *flat->children);
     flat->first_child = mem_alloc((n + 2) * sizeof *flat->first_child);
-    uint32_t *ends = mem_alloc((n + 1) * sizeof *ends); /* first counts, then ends */
+    autofree uint32_t *ends = mem_alloc((n + 1) * sizeof *ends); /* first counts, then ends */
     for (uint32_t s = 0; s < n; s++) {
         uint32_t parent = flat->scopes.at[s].parent;
         ends[parent == NOTHING ? n : parent]++;
@@ -254,7 +235,6 @@ static void list_children(struct flat *flat)
         uint32_t parent = flat->scopes.at[s].parent;
         flat->children[ends[parent == NOTHING ? n : parent]++] = s;
     }
-    free(ends);
 }
 
 static uint32_t *nothings(size_t n)
@@ -282,13 +262,12 @@ static enum outcome flat_open(struct view *view)
 
 static void flat_close(struct view *view)
 {
-    struct flat *flat = view->state;
+    autofree struct flat *flat = view->state;
     vec_free(&flat->scopes);
-    free(flat->costs);
+    vec_free(&flat->costs);
     free(flat->scope_of);
     free(flat->children);
     free(flat->first_child);
-    free(flat);
 }
 
 static enum outcome flat_expand(struct view *view, uint32_t number)
@@ -313,7 +292,7 @@ static enum outcome flat_expand(struct view *view, uint32_t number)
 static double flat_cost(const struct view *view, uint32_t number, size_t metric, enum cost_part part)
 {
     const struct flat *flat = view->state;
-    const struct cost *cost = &flat->costs[view_row(view, number)->data * view->n_metrics + metric];
+    const struct cost *cost = &flat->costs.at[view_row(view, number)->data * view->n_metrics + metric];
     return part == INCLUSIVE ? cost->inclusive : cost->exclusive;
 }
 
@@ -321,8 +300,8 @@ static enum outcome flat_nodes(struct view *view, const uint32_t *rows, size_t n
                                struct node_refs *refs)
 {
     struct flat *flat = view->state;
-    uint32_t *number_of = nothings(flat->scopes.n + 1);
-    bool *concerns = mem_alloc(flat->scopes.n + 1);
+    autofree uint32_t *number_of = nothings(flat->scopes.n + 1);
+    autofree bool *concerns = mem_alloc(flat->scopes.n + 1);
     struct making making = {
         .view = view, .flat = flat, .number_of = number_of, .concerns = concerns, .wanted = part, .refs = refs};
     for (uint32_t i = 0; i < n; i++) {
@@ -335,8 +314,6 @@ static enum outcome flat_nodes(struct view *view, const uint32_t *rows, size_t n
         concerns[s] = number_of[s] != NOTHING || (parent != NOTHING && concerns[parent]);
     }
     enum outcome outcome = n == 1 && rows[0] == 0 ? DONE : pass_over_nodes(&making);
-    free(number_of);
-    free(concerns);
     return outcome;
 }
 

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <langinfo.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- as in the database ---- */
@@ -37,10 +36,15 @@ static const char *stem(const struct view *view, const struct row *row, char buf
 /* Screen columns of a name that a sentence has whole. */
 #define SENTENCE_NAME 40
 
+void label_name_in_sentence(const char *name, struct text *out)
+{
+    shorten_name(name, SENTENCE_NAME, true, out);
+}
+
 void label_in_sentence(const struct database *db, uint32_t procedure, struct text *out)
 {
     char buffer[NAME_SIZE];
-    shorten_name(database_procedure_name(db, procedure, buffer), SENTENCE_NAME, true, out);
+    label_name_in_sentence(database_procedure_name(db, procedure, buffer), out);
 }
 
 void label_file_line(const struct database *db, uint32_t file, uint32_t line, struct text *out)
@@ -146,19 +150,6 @@ static int compare_numbers(uint32_t a, uint32_t b)
     return (a > b) - (a < b);
 }
 
-/* Compares places and call sites of rows of one database. */
-static int compare_places(const struct row *a, const struct row *b)
-{
-    int result = compare_numbers(a->place, b->place);
-    if (result == 0)
-        result = compare_numbers(a->line, b->line);
-    if (result == 0)
-        result = compare_numbers(a->call_file, b->call_file);
-    if (result == 0)
-        result = compare_numbers(a->call_line, b->call_line);
-    return result;
-}
-
 int label_compare(const struct view *view, uint32_t left, uint32_t right)
 {
     const struct view *of_left = view_origin(view, &left), *of_right = view_origin(view, &right);
@@ -167,11 +158,11 @@ int label_compare(const struct view *view, uint32_t left, uint32_t right)
     int result = strcmp(stem(of_left, a, buffer_a), stem(of_right, b, buffer_b));
     if (result == 0 && of_left != of_right)
         result = of_left->side - of_right->side;
-    if (result == 0)
-        result = compare_places(a, b);
-    if (result == 0)
-        result = compare_numbers(a->kind, b->kind);
-    return result;
+    result = result ? result : compare_numbers(a->place, b->place);
+    result = result ? result : compare_numbers(a->line, b->line);
+    result = result ? result : compare_numbers(a->call_file, b->call_file);
+    result = result ? result : compare_numbers(a->call_line, b->call_line);
+    return result ? result : compare_numbers(a->kind, b->kind);
 }
 
 /* ---- for people ---- */
@@ -201,13 +192,11 @@ static bool has_call_site(const struct row *row)
     return row->call_line != 0;
 }
 
-static void add_file_line(const struct view *view, uint32_t file, uint32_t line, bool ascii,
-                          struct text *out)
+void describe_file_line(const struct database *db, uint32_t file, uint32_t line, bool ascii, struct text *out)
 {
-    struct text place = {0};
-    label_file_line(view->db, file, line, &place);
+    autofree struct text place = {0};
+    label_file_line(db, file, line, &place);
     text_add_clean(out, text_string(&place), ascii);
-    vec_free(&place);
 }
 
 void describe_call(const struct view *view, uint32_t number, bool ascii, struct text *out)
@@ -228,7 +217,7 @@ void describe_call(const struct view *view, uint32_t number, bool ascii, struct 
     else if (row->call_file == file_around(view, number))
         text_printf(out, "%u", row->call_line);
     else
-        add_file_line(view, row->call_file, row->call_line, ascii, out);
+        describe_file_line(view->db, row->call_file, row->call_line, ascii, out);
     text_add(out, ascii ? " -> " : " » ");
 }
 
@@ -244,25 +233,22 @@ void describe_bare_name(const struct view *view, uint32_t number, bool ascii, si
 {
     view = view_origin(view, &number);
     enum scope_kind kind = view_row(view, number)->kind;
-    struct text name = {0};
-    char *raw = label_copy(view, number);
+    autofree struct text name = {0};
+    autofree char *raw = label_copy(view, number);
     text_add_clean(&name, raw, ascii);
     if (kind == KIND_MODULE || kind == KIND_FILE)
         shorten_path(text_string(&name), columns, ascii, out);
     else
         shorten_name(text_string(&name), columns, ascii, out);
-    free(raw);
-    vec_free(&name);
 }
 
 void describe_short_name(const struct view *view, uint32_t number, bool ascii, size_t columns,
                          struct text *out)
 {
-    struct text mark = {0};
+    autofree struct text mark = {0};
     describe_mark(view, number, &mark);
     text_add(out, text_string(&mark));
     describe_bare_name(view, number, ascii, columns > mark.n ? columns - mark.n : 0, out);
-    vec_free(&mark);
 }
 
 void describe_name(const struct view *view, uint32_t number, bool ascii, struct text *out)
@@ -284,7 +270,7 @@ void describe_location(const struct view *view, uint32_t number, bool ascii, str
     }
     const char *module = label_module_path(view, number);
     if (file != NOTHING && line)
-        add_file_line(view, file, line, ascii, out);
+        describe_file_line(view->db, file, line, ascii, out);
     else if (module)
         text_add_clean(out, path_name(module), ascii);
 }

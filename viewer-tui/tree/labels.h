@@ -25,6 +25,7 @@ void label_name(const struct view *view, uint32_t row, struct text *out);
 /* Appends a procedure's name as a sentence has it: a long one without the arguments of templates and
  * functions ("std::map<...>::find(...)"). */
 void label_in_sentence(const struct database *db, uint32_t procedure, struct text *out);
+void label_name_in_sentence(const char *name, struct text *out);
 
 /* Appends "FILE:LINE" without folders; "FILE" if the line is 0; "MODULE+0xOFFSET" for a point;
  * "<unknown file>" for NOTHING. */
@@ -52,6 +53,9 @@ const char *label_kind(enum scope_kind kind);
 int label_compare(const struct view *view, uint32_t a, uint32_t b);
 
 /* ---- for people: safe for terminals (text_add_clean) ---- */
+
+/* Adds label_file_line. */
+void describe_file_line(const struct database *db, uint32_t file, uint32_t line, bool ascii, struct text *out);
 
 /* Adds what precedes the name: the call site; often nothing. */
 void describe_call(const struct view *view, uint32_t row, bool ascii, struct text *out);

@@ -43,7 +43,7 @@ static int compare_rows(const void *left, const void *right, void *context)
 
 void view_sort_rows(struct view *view, uint32_t *rows, size_t n)
 {
-    struct sorted_row *sorted = mem_alloc((n + 1) * sizeof *sorted);
+    autofree struct sorted_row *sorted = mem_alloc((n + 1) * sizeof *sorted);
     enum cost_part part = view->sorting.part, other = part == INCLUSIVE ? EXCLUSIVE : INCLUSIVE;
     size_t metric = view->sorting.metric;
     for (size_t i = 0; i < n; i++) {
@@ -56,7 +56,6 @@ void view_sort_rows(struct view *view, uint32_t *rows, size_t n)
     qsort_r(sorted, n, sizeof *sorted, compare_rows, view);
     for (size_t i = 0; i < n; i++)
         rows[i] = sorted[i].number;
-    free(sorted);
 }
 
 uint32_t view_child(struct view *view, uint32_t row, uint32_t i)

@@ -77,12 +77,10 @@ static bool is_in(const struct pattern *pattern, const char *text)
 
 static bool matches_name(const struct pattern *pattern, const struct view *view, uint32_t row)
 {
-    struct text name = {0};
-    char *label = label_copy(view, row);
+    autofree struct text name = {0};
+    autofree char *label = label_copy(view, row);
     text_add_clean(&name, label, false);
     bool matches = is_in(pattern, text_string(&name));
-    free(label);
-    vec_free(&name);
     return matches;
 }
 
@@ -101,10 +99,9 @@ static bool match(const struct pattern *pattern, const struct view *view, uint32
     }
     if (matches_name(pattern, view, row))
         return true;
-    struct text location = {0};
+    autofree struct text location = {0};
     describe_location(view, row, false, &location);
     bool matches = location.n && is_in(pattern, text_string(&location));
-    vec_free(&location);
     return matches;
 }
 

@@ -3,7 +3,6 @@
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 bool row_is_start_routine(const struct view *view, uint32_t row)
@@ -22,7 +21,7 @@ static void add_name(const struct view *view, uint32_t row, struct text *out)
 /* Keeps only paths that contain the procedure in which this row is called, at the line of the call if that is known. */
 static void keep_those_here(struct thread_origins *origins, const struct view *view, uint32_t row)
 {
-    struct text above = {0};
+    autofree struct text above = {0};
     size_t kept = 0;
     add_name(view, view_procedure_at(view, view_row(view, row)->parent), &above);
     uint32_t line = view_row(view, row)->call_line;
@@ -34,7 +33,6 @@ static void keep_those_here(struct thread_origins *origins, const struct view *v
                 break;
             }
     origins->list.n = kept;
-    vec_free(&above);
 }
 
 void row_origins_find(struct thread_origins *origins, const struct view *view, uint32_t row,
@@ -45,7 +43,7 @@ void row_origins_find(struct thread_origins *origins, const struct view *view, u
     if (view->class != &topdown_class || view_row(view, row)->kind != KIND_PROCEDURE ||
         (is_physical && !is_start))
         return;
-    struct text name = {0};
+    autofree struct text name = {0};
     add_name(view, row, &name);
     thread_origins_find(origins, run, text_string(&name),
                         !is_start     ? ROOT_CREATOR
@@ -53,5 +51,4 @@ void row_origins_find(struct thread_origins *origins, const struct view *view, u
                                       : ROOT_THREAD);
     if (!is_start)
         keep_those_here(origins, view, row);
-    vec_free(&name);
 }

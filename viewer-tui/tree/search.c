@@ -3,8 +3,6 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/tree/walk.h"
 
-#include <stdlib.h>
-
 /* Rows per question whether to go on: far less than 50 ms. */
 #define ROWS_PER_QUESTION 1024
 
@@ -25,7 +23,7 @@ static bool descend(const struct search *search, struct cursor *cursor)
 /* Goes from the root to a row. */
 static void go_to(const struct search *search, struct cursor *cursor, uint32_t row)
 {
-    row_list path = {0};
+    autofree row_list path = {0};
     for (; row != search->root; row = filtered_parent(search->filtered, row, search->root))
         vec_push(&path, row);
     while (path.n && descend(search, cursor)) {
@@ -35,7 +33,6 @@ static void go_to(const struct search *search, struct cursor *cursor, uint32_t r
         while (level->at + 1 < level->n && cursor_row(cursor) != row)
             level->at++;
     }
-    vec_free(&path);
 }
 
 /* Goes to the next row in the direction of the search: from the last one to the root, or backwards from the root to the

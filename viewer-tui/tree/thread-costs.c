@@ -13,7 +13,7 @@ void thread_costs_open(struct thread_costs *costs, struct view *view, uint32_t r
                        const json_t *run, const struct thread_set *set, bool ascii)
 {
     *costs = (struct thread_costs){.view = view, .row = row};
-    threads_read(&costs->threads, view->db, run);
+    threads_read(&costs->threads, view->db, run, false);
     thread_set_keep(set, &costs->threads, view->metrics);
     size_t n = costs->threads.list.n;
     bool hosts_differ = run_hosts_differ(run);
@@ -68,7 +68,7 @@ static const char *obstacle(const struct database *db, const struct value_refs *
 static double *read_metric(struct cost_reader *reader, size_t metric, enum cost_part part)
 {
     struct view *view = reader->costs->view;
-    struct value_refs refs = {0};
+    autofree struct value_refs refs = {0};
     double *values = mem_alloc((database_n_profiles(view->db) + 1) * sizeof *values);
     enum outcome outcome = view_value_refs(view, reader->costs->row, part, &refs);
     const char *why = obstacle(view->db, &refs, metric);
@@ -77,7 +77,6 @@ static double *read_metric(struct cost_reader *reader, size_t metric, enum cost_
     if (outcome != DONE)
         reader->outcome = STOPPED;
     reader->why = why ? why : reader->why;
-    vec_free(&refs.list);
     return values;
 }
 
@@ -105,36 +104,22 @@ static void read_values(struct cost_reader *reader, size_t metric, enum cost_par
         values[i] = 0;
 }
 
-/* The distribution of the defined values. */
-static struct distribution distribution_of_defined(const double *values, size_t n)
-{
-    double *defined = mem_alloc((n + 1) * sizeof *defined);
-    size_t n_defined = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!isnan(values[i]))
-            defined[n_defined++] = values[i];
-    struct distribution distribution = distribution_of(defined, n_defined);
-    free(defined);
-    return distribution;
-}
-
 enum outcome thread_costs_read(struct thread_costs *costs, size_t metric, enum cost_part part)
 {
     size_t n = costs->threads.list.n, n_columns = 2 * costs->view->n_metrics;
     struct cost_reader reader = {.costs = costs, .known = mem_alloc((n_columns + 1) * sizeof *reader.known)};
-    double *values = mem_alloc((n + 1) * sizeof *values);
+    autofree double *values = mem_alloc((n + 1) * sizeof *values);
     read_values(&reader, metric, part, values);
     if (reader.outcome == DONE) {
         memcpy(costs->values, values, n * sizeof *values);
         costs->why = reader.why;
         costs->metric = metric;
         costs->part = part;
-        costs->distribution = distribution_of_defined(values, n);
+        costs->distribution = distribution_of(values, n);
     }
     for (size_t i = 0; i < n_columns; i++)
         free(reader.known[i]);
     free(reader.known);
-    free(values);
     return reader.outcome;
 }
 

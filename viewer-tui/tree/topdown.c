@@ -34,9 +34,8 @@ static enum outcome topdown_open(struct view *view)
 
 static void topdown_close(struct view *view)
 {
-    struct topdown *state = view->state;
+    autofree struct topdown *state = view->state;
     vec_free(&state->parts);
-    free(state);
 }
 
 /* ---- the nodes of a row ---- */
@@ -182,9 +181,9 @@ static void join_same(struct view *view, uint32_t parent)
 {
     uint32_t first = view_row(view, parent)->first_child;
     uint32_t n = (uint32_t)view->rows.n - first;
-    uint32_t *groups = mem_alloc((n + 1) * sizeof *groups);
-    struct idmap numbers = {0};
-    struct idmap call_sites = {0};
+    autofree uint32_t *groups = mem_alloc((n + 1) * sizeof *groups);
+    autofree struct idmap numbers = {0};
+    autofree struct idmap call_sites = {0};
     for (uint32_t i = 0; i < n; i++) {
         const struct row *row = view_row(view, first + i);
         uint32_t call_site = line_number_of(&call_sites, row->call_file, row->call_line);
@@ -194,9 +193,6 @@ static void join_same(struct view *view, uint32_t parent)
     }
     view->rows.at[parent].n_children = n;
     view_join(view, parent, groups);
-    idmap_free(&numbers);
-    idmap_free(&call_sites);
-    free(groups);
 }
 
 static enum outcome topdown_expand(struct view *view, uint32_t number)

@@ -271,7 +271,7 @@ static void join_row(struct view *view, uint32_t into, uint32_t from)
 
 void view_join(struct view *view, uint32_t parent, const uint32_t *groups)
 {
-    struct idmap rows = {0};
+    autofree struct idmap rows = {0};
     uint32_t first = view_row(view, parent)->first_child, kept = first;
     uint32_t n = view_row(view, parent)->n_children;
     assert(n == 0 || first + n == view->rows.n);
@@ -289,7 +289,6 @@ void view_join(struct view *view, uint32_t parent, const uint32_t *groups)
     if (n)
         view->rows.n = view->order.n = kept;
     view->rows.at[parent].n_children = kept - first;
-    idmap_free(&rows);
 }
 
 void view_dissolve(struct view *view, uint32_t parent, uint32_t child)

@@ -103,9 +103,9 @@ static void *run(void *how)
 
 static void *stop(void *argument)
 {
-    (void)argument;
+    burn_and_note();
     pthread_barrier_wait(&done);
-    return NULL;
+    return argument;
 }
 
 /* The prefix's end, or NULL. */

@@ -7,7 +7,7 @@
  * Prints the CPU time of both functions, ns: that of all threads. */
 #include "burn.h"
 
-enum { LONG_NS = 12000000, SHORT_NS = 4000000, MAX_THREADS = 64 };
+enum { LONG_NS = 12000000, SHORT_NS = 4000000, MAX_THREADS = 1024 };
 
 static int rounds;
 static _Atomic uint64_t long_ns, short_ns;

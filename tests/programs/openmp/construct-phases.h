@@ -1,5 +1,5 @@
 /* Phases of OpenMP, one for each construct that waits, with bodies of some milliseconds. The program
- * that includes this decides what a body does: lockstep.c, working-threads.c.
+ * that includes this decides what a body does: lockstep.c.
  *
  *     for (const struct phase *phase = phases; phase->run; phase++)
  *         phase->run(); */

@@ -1,5 +1,6 @@
-"""products.py LIBRARY ROUNDS [together]: OpenBLAS decomposes matrices of double precision, then multiplies matrices of
-single precision, called by two threads: one after the other, or both together."""
+"""products.py LIBRARY ROUNDS [together]: OpenBLAS decomposes matrices of double precision, called by one thread after the
+other, which then wait, and multiplies matrices of single precision, called by the main thread. Or two threads do that
+together."""
 import array
 import ctypes
 import random
@@ -36,16 +37,16 @@ def products():
         single(a, b, c)
 
 
-def decompositions():
+def decompositions(rounds=rounds):
     a, pivots = matrix("d"), array.array("i", bytes(4 * N))
     for _ in range(rounds):
         double(array.array("d", a), pivots)
 
 
-def decompositions_first(barrier):
-    decompositions()
-    barrier.wait()
-    barrier.wait()
+def decompositions_first(done, end):
+    decompositions(rounds // 5)
+    done.wait()
+    end.wait()
 
 
 if sys.argv[3:] == ["together"]:
@@ -55,8 +56,10 @@ if sys.argv[3:] == ["together"]:
     for thread in threads:
         thread.join()
 else:
-    both = threading.Barrier(2)
-    threading.Thread(target=decompositions_first, args=(both,)).start()
-    both.wait()
+    end = threading.Barrier(6)
+    for _ in range(5):
+        done = threading.Barrier(2)
+        threading.Thread(target=decompositions_first, args=(done, end)).start()
+        done.wait()
     products()
-    both.wait()
+    end.wait()

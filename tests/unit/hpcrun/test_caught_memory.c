@@ -177,7 +177,7 @@ TEST(a_lost_record_proves_nothing)
     assert_int_equal(prove(LATE), CAUGHT_PROVEN); /* that was before the sample */
     record_queue_put(queue, &lost.header);
     assert_int_equal(prove(LATE), CAUGHT_NOT_PROVEN);
-    assert_int_equal(record_queue_lost(queue), 0); /* they are no samples */
+    assert_int_equal(record_queue_lost(queue).count, 0); /* they are no samples */
 }
 
 TEST(words_of_the_blocks)

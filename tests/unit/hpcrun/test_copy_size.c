@@ -119,6 +119,24 @@ TEST(overload_shrinks_it_for_good)
     assert_int_equal(lose(10, 90), 16);
     assert_int_equal(lose(10, 90), 8);
     assert_int_equal(lose(10, 90), 4);
-    assert_int_equal(lose(10, 90), 4);
     assert_int_equal(ask(100, 1), 4);
+}
+
+/* Below the smallest size, each overload doubles the time between samples. It stays, as the size does. */
+TEST(overload_of_the_smallest_copies_slows_samples_down)
+{
+    const struct copy_demand overload = {.asked = {10}, .lost = 90}, small = {.asked = {1000}, .lost = 20};
+    copy_size_begin(&size, 8 << 10, 8 << 10);
+    assert_true(copy_size_fit(&size, &overload));
+    assert_int_equal(size.slowdown, 0);
+    for (unsigned i = 1; i <= MOST_SLOWDOWN; i++) {
+        assert_true(copy_size_fit(&size, &overload));
+        assert_int_equal(size.slowdown, i);
+        assert_int_equal(size.index, 0);
+    }
+    assert_false(copy_size_fit(&size, &overload));
+    copy_size_begin(&size, 4 << 10, 8 << 10);
+    copy_size_fit(&size, &overload);
+    assert_false(copy_size_fit(&size, &small));
+    assert_int_equal(size.slowdown, 1);
 }

@@ -31,11 +31,16 @@ static int give_back(void **state)
 EACH_TEST(take, give_back);
 
 /* Every byte of a record depends on its number. */
-static void put(uint32_t type, size_t size, unsigned number)
+static const struct perf_event_header *record(uint32_t type, size_t size, unsigned number)
 {
     memset(bytes, (int)(number % 251), size);
     *(struct perf_event_header *)(void *)bytes = (struct perf_event_header){.type = type, .size = (uint16_t)size};
-    record_queue_put(queue, (const void *)bytes);
+    return (const void *)bytes;
+}
+
+static void put(uint32_t type, size_t size, unsigned number)
+{
+    record_queue_put(queue, record(type, size, number));
 }
 
 static void check_first(size_t size, unsigned number)
@@ -65,18 +70,18 @@ TEST(records_keep_their_order_and_content)
     for (; last < 2000; last++)
         check_first(size_of(last), last);
     assert_null(record_queue_first(queue));
-    assert_int_equal(record_queue_lost(queue), 0);
+    assert_int_equal(record_queue_lost(queue).count, 0);
 }
 
 /* Samples are counted if there is no room for them. They leave some for other records. */
 TEST(a_full_queue_loses_samples_only)
 {
     unsigned samples = 0, more = 0;
-    for (; record_queue_lost(queue) == 0; samples++)
+    for (; record_queue_lost(queue).count == 0; samples++)
         put(PERF_RECORD_SAMPLE, SAMPLE_BYTES, samples);
     for (unsigned i = 0; i < 3; i++)
         put(PERF_RECORD_SAMPLE, SAMPLE_BYTES, 0);
-    assert_int_equal(record_queue_lost(queue), 3);
+    assert_int_equal(record_queue_lost(queue).count, 3);
     for (; more < 10; more++)
         put(PERF_RECORD_MMAP2, 4200, samples + more);
     for (unsigned i = 0; i + 1 < samples; i++)
@@ -86,6 +91,24 @@ TEST(a_full_queue_loses_samples_only)
     assert_null(record_queue_first(queue));
     put(PERF_RECORD_SAMPLE, SAMPLE_BYTES, 1);
     check_first(SAMPLE_BYTES, 1);
+}
+
+/* It has room for a record if that is not lost, and says so for samples that are refused. */
+TEST(room_is_known_before)
+{
+    unsigned samples = 0;
+    for (; record_queue_has_room(queue, record(PERF_RECORD_SAMPLE, SAMPLE_BYTES, 0)) && samples < QUEUE_BYTES / SAMPLE_BYTES; samples++)
+        put(PERF_RECORD_SAMPLE, SAMPLE_BYTES, samples);
+    assert_int_equal(record_queue_lost(queue).count, 0);
+    assert_true(record_queue_has_room(queue, record(PERF_RECORD_MMAP2, 4200, 0)));
+    put(PERF_RECORD_SAMPLE, SAMPLE_BYTES, samples);
+    assert_int_equal(record_queue_lost(queue).count, 1);
+    record_queues_refuse(true);
+    assert_true(record_queue_has_room(queue, record(PERF_RECORD_SAMPLE, SAMPLE_BYTES, 0)));
+    record_queues_refuse(false);
+    for (unsigned i = 0; i < samples; i++)
+        check_first(SAMPLE_BYTES, i);
+    assert_true(record_queue_has_room(queue, record(PERF_RECORD_SAMPLE, SAMPLE_BYTES, 0)));
 }
 
 /* What the reader asked for and what was lost is reported once. */
@@ -102,7 +125,7 @@ TEST(demand_is_taken_once)
     assert_int_equal(demand.asked[0], 1);
     assert_int_equal(demand.asked[1], 1);
     assert_int_equal(demand.asked[COPY_SIZES], 1);
-    assert_int_equal(demand.lost, record_queue_lost(queue));
+    assert_int_equal(demand.lost, record_queue_lost(queue).count);
     assert_in_range(demand.lost, 1, 299);
 }
 
@@ -149,9 +172,11 @@ TEST(queues_without_workers)
     check_first(64, 2);
 }
 
-/* Samples that are refused are lost; other records are taken. */
+/* Samples that are refused are lost; other records are taken, also by a queue that was empty. */
 TEST(samples_can_be_refused)
 {
+    put(PERF_RECORD_FORK, 64, 0);
+    check_first(64, 0);
     record_queues_refuse(true);
     put(PERF_RECORD_SAMPLE, SAMPLE_BYTES, 0);
     put(PERF_RECORD_FORK, 64, 1);
@@ -159,8 +184,8 @@ TEST(samples_can_be_refused)
     put(PERF_RECORD_SAMPLE, SAMPLE_BYTES, 2);
     check_first(64, 1);
     check_first(SAMPLE_BYTES, 2);
-    assert_int_equal(record_queue_lost(queue), 0);
-    assert_int_equal(record_queue_refused(queue), 1);
+    assert_int_equal(record_queue_lost(queue).count, 0);
+    assert_int_equal(record_queue_refused(queue).count, 1);
     assert_false(record_queues_refuse_now());
 }
 

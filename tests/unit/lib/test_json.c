@@ -65,6 +65,23 @@ TEST(layouts)
     free(writer.text);
 }
 
+TEST(forms_are_written_as_they_stand)
+{
+    const char *volatile nothing = NULL;
+    struct text_writer writer;
+    start_text(&writer, 0);
+    json_print(&writer.json, "{name:%s %s:%g ids:[%d %jd %u %zu]", "a \"b\"", "a key: x", 0.5, 3, (intmax_t)-1, UINT32_MAX,
+               (size_t)1 << 40);
+    json_print(&writer.json, "\nquoted:'it: [x] {y}' yes:%i no:%i", true, false);
+    json_print(&writer.json, "empty:[] constants:[null true -1 1.5] none:{nan:%g text:%s below:%d}}", NAN, nothing, -7);
+    finish_text(&writer);
+    assert_string_equal(writer.text,
+                        "{\"name\": \"a \\\"b\\\"\", \"a key: x\": 0.5, \"ids\": [3, null, 4294967295, 1099511627776],\n"
+                        "\"quoted\": \"it: [x] {y}\", \"yes\": true, \"no\": false, \"empty\": [], "
+                        "\"constants\": [null, true, -1, 1.5], \"none\": {\"nan\": null, \"text\": null, \"below\": null}}\n");
+    free(writer.text);
+}
+
 TEST(breaks_start_lines)
 {
     struct text_writer writer;

@@ -23,7 +23,7 @@
 
 #include <minicilk-runtime.h>
 
-enum { TRAP_FLAG = 0x100, WINDOW = 2500, DEPTH = 9, MOST_FRAMES = 64, SITES = 3 };
+enum { TRAP_FLAG = 0x100, WINDOW = 2500, DEPTH = 7, MOST_FRAMES = 64, SITES = 3 };
 
 /* ---- The program that is stepped ---- */
 

@@ -56,28 +56,6 @@ static void expect_fib(int n, long value)
     assert_int_equal(result, value);
 }
 
-TEST(test_results)
-{
-    for (int workers = 1; workers <= 64; workers *= 2) {
-        assert_int_equal(minicilk_init(workers), 0);
-        assert_int_equal(minicilk_workers(), workers);
-        expect_fib(0, 0);
-        expect_fib(1, 1);
-        expect_fib(20, 6765);
-        expect_fib(25, 75025);
-        assert_int_equal(minicilk_shutdown(), 0);
-        assert_int_equal(minicilk_workers(), 0);
-    }
-}
-
-TEST(test_many_computations)
-{
-    assert_int_equal(minicilk_init(4), 0);
-    for (int i = 0; i < 5000; i++)
-        expect_fib(10, 55);
-    assert_int_equal(minicilk_shutdown(), 0);
-}
-
 /* ---- Waiting for children ---- */
 
 CILK_STATIC_PROC(store_one, int *target;);

@@ -1,6 +1,6 @@
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/compare/line-map.h"
+#include "viewer-tui/compare/edits.h"
 
 #include "lib/alloc.h"
 

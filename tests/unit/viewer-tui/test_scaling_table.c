@@ -1,9 +1,11 @@
 /* Medians with their intervals, and the factored speedups of a set, against numbers by hand. */
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/scaling/speedup-plot.h"
+#include "viewer-tui/output/print-scaling.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static void assert_near(double value, double expected)
 {
@@ -63,6 +65,31 @@ static void make_table(const struct run_values *runs, size_t n)
     free_table(NULL);
     table = scaling_table_of(&list);
     vec_free(&list);
+}
+
+/* The plot of the table; the caller frees. */
+static char *draw(void)
+{
+    char *drawing = NULL;
+    size_t size;
+    FILE *out = open_memstream(&drawing, &size);
+    assert_non_null(out);
+    print_scaling_svg("app", &table, out);
+    fclose(out);
+    return drawing;
+}
+
+/* The points of the line of a curve; 0: there is no such curve. */
+static size_t points_drawn(const char *key)
+{
+    char *drawing = draw(), group[64];
+    snprintf(group, sizeof group, "<g id=\"%s\"", key);
+    const char *line = strstr(drawing, group) ? strstr(strstr(drawing, group), "class=\"line\" d=\"") : NULL;
+    size_t n = 0;
+    for (const char *at = line ? line + strlen("class=\"line\" d=\"") : ""; *at && *at != '"'; at++)
+        n += *at == 'M' || *at == 'L';
+    free(drawing);
+    return n;
 }
 
 /* A run on 4 CPUs: its workers, wall time, work, overhead and idleness. */
@@ -246,44 +273,36 @@ TEST(laws_of_work_and_span)
     laws = scaling_laws(&table, 4);
     assert_near(laws.span_law, 9);
     assert_true(isnan(laws.burdened));
-    struct speedup_plot plot = speedup_plot_of(&table);
-    assert_int_equal(plot.curves[CURVE_BURDENED].points.n, 0);
-    assert_true(plot.curves[CURVE_SPAN_LAW].points.n > 0);
-    speedup_plot_free(&plot);
+    assert_int_equal(points_drawn("burdened"), 0);
+    assert_true(points_drawn("span_law") > 0);
 }
 
 /* ---- the plot ---- */
 
+static void check_ticks(const struct run_values *list, size_t n, const char *first, const char *last)
+{
+    make_table(list, n);
+    char *drawing = draw(), *axis = strstr(drawing, "<g id=\"y-axis\""), *end = strstr(axis, "</g>");
+    *end = '\0';
+    assert_non_null(strstr(axis, first));
+    assert_non_null(strstr(axis, last));
+    size_t labels = 0;
+    for (const char *at = axis; (at = strstr(at, "text-anchor=\"end\"")); at++)
+        labels++;
+    assert_int_equal(labels, 6 - (n > 1)); /* 0 to 1 by 0.2, or 0 to 8 by 2 */
+    free(drawing);
+}
+
 TEST(ticks_are_round_numbers)
 {
-    static const struct {
-        double end, step;
-    } known[] = {{8.2, 2}, {8, 1}, {1, 0.2}, {16, 2}, {41, 10}, {1000, 200}, {0.08, 0.01}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        assert_near(plot_tick_step(known[i].end, 8), known[i].step);
+    check_ticks(&runs[2], 1, ">0.2</text>", ">1</text>");
+    check_ticks(runs, 7, ">2</text>", ">8</text>");
 }
 
 TEST(curves_have_gaps)
 {
     make_table(runs, 7);
-    struct speedup_plot plot = speedup_plot_of(&table);
-    const struct plot_curve *idle = &plot.curves[IDLE_SPECIFIC_SPEEDUP];
-    assert_int_equal(idle->points.n, 3);
-    assert_int_equal(plot_run_end(idle, 0), 2);
-    assert_int_equal(plot_run_end(&plot.curves[ACTUAL_SPEEDUP], 0), 3);
-    assert_int_equal(plot.curves[CURVE_WORK_LAW].points.n, 0);
-    assert_near(plot.most_workers, 8);
-    assert_true(plot.most_speedup > 8 && plot.most_speedup < 9);
-    assert_false(plot_point_has_band(&plot.curves[ACTUAL_SPEEDUP].points.at[1]));
-    speedup_plot_free(&plot);
-}
-
-TEST(without_a_baseline_only_linear_is_drawn)
-{
-    make_table(runs, 1);
-    struct speedup_plot plot = speedup_plot_of(&table);
-    assert_int_equal(plot.curves[LINEAR_SPEEDUP].points.n, 2);
-    for (int c = LINEAR_SPEEDUP + 1; c < PLOT_CURVES; c++)
-        assert_int_equal(plot.curves[c].points.n, 0);
-    speedup_plot_free(&plot);
+    assert_int_equal(points_drawn("idle_specific"), 2);
+    assert_int_equal(points_drawn("actual"), 3);
+    assert_int_equal(points_drawn("work_law"), 0);
 }

@@ -59,9 +59,8 @@ uint32_t export_function_of(struct export *export, uint32_t number)
     if (function != IDMAP_NONE)
         return function;
     struct text clean = {0};
-    char *name = label_copy(view, number);
+    autofree char *name = label_copy(view, number);
     text_add_clean(&clean, name, false);
-    free(name);
     struct export_function new = {.name = clean.at};
     new.file = label_path(view, number, &new.line);
     function = (uint32_t) export->functions.n;

@@ -67,7 +67,7 @@ static void leave(struct export *export, const double *own)
 /* Places frames beside each other, in their order. */
 static void lay_out(struct frames *frames)
 {
-    double *used = mem_alloc((frames->list.n + 1) *
+    autofree double *used = mem_alloc((frames->list.n + 1) *
                              sizeof *used); /* by frame: the width of the frames in it so far */
     frames->list.at[0].is_shown = true;
     for (size_t i = 1; i < frames->list.n; i++) {
@@ -79,7 +79,6 @@ static void lay_out(struct frames *frames)
         frame->left = parent->left + used[frame->parent];
         used[frame->parent] += frame->total[frames->shown];
     }
-    free(used);
 }
 
 void frames_find(struct frames *frames, const struct tree *tree)

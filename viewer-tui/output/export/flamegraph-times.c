@@ -131,14 +131,13 @@ static void add_element(const struct frame_times *times, size_t room, struct tex
 {
     double whole = times->frames->list.at[0].total[times->frames->shown];
     for (unsigned n = MOST_BINS; times->costs.n && whole > 0 && n >= FEWEST_BINS; n /= 2) {
-        struct text bins = {0};
+        autofree struct text bins = {0};
         add_bins(times, MOST_BINS / n, whole, &bins);
         bool fits = bins.n <= room;
         if (fits)
             text_printf(out, "<script type=\"text/plain\" id=\"times\" data-from=\"%.9g\" data-to=\"%.9g\" data-bins=\"%u\">%s</script>\n",
                         (double)bin_begin(times, 0) * 1e-9, (double)bin_begin(times, MOST_BINS) * 1e-9, n,
                         text_string(&bins));
-        vec_free(&bins);
         if (fits)
             return;
     }
@@ -150,7 +149,7 @@ void flamegraph_times_add(const struct frames *frames, const struct open_timelin
     const struct session_run *run = &tree->session->runs.at[0];
     const struct fold_choice folds = tree->session->folds;
     struct frame_times times = {.frames = frames, .open = open};
-    time_ranges whole = {0};
+    autofree time_ranges whole = {0};
     if (tree->view->class != &topdown_class || folds.inlined || folds.recursion)
         return;
     vec_push(&whole, ((struct time_range){0, open->timeline->end}));
@@ -161,7 +160,6 @@ void flamegraph_times_add(const struct frames *frames, const struct open_timelin
     find_costs(&times);
     add_element(&times, room, out);
     time_slice_free(times.slice);
-    vec_free(&whole);
     vec_free(&times.costs);
     free(times.counts);
     free(times.shown);

@@ -2,8 +2,9 @@
  * slices, one for each procedure of the call path while it stays the same; within these one that says the state, unless
  * that is working; counters of threads by state; and the regions that the program names, as asynchronous events. */
 #include "viewer-tui/output/export/timeline-pieces.h"
-#include "viewer-tui/output/print-timeline.h"
+#include "viewer-tui/output/timeline-lines.h"
 
+#include "lib/json.h"
 #include "viewer-tui/db/run.h"
 
 #include <stdlib.h>
@@ -22,18 +23,8 @@ struct chrome_trace {
 
 static void begin_event(struct chrome_trace *trace, const char *phase, double time)
 {
-    struct json_writer *json = &trace->json;
-    json_write_break(json);
-    json_write_object(json);
-    json_write_text(json, "ph", phase);
-    json_put_integer(json, "pid", trace->pid);
-    json_put_integer(json, "tid", trace->tid);
-    json_put_number(json, "ts", time / 1000);
-}
-
-static void end_event(struct chrome_trace *trace)
-{
-    json_write_object_end(&trace->json);
+    json_print(&trace->json, "\n{ph:%s pid:%jd tid:%jd ts:%g", phase, (intmax_t)trace->pid, (intmax_t)trace->tid,
+               time / 1000);
 }
 
 /* Begins or ends a slice; some readers want its name at its end, too. */
@@ -41,9 +32,7 @@ static void write_slice(struct chrome_trace *trace, const char *phase, const cha
                         double time)
 {
     begin_event(trace, phase, time);
-    json_write_text(&trace->json, "name", name);
-    json_write_text(&trace->json, "cat", category);
-    end_event(trace);
+    json_print(&trace->json, "name:%s cat:%s}", name, category);
 }
 
 static void write_procedure(struct chrome_trace *trace, const char *phase, uint32_t node, double time)
@@ -92,13 +81,8 @@ static void take(void *context, const struct piece_of_time *piece)
 /* Writes a name for a thread or its process. */
 static void write_name(struct chrome_trace *trace, const char *what, const char *name)
 {
-    struct json_writer *json = &trace->json;
     begin_event(trace, "M", 0);
-    json_write_text(json, "name", what);
-    json_put_object(json, "args");
-    json_write_text(json, "name", name);
-    json_write_object_end(json);
-    end_event(trace);
+    json_print(&trace->json, "name:%s args:{name:%s}}", what, name);
 }
 
 static void set_thread(struct chrome_trace *trace, size_t number)
@@ -111,7 +95,7 @@ static void write_thread(struct chrome_trace *trace, size_t number)
 {
     const struct open_timeline *open = trace->lines->open;
     const struct thread *thread = &open->chart.rows.threads.list.at[open->chart.rows.order[number]];
-    struct text name = {0};
+    autofree struct text name = {0};
     int64_t last_pid = trace->pid;
     set_thread(trace, number);
     trace->has_processes |= number > 0 && trace->pid != last_pid;
@@ -121,7 +105,6 @@ static void write_thread(struct chrome_trace *trace, size_t number)
     text_clear(&name);
     thread_label(thread, open->hosts_differ, false, &name);
     write_name(trace, "thread_name", text_string(&name));
-    vec_free(&name);
     trace->end = trace->length = 0;
     trace->state = TRACE_STATES;
     timeline_pieces(open, number, take, trace);
@@ -131,7 +114,6 @@ static void write_thread(struct chrome_trace *trace, size_t number)
 static void write_regions(struct chrome_trace *trace)
 {
     const struct open_timeline *open = trace->lines->open;
-    struct json_writer *json = &trace->json;
     for (size_t i = 0; i < 2 * open->regions.n; i++) {
         const struct thread_region *region = &open->regions.at[i / 2];
         size_t thread = time_chart_thread(&open->chart, region->profile);
@@ -139,10 +121,7 @@ static void write_regions(struct chrome_trace *trace)
             continue;
         set_thread(trace, thread);
         begin_event(trace, i % 2 ? "e" : "b", (double)(i % 2 ? region->end : region->begin));
-        json_write_text(json, "name", region->name);
-        json_write_text(json, "cat", "region");
-        json_put_integer(json, "id", (int64_t)i / 2 + 1);
-        end_event(trace);
+        json_print(&trace->json, "name:%s cat:'region' id:%zu}", region->name, i / 2 + 1);
     }
 }
 
@@ -154,13 +133,11 @@ static void write_counters(struct chrome_trace *trace)
     set_thread(trace, 0); /* they have no thread, but viewers show them in a process */
     for (unsigned column = 0; column < chart->window.n; column++) {
         begin_event(trace, "C", (double)time_window_at(&chart->window, column));
-        json_write_text(json, "name", trace->has_processes ? "threads of all processes" : "threads");
-        json_put_object(json, "args");
+        json_print(json, "name:%s args:{", trace->has_processes ? "threads of all processes" : "threads");
         for (size_t line = 0; line + 1 < STRIP_LINES; line++)
-            json_put_number(json, strip_lines[line].key,
+            json_print(json, "%s:%g", strip_lines[line].key,
                             strip_value(line, &strip[column], timeline_column_length(trace->lines)));
-        json_write_object_end(json);
-        end_event(trace);
+        json_print(json, "}}");
     }
 }
 
@@ -169,19 +146,13 @@ void print_timeline_chrome(struct timeline_lines *lines, const char *command, FI
     struct chrome_trace trace = {.lines = lines};
     struct json_writer *json = &trace.json;
     json_write_start(json, out, 0);
-    json_write_object(json);
-    json_write_text(json, "displayTimeUnit", "ms");
-    json_put_object(json, "otherData");
-    json_write_text(json, "command", command);
-    json_write_text(json, "event", lines->open->timeline->event);
-    json_write_object_end(json);
-    json_put_array(json, "traceEvents");
+    json_print(json, "{displayTimeUnit:'ms' otherData:{command:%s event:%s} traceEvents:[", command,
+               lines->open->timeline->event);
     for (size_t thread = 0; thread < lines->open->chart.rows.n; thread++)
         write_thread(&trace, thread);
     write_regions(&trace);
     write_counters(&trace);
-    json_write_array_end(json);
-    json_write_object_end(json);
+    json_print(json, "]}");
     json_write_finish(json);
     vec_free(&trace.open);
     vec_free(&trace.path);

@@ -2,8 +2,9 @@
  * (docs-developer/processed-profile-format.md of its repository), which later ones read. A sample for each record,
  * weighted by its time; states are categories, and but for working frames at the end of stacks. */
 #include "viewer-tui/output/export/timeline-pieces.h"
-#include "viewer-tui/output/print-timeline.h"
+#include "viewer-tui/output/timeline-lines.h"
 
+#include "lib/json.h"
 #include "viewer-tui/db/run.h"
 
 #include <stdlib.h>
@@ -88,101 +89,88 @@ static void take(void *context, const struct piece_of_time *piece)
 
 /* ---- tables: an array for each column ---- */
 
-/* A column of `n` equal values; NULL: null. */
-static void put_equal(struct json_writer *json, const char *key, size_t n, const char *text, int64_t number)
+/* A column of `n` equal values, a constant each: "-1", "false". */
+static void put_equal(struct json_writer *json, const char *key, size_t n, const char *value)
 {
-    json_put_array(json, key);
+    json_print(json, "%s:[", key);
     for (size_t i = 0; i < n; i++)
-        if (text)
-            json_write_bool(json, *text == 't');
-        else if (number == INT64_MIN)
-            json_write_null(json);
-        else
-            json_write_integer(json, number);
-    json_write_array_end(json);
+        json_print(json, value);
+    json_print(json, "]");
 }
 
-static void put_numbers(struct json_writer *json, const char *key, size_t n)
+/* The numbers from `first` on. */
+static void put_numbers(struct json_writer *json, const char *key, size_t first, size_t n)
 {
-    json_put_array(json, key);
+    json_print(json, "%s:[", key);
     for (size_t i = 0; i < n; i++)
-        json_write_integer(json, (int64_t)i);
-    json_write_array_end(json);
+        json_print(json, "%zu", first + i);
+    json_print(json, "]");
 }
 
-static void write_stack_column(const struct firefox_profile *profile, struct json_writer *json, const char *key,
-                               bool is_prefix)
+/* A number, or null if it is none. */
+static void put_or_null(struct json_writer *json, bool is_there, uint32_t number)
 {
-    json_put_array(json, key);
-    for (size_t i = 0; i < profile->rows.n; i++)
-        if (is_prefix && profile->rows.at[i].prefix == NO_STACK)
-            json_write_null(json);
-        else
-            json_write_integer(json, is_prefix ? profile->rows.at[i].prefix : profile->rows.at[i].frame);
-    json_write_array_end(json);
+    json_print(json, "%jd", is_there ? (intmax_t)number : -1);
 }
 
 static void write_stacks(const struct firefox_profile *profile, struct json_writer *json)
 {
-    json_put_object(json, "stackTable");
-    write_stack_column(profile, json, "frame", false);
-    write_stack_column(profile, json, "prefix", true);
-    json_put_integer(json, "length", (int64_t)profile->rows.n);
-    json_write_object_end(json);
+    json_print(json, "stackTable:{frame:[");
+    for (size_t i = 0; i < profile->rows.n; i++)
+        json_print(json, "%u", profile->rows.at[i].frame);
+    json_print(json, "] prefix:[");
+    for (size_t i = 0; i < profile->rows.n; i++)
+        put_or_null(json, profile->rows.at[i].prefix != NO_STACK, profile->rows.at[i].prefix);
+    json_print(json, "] length:%zu}", profile->rows.n);
 }
 
 /* Frames: a function each, with the category of its state. */
 static void write_frames(struct json_writer *json, size_t n)
 {
-    json_put_object(json, "frameTable");
-    put_equal(json, "address", n, NULL, -1);
-    put_equal(json, "inlineDepth", n, NULL, 0);
-    json_put_array(json, "category");
+    json_print(json, "frameTable:{");
+    put_equal(json, "address", n, "-1");
+    put_equal(json, "inlineDepth", n, "0");
+    json_print(json, "category:[");
     for (size_t i = 0; i < n; i++)
-        json_write_integer(json, i + TRACE_STATES < n ? (int)shown_state(TRACE_WORK)
-                                                      : (int)shown_state((enum trace_state)(i + TRACE_STATES - n)));
-    json_write_array_end(json);
-    put_equal(json, "subcategory", n, NULL, 0);
-    put_numbers(json, "func", n);
+        json_print(json, "%d", i + TRACE_STATES < n ? (int)shown_state(TRACE_WORK)
+                                                    : (int)shown_state((enum trace_state)(i + TRACE_STATES - n)));
+    json_print(json, "]");
+    put_equal(json, "subcategory", n, "0");
+    put_numbers(json, "func", 0, n);
     static const char *const unknown[] = {"nativeSymbol", "innerWindowID", "line", "column"};
     for (size_t i = 0; i < 4; i++)
-        put_equal(json, unknown[i], n, NULL, INT64_MIN);
-    json_put_integer(json, "length", (int64_t)n);
-    json_write_object_end(json);
+        put_equal(json, unknown[i], n, "null");
+    json_print(json, "length:%zu}", n);
 }
 
 /* Functions, named by the first strings; sources are the next ones. */
 static void write_functions(const struct firefox_profile *profile, struct json_writer *json, size_t n)
 {
     const struct database *db = profile->lines->open->scopes.db;
-    json_put_object(json, "funcTable");
-    put_numbers(json, "name", n);
-    put_equal(json, "isJS", n, "f", 0);
-    put_equal(json, "relevantForJS", n, "f", 0);
-    put_equal(json, "resource", n, NULL, -1);
+    json_print(json, "funcTable:{");
+    put_numbers(json, "name", 0, n);
+    put_equal(json, "isJS", n, "false");
+    put_equal(json, "relevantForJS", n, "false");
+    put_equal(json, "resource", n, "-1");
     for (int is_line = 0; is_line < 2; is_line++) {
-        json_put_array(json, is_line ? "lineNumber" : "source");
+        json_print(json, is_line ? "lineNumber:[" : "source:[");
         for (uint32_t i = 0; i < n; i++) {
             struct procedure of = {.file = NOTHING};
             if (i + TRACE_STATES < n)
                 of = database_procedure(db, i);
             bool has_file = database_file_path(db, of.file) != NULL;
-            if (has_file && (!is_line || of.line))
-                json_write_integer(json, is_line ? of.line : of.file);
-            else
-                json_write_null(json);
+            put_or_null(json, has_file && (!is_line || of.line), is_line ? of.line : of.file);
         }
-        json_write_array_end(json);
+        json_print(json, "]");
     }
-    put_equal(json, "columnNumber", n, NULL, INT64_MIN);
-    json_put_integer(json, "length", (int64_t)n);
-    json_write_object_end(json);
+    put_equal(json, "columnNumber", n, "null");
+    json_print(json, "length:%zu}", n);
 }
 
 static void write_strings(const struct firefox_profile *profile, struct json_writer *json)
 {
     const struct database *db = profile->lines->open->scopes.db;
-    json_put_array(json, "stringArray");
+    json_print(json, "stringArray:[");
     for (uint32_t i = 0; i < n_procedures(profile); i++) {
         char buffer[NAME_SIZE];
         json_write_string(json, database_procedure_name(db, i, buffer));
@@ -195,71 +183,43 @@ static void write_strings(const struct firefox_profile *profile, struct json_wri
     }
     for (size_t i = 0; i < profile->lines->open->regions.n; i++)
         json_write_string(json, profile->lines->open->regions.at[i].name);
-    json_write_array_end(json);
-}
-
-/* An object of empty arrays. */
-static void write_empty_table(struct json_writer *json, const char *key, const char *const *columns, size_t n)
-{
-    json_put_object(json, key);
-    for (size_t i = 0; i < n; i++)
-        put_equal(json, columns[i], 0, NULL, 0);
-    json_put_integer(json, "length", 0);
-    json_write_object_end(json);
+    json_print(json, "]");
 }
 
 static void write_shared(const struct firefox_profile *profile, struct json_writer *json)
 {
-    static const char *const resources[] = {"type", "lib", "name", "host"};
-    static const char *const symbols[] = {"libIndex", "address", "name", "functionSize"};
     size_t n = n_procedures(profile) + TRACE_STATES, n_files = profile->lines->open->scopes.db->files.n;
-    json_put_object(json, "shared");
+    json_print(json, "shared:{");
     write_strings(profile, json);
-    json_put_object(json, "sources");
-    put_equal(json, "id", n_files, NULL, INT64_MIN);
-    json_put_array(json, "filename");
-    for (size_t i = 0; i < n_files; i++)
-        json_write_integer(json, (int64_t)(n + i));
-    json_write_array_end(json);
-    json_put_integer(json, "length", (int64_t)n_files);
-    json_write_object_end(json);
+    json_print(json, "sources:{");
+    put_equal(json, "id", n_files, "null");
+    put_numbers(json, "filename", n, n_files);
+    json_print(json, "length:%zu}", n_files);
     write_functions(profile, json, n);
     write_frames(json, n);
     write_stacks(profile, json);
-    write_empty_table(json, "resourceTable", resources, 4);
-    write_empty_table(json, "nativeSymbols", symbols, 4);
-    json_write_object_end(json);
+    json_print(json, "resourceTable:{type:[] lib:[] name:[] host:[] length:0} "
+                     "nativeSymbols:{libIndex:[] address:[] name:[] functionSize:[] length:0}}");
 }
 
 /* ---- threads ---- */
 
 static void write_samples(const struct firefox_profile *profile, struct json_writer *json)
 {
-    json_put_object(json, "samples");
-    json_put_array(json, "stack");
+    bool is_time = profile->lines->open->timeline->is_time;
+    json_print(json, "samples:{stack:[");
     for (size_t i = 0; i < profile->samples.n; i++)
-        if (profile->samples.at[i].stack == NO_STACK)
-            json_write_null(json);
-        else
-            json_write_integer(json, profile->samples.at[i].stack);
-    json_write_array_end(json);
-    json_put_array(json, "time");
+        put_or_null(json, profile->samples.at[i].stack != NO_STACK, profile->samples.at[i].stack);
+    json_print(json, "] time:[");
     for (size_t i = 0; i < profile->samples.n; i++)
         json_write_double(json, profile->samples.at[i].time);
-    json_write_array_end(json);
-    json_write_text(json, "weightType", profile->lines->open->timeline->is_time ? "tracing-ms" : "samples");
-    json_put_array(json, "weight");
+    json_print(json, "] weightType:%s weight:[", is_time ? "tracing-ms" : "samples");
     for (size_t i = 0; i < profile->samples.n; i++)
         json_write_double(json, profile->samples.at[i].weight);
-    json_write_array_end(json);
-    if (profile->lines->open->timeline->is_time) {
-        json_put_array(json, "threadCPUDelta");
-        for (size_t i = 0; i < profile->samples.n; i++)
-            json_write_double(json, profile->samples.at[i].cpu);
-        json_write_array_end(json);
-    }
-    json_put_integer(json, "length", (int64_t)profile->samples.n);
-    json_write_object_end(json);
+    json_print(json, is_time ? "] threadCPUDelta:[" : "]");
+    for (size_t i = 0; is_time && i < profile->samples.n; i++)
+        json_write_double(json, profile->samples.at[i].cpu);
+    json_print(json, is_time ? "] length:%zu}" : "length:%zu}", profile->samples.n);
 }
 
 /* The regions that the program names, as intervals. Their names follow the other strings. */
@@ -268,9 +228,9 @@ static void write_markers(const struct firefox_profile *profile, uint32_t of, st
     static const char *const columns[] = {"name", "startTime", "endTime", "phase", "category", "data"};
     const thread_regions *regions = &profile->lines->open->regions;
     size_t n = 0, first = n_procedures(profile) + TRACE_STATES + profile->lines->open->scopes.db->files.n;
-    json_put_object(json, "markers");
+    json_print(json, "markers:{");
     for (size_t c = 0; c < 6; c++) {
-        json_put_array(json, columns[c]);
+        json_print(json, "%s:[", columns[c]);
         n = 0;
         for (size_t i = 0; i < regions->n; i++) {
             const struct thread_region *region = &regions->at[i];
@@ -286,10 +246,9 @@ static void write_markers(const struct firefox_profile *profile, uint32_t of, st
             default: json_write_null(json);
             }
         }
-        json_write_array_end(json);
+        json_print(json, "]");
     }
-    json_put_integer(json, "length", (int64_t)n);
-    json_write_object_end(json);
+    json_print(json, "length:%zu}", n);
 }
 
 static void write_thread(struct firefox_profile *profile, size_t number)
@@ -297,33 +256,23 @@ static void write_thread(struct firefox_profile *profile, size_t number)
     const struct open_timeline *open = profile->lines->open;
     const struct thread *thread = &open->chart.rows.threads.list.at[open->chart.rows.order[number]];
     struct json_writer *json = &profile->json;
-    struct text name = {0};
+    autofree struct text name = {0};
     profile->samples.n = 0;
     profile->end = profile->length = profile->cpu = 0;
     timeline_pieces(open, number, take, profile);
     int64_t pid = timeline_pid(open, number);
     bool is_first = number == 0 || pid != timeline_pid(open, number - 1);
-    json_write_break(json);
-    json_write_object(json);
     thread_label(thread, open->hosts_differ, false, &name);
-    json_write_text(json, "name", text_string(&name));
-    json_put_number(json, "processStartupTime", 0);
-    json_write_text(json, "processType", "default");
-    json_write_text(json, "processName", thread->process ? run_program_of(thread->process) : "");
-    json_write_key(json, "isMainThread");
-    json_write_bool(json, is_first);
+    json_print(json, "\n{name:%s processStartupTime:0 processType:'default' processName:%s isMainThread:%i", text_string(&name),
+               thread->process ? run_program_of(thread->process) : "", is_first);
     text_clear(&name);
     text_printf(&name, "%jd", (intmax_t)pid);
-    json_write_text(json, "pid", text_string(&name));
-    json_put_integer(json, "tid", timeline_tid(open, number));
-    json_put_number(json, "registerTime", profile->samples.n ? profile->samples.at[0].time : 0);
-    json_put_integer(json, "unregisterTime", -1);
-    json_put_integer(json, "processShutdownTime", -1);
-    put_equal(json, "pausedRanges", 0, NULL, 0);
+    json_print(json, "pid:%s tid:%jd registerTime:%g unregisterTime:null processShutdownTime:null pausedRanges:[]",
+               text_string(&name), (intmax_t)timeline_tid(open, number),
+               profile->samples.n ? profile->samples.at[0].time : 0);
     write_markers(profile, thread->profile, json);
     write_samples(profile, json);
-    json_write_object_end(json);
-    vec_free(&name);
+    json_print(json, "}");
 }
 
 static void write_meta(struct firefox_profile *profile, const char *command)
@@ -332,36 +281,15 @@ static void write_meta(struct firefox_profile *profile, const char *command)
                                                      "purple", "grey", "yellow"};
     const struct open_timeline *open = profile->lines->open;
     struct json_writer *json = &profile->json;
-    json_put_object(json, "meta");
-    json_put_number(json, "interval", 1);
-    json_put_number(json, "startTime", (double)open->timeline->header.begin * 1e-6);
-    json_put_number(json, "endTime", (double)(open->timeline->header.begin + open->timeline->end) * 1e-6);
-    json_put_integer(json, "processType", 0);
-    json_write_text(json, "product", command);
-    json_write_text(json, "importedFrom", "hpcviewer");
-    json_put_integer(json, "stackwalk", 1);
-    json_put_integer(json, "version", GECKO_VERSION);
-    json_put_integer(json, "preprocessedProfileVersion", PROCESSED_VERSION);
-    json_write_key(json, "symbolicated");
-    json_write_bool(json, true);
-    put_equal(json, "markerSchema", 0, NULL, 0);
-    json_put_object(json, "sampleUnits");
-    json_write_text(json, "time", "ms");
-    json_write_text(json, "eventDelay", "ms");
-    json_write_text(json, "threadCPUDelta", "µs");
-    json_write_object_end(json);
-    json_put_array(json, "categories");
-    for (int i = 0; i < SHOWN_STATES; i++) {
-        json_write_object(json);
-        json_write_text(json, "name", state_looks[i].name);
-        json_write_text(json, "color", colors[i]);
-        json_put_array(json, "subcategories");
-        json_write_string(json, "Other");
-        json_write_array_end(json);
-        json_write_object_end(json);
-    }
-    json_write_array_end(json);
-    json_write_object_end(json);
+    uint64_t begin = open->timeline->header.begin;
+    json_print(json, "meta:{interval:1 startTime:%g endTime:%g processType:0 product:%s importedFrom:'hpcviewer' stackwalk:1",
+               (double)begin * 1e-6, (double)(begin + open->timeline->end) * 1e-6, command);
+    json_print(json, "version:%d preprocessedProfileVersion:%d symbolicated:true markerSchema:[]", GECKO_VERSION,
+               PROCESSED_VERSION);
+    json_print(json, "sampleUnits:{time:'ms' eventDelay:'ms' threadCPUDelta:'µs'} categories:[");
+    for (int i = 0; i < SHOWN_STATES; i++)
+        json_print(json, "{name:%s color:%s subcategories:['Other']}", state_looks[i].name, colors[i]);
+    json_print(json, "]}");
 }
 
 void print_timeline_firefox(struct timeline_lines *lines, const char *command, FILE *out)
@@ -369,15 +297,14 @@ void print_timeline_firefox(struct timeline_lines *lines, const char *command, F
     struct firefox_profile profile = {.lines = lines};
     struct json_writer *json = &profile.json;
     json_write_start(json, out, 0);
-    json_write_object(json);
+    json_print(json, "{");
     write_meta(&profile, command);
-    put_equal(json, "libs", 0, NULL, 0);
-    json_put_array(json, "threads");
+    json_print(json, "libs:[] threads:[");
     for (size_t thread = 0; thread < lines->open->chart.rows.n; thread++)
         write_thread(&profile, thread);
-    json_write_array_end(json);
+    json_print(json, "]");
     write_shared(&profile, json);
-    json_write_object_end(json);
+    json_print(json, "}");
     json_write_finish(json);
     idmap_free(&profile.stacks);
     vec_free(&profile.rows);

@@ -10,10 +10,9 @@
 
 #include "lib/number.h"
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/compare/run-line.h"
 #include "viewer-tui/compare/session-restriction.h"
 #include "viewer-tui/compare/session-titles.h"
-#include "viewer-tui/output/print-timeline.h"
+#include "viewer-tui/output/timeline-lines.h"
 #include "viewer-tui/table/writer.h"
 
 #include <math.h>
@@ -46,10 +45,9 @@ struct flamegraph {
 /* Adds any text. */
 static void add_clean(struct text *out, const char *text)
 {
-    struct text clean = {0};
+    autofree struct text clean = {0};
     text_add_clean(&clean, text, false);
     text_add_xml(out, text_string(&clean));
-    vec_free(&clean);
 }
 
 static void add_costs(struct flamegraph *graph, double costs, size_t metric)
@@ -133,7 +131,7 @@ static void add_values(struct flamegraph *graph, const char *what, const double 
 static void add_tooltip(struct flamegraph *graph, const struct flame_frame *frame, const char *metric)
 {
     const char *place = graph->frames.texts.at + frame->place;
-    struct text what = {0};
+    autofree struct text what = {0};
     text_add_xml(&graph->line, frames_name(&graph->frames, frame));
     text_add(&graph->line, *place ? "  " : "");
     text_add_xml(&graph->line, place);
@@ -141,7 +139,6 @@ static void add_tooltip(struct flamegraph *graph, const struct flame_frame *fram
     text_add(&what, graph->comparison ? ": " : " ");
     add_values(graph, text_string(&what), frame->total);
     add_values(graph, graph->comparison ? "itself: " : "itself ", frame->own);
-    vec_free(&what);
 }
 
 static void write_frame(struct flamegraph *graph, const struct flame_frame *frame,
@@ -244,14 +241,13 @@ static void write_legend(struct flamegraph *graph, const char *metric)
 static void add_title(struct flamegraph *graph, const char *metric, struct text *out)
 {
     const struct tree *tree = graph->tree;
-    struct text title = {0};
+    autofree struct text title = {0};
     run_line_add(tree->session, tree->view->db, LINE_WIDTH, false, &title);
     text_printf(&title, ": %s of %s, %s projection%s", metric, tree->view->class->name,
                 projection_name(tree->projection), session_folding_words(tree->session));
     text_add(&title, filters_n(tree->filtered->filters) ? "  filters: " : "");
     tree_add_filters(tree, false, &title);
     add_clean(out, text_string(&title));
-    vec_free(&title);
 }
 
 /* The time line of a run that has one. */
@@ -262,13 +258,12 @@ static bool open_strip(const struct tree *tree, struct open_timeline *open)
 
 static void write_page(struct flamegraph *graph, const char *metric)
 {
-    struct text title = {0};
+    autofree struct text title = {0};
     add_title(graph, metric, &title);
     text_printf(&graph->line, "%s%s%s%s%s", flamegraph_to_title, text_string(&title), flamegraph_to_heading,
                 text_string(&title), flamegraph_to_frames);
     fputs(text_string(&graph->line), graph->tree->out);
     text_clear(&graph->line);
-    vec_free(&title);
     if (graph->comparison)
         write_legend(graph, metric);
     struct open_timeline open;
@@ -293,7 +288,7 @@ static void write_box(struct flamegraph *graph, const struct flame_frame *frame,
     const struct frames *frames = &graph->frames;
     double x = SVG_WIDTH / 100.0 * frames_left(frames, frame), width = SVG_WIDTH / 100.0 * frames_width(frames, frame);
     unsigned y = SVG_TOP + frame->depth * FLAMEGRAPH_ROW;
-    struct text name = {0};
+    autofree struct text name = {0};
     if (width < LEAST_BOX)
         return;
     text_add(&graph->line, "<g><title>");
@@ -314,7 +309,6 @@ static void write_box(struct flamegraph *graph, const struct flame_frame *frame,
     }
     text_add(&graph->line, "</g>");
     write_line(graph);
-    vec_free(&name);
 }
 
 /* What the colors of a comparison mean: a box of each, and its words. */
@@ -339,7 +333,7 @@ static void write_color_key(struct flamegraph *graph)
 
 static void write_drawing(struct flamegraph *graph, const char *metric)
 {
-    struct text title = {0};
+    autofree struct text title = {0};
     unsigned end = SVG_TOP + height(&graph->frames);
     add_title(graph, metric, &title);
     fprintf(graph->tree->out,
@@ -349,7 +343,6 @@ static void write_drawing(struct flamegraph *graph, const char *metric)
             "<title>%s</title>\n<rect width=\"%d\" height=\"%u\" fill=\"white\"/>\n"
             "<text x=\"2\" y=\"18\" font-size=\"14\">%s</text>\n",
             SVG_WIDTH, end, SVG_WIDTH, end, text_string(&title), SVG_WIDTH, end, text_string(&title));
-    vec_free(&title);
     if (graph->comparison)
         write_color_key(graph);
     for (size_t i = 0; i < graph->frames.list.n; i++)
@@ -366,9 +359,8 @@ static void print_graph(const struct tree *tree, void (*write)(struct flamegraph
     graph.factor = graph.comparison ? comparison_factor(graph.comparison) : 1;
     frames_find(&graph.frames, tree);
     const struct metric *shown = &graph.metrics->at[graph.frames.export.metrics.at[0]];
-    char *metric = graph.comparison ? comparison_metric_name(shown) : mem_strdup(shown->name);
+    autofree char *metric = graph.comparison ? comparison_metric_name(shown) : mem_strdup(shown->name);
     write(&graph, metric);
-    free(metric);
     frames_free(&graph.frames);
     vec_free(&graph.line);
 }

@@ -87,10 +87,9 @@ struct pprof {
 
 static void write_field(struct pprof *pprof, unsigned field, const struct text *message)
 {
-    struct text framed = {0};
+    autofree struct text framed = {0};
     protobuf_bytes(&framed, field, text_string(message), message->n);
     gzip_write(&pprof->gzip, framed.at, framed.n);
-    vec_free(&framed);
 }
 
 /* Writes the current message and empties it. */
@@ -185,8 +184,8 @@ static void leave(struct export *export, const double *own)
 {
     struct pprof *pprof = (struct pprof *)export;
     bool callers_last = export->tree->view->class->shows_callers;
-    struct text locations = {0}, values = {0};
-    double *rounded = mem_alloc((export->metrics.n + 1) * sizeof *rounded);
+    autofree struct text locations = {0}, values = {0};
+    autofree double *rounded = mem_alloc((export->metrics.n + 1) * sizeof *rounded);
     bool is_sample = export_round(export, own, rounded);
     for (size_t i = 0; i < export->stack.n && is_sample; i++)
         protobuf_varint(&locations, location_of(pprof, callers_last ? i : export->stack.n - 1 - i));
@@ -197,9 +196,6 @@ static void leave(struct export *export, const double *own)
         protobuf_bytes(&pprof->message, SAMPLE_VALUE, values.at, values.n);
         write_message(pprof, PROFILE_SAMPLE);
     }
-    vec_free(&locations);
-    vec_free(&values);
-    free(rounded);
 }
 
 /* Whether a metric has values in the profile: it is shown, or rows are sorted by it; of a comparison by any of its

@@ -30,78 +30,58 @@ static void leave(struct export *export, const double *own)
     json_write_array_end(json);
 }
 
-static void write_weights(struct speedscope *speedscope)
+static void write_profile(struct speedscope *speedscope)
 {
     struct json_writer *json = &speedscope->json;
+    struct export *export = &speedscope->export;
     double sum = 0;
-    json_put_array(json, "weights");
+    speedscope->weights.n = 0;
+    json_print(json, "{type:'sampled' name:%s unit:%s samples:[",
+               export->tree->view->metrics->at[export->metrics.at[speedscope->metric]].name,
+               export->factors.at[speedscope->metric] > 1 ? "nanoseconds" : "none");
+    export_walk(export);
+    json_print(json, "] weights:[");
     for (size_t i = 0; i < speedscope->weights.n; i++) {
         json_write_double(json, speedscope->weights.at[i]);
         sum += speedscope->weights.at[i];
     }
-    json_write_array_end(json);
-    json_put_integer(json, "startValue", 0);
-    json_put_number(json, "endValue", sum);
+    json_print(json, "] startValue:0 endValue:%g}", sum);
 }
 
 static void write_frames(struct speedscope *speedscope)
 {
     struct json_writer *json = &speedscope->json;
-    json_put_object(json, "shared");
-    json_put_array(json, "frames");
+    json_print(json, "shared:{frames:[");
     for (size_t i = 0; i < speedscope->export.functions.n; i++) {
         const struct export_function *function = &speedscope->export.functions.at[i];
-        json_write_break(json);
-        json_write_object(json);
-        json_write_text(json, "name", function->name);
+        json_print(json, "\n{name:%s", function->name);
         if (function->file)
-            json_write_text(json, "file", function->file);
+            json_print(json, "file:%s", function->file);
         if (function->line)
-            json_put_integer(json, "line", function->line);
-        json_write_object_end(json);
+            json_print(json, "line:%u", function->line);
+        json_print(json, "}");
     }
-    json_write_array_end(json);
-    json_write_object_end(json);
-}
-
-static void write_profile(struct speedscope *speedscope)
-{
-    struct json_writer *json = &speedscope->json;
-    struct export *export = &speedscope->export;
-    const char *name = export->tree->view->metrics->at[export->metrics.at[speedscope->metric]].name;
-    speedscope->weights.n = 0;
-    json_write_object(json);
-    json_write_text(json, "type", "sampled");
-    json_write_text(json, "name", name);
-    json_write_text(json, "unit", export->factors.at[speedscope->metric] > 1 ? "nanoseconds" : "none");
-    json_put_array(json, "samples");
-    export_walk(export);
-    json_write_array_end(json);
-    write_weights(speedscope);
-    json_write_object_end(json);
+    json_print(json, "]}");
 }
 
 void print_tree_speedscope(const struct tree *tree)
 {
     struct speedscope speedscope = {.export = {.tree = tree, .leave = leave}};
     struct json_writer *json = &speedscope.json;
+    autofree struct text name = {0};
     export_add_sorted(&speedscope.export);
-    json_write_start(json, tree->out, 0);
-    json_write_object(json);
-    json_write_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
-    json_write_text(json, "exporter", "hpcviewer");
-    struct text name = {0};
-    text_add(&name, session_title(tree->session, tree->view->db));
-    text_add(&name, filters_n(tree->filtered->filters) ? "  filters: " : "");
+    text_printf(&name, "%s%s", session_title(tree->session, tree->view->db),
+                filters_n(tree->filtered->filters) ? "  filters: " : "");
     tree_add_filters(tree, false, &name);
-    json_write_text(json, "name", text_string(&name));
-    vec_free(&name);
-    json_put_array(json, "profiles");
+    json_write_start(json, tree->out, 0);
+    json_print(json,
+               "{$schema:'https://www.speedscope.app/file-format-schema.json' exporter:'hpcviewer' name:%s profiles:[",
+               text_string(&name));
     for (; speedscope.metric < speedscope.export.metrics.n; speedscope.metric++)
         write_profile(&speedscope);
-    json_write_array_end(json);
+    json_print(json, "]");
     write_frames(&speedscope);
-    json_write_object_end(json);
+    json_print(json, "}");
     json_write_finish(json);
     export_free(&speedscope.export);
     vec_free(&speedscope.weights);

@@ -177,7 +177,7 @@ static int obey(struct column_list *list, size_t line, int key)
 static void keep_columns(struct tui *tui)
 {
     const struct column_choice *choice = &tui->columns[tui->projection];
-    struct text columns = {0};
+    autofree struct text columns = {0};
     char *path, *cause;
     column_text_add(choice, metrics_of(tui), &columns);
     if (choice->is_made && columns.n == 0) {
@@ -200,7 +200,6 @@ static void keep_columns(struct tui *tui)
         free(cause);
     }
     free(path);
-    vec_free(&columns);
 }
 
 static void choose_columns(struct tui *tui)
@@ -267,7 +266,7 @@ static void sort_by_defined(struct tui *tui)
 /* Asks for a definition until it is valid. */
 static void define_metric(struct tui *tui)
 {
-    struct text question = {0}, definition = {0};
+    autofree struct text question = {0}, definition = {0};
     struct formula_error error;
     const char *answer;
     text_add(&question, "NAME = FORMULA of $METRIC: ");
@@ -281,8 +280,6 @@ static void define_metric(struct tui *tui)
         text_clear(&question);
         text_say(&question, tui->ascii, "%s (character %zu): ", error.what, error.at + 1);
     }
-    vec_free(&question);
-    vec_free(&definition);
 }
 
 /* Scrolls by one column, as far as there are columns beyond the screen. */

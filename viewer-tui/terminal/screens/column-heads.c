@@ -13,7 +13,7 @@
  * those from the first one on the screen on; at least one if that leaves a tree. */
 struct columns tui_columns(const struct tui *tui, int width)
 {
-    const struct view *view = tui_drawn_pane(tui)->view;
+    const struct view *view = tui_pane(tui)->view;
     const struct column_choice *choice = &tui->columns[tui->projection];
     int room = (width - GOOD_TREE_WIDTH) / PART_WIDTH;
     size_t fit = room > 0 ? (size_t)room : 0;
@@ -59,11 +59,11 @@ static void add_metric_name(const struct tui *tui, const struct view *view, size
  * rows. A mark is at what rows are sorted by. */
 void tui_draw_heads(const struct tui *tui, struct area area)
 {
-    const struct view *view = tui_drawn_pane(tui)->view;
+    const struct view *view = tui_pane(tui)->view;
     const struct columns *columns = &tui->shown_columns;
     const struct sorting *sorting = &view->sorting;
     const char *mark = tui->ascii ? (sorting->is_reversed ? "^" : "v") : (sorting->is_reversed ? "▲" : "▼");
-    struct text text = {0};
+    autofree struct text text = {0};
     int at = area.column;
     screen_fill(area.line + 1, area.column, area.width, STYLE_HEAD);
     for (size_t i = 0; i < columns->n; i++, at += PART_WIDTH) {
@@ -84,13 +84,12 @@ void tui_draw_heads(const struct tui *tui, struct area area)
     }
     screen_print((struct area){area.line + 1, at, 1, area.column + area.width - at}, STYLE_HEAD, "  scope %s",
                  sorting->by_name ? mark : "");
-    vec_free(&text);
 }
 
 struct sorting tui_sorting_at(const struct tui *tui, int column)
 {
     const struct columns *columns = &tui->shown_columns;
-    struct sorting sorting = tui_drawn_pane(tui)->view->sorting;
+    struct sorting sorting = tui_pane(tui)->view->sorting;
     size_t i = column > 0 ? (size_t)column / PART_WIDTH : 0;
     if (i < columns->n)
         return (struct sorting){.metric = columns->at[i].metric, .part = columns->at[i].part};

@@ -48,7 +48,7 @@ static void hide(struct tui *tui)
     int folds = tui->command->argument;
     struct pane *pane = tui_pane(tui);
     uint32_t row = pane_row(pane);
-    struct text name = {0}, question = {0};
+    autofree struct text name = {0}, question = {0};
     int key = folds ? 'f' : 0;
     if (row == 0) {
         tui_say(tui, "this is the whole program");
@@ -63,8 +63,6 @@ static void hide(struct tui *tui)
     enum filter_kind kind = key == 'a' ? FILTER_HIDE : key == 'f' ? FILTER_FOLD : FILTER_ELIDE;
     if (key == 's' || key == 'x' || key == 'a' || key == 'f')
         filters_add_scope(tui->filters, kind, pane->view, row);
-    vec_free(&name);
-    vec_free(&question);
 }
 
 /* Undoes the last change (argument -1), or redoes one. */

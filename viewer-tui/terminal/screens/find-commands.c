@@ -111,10 +111,9 @@ void tui_draw_match(const struct tui *tui, struct area area, const char *text, s
     bool is_about_text = tui->wanted && tui->wanted->field <= PATTERN_NAME;
     if (!tui->shows_matches || !is_about_text || !pattern_find(tui->wanted, text + from, &start, &end))
         return;
-    struct text before = {0};
+    autofree struct text before = {0};
     text_add_bytes(&before, text, from + start);
     area.column += (int)text_columns(text_string(&before));
     area.width -= (int)text_columns(text_string(&before));
     screen_print(area, STYLE_MATCH, "%.*s", (int)(end - start), text + from + start);
-    vec_free(&before);
 }

@@ -20,7 +20,7 @@ static size_t rows_in(const struct list *list, struct area area)
 
 void list_draw(struct list *list, struct area area)
 {
-    struct text text = {0};
+    autofree struct text text = {0};
     size_t height = rows_in(list, area), n = list->scroller.n;
     scroller_follow(&list->scroller, height, 0);
     for (size_t i = 0; i < list->n_heads + height; i++) {
@@ -39,7 +39,6 @@ void list_draw(struct list *list, struct area area)
     }
     if (n == 0 && list->empty)
         screen_put(area.line + (int)list->n_heads, area.column, area.width, STYLE_PLAIN, list->empty);
-    vec_free(&text);
 }
 
 int list_run(struct list *list)

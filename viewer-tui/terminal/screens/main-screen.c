@@ -1,7 +1,6 @@
 /* The main screen: where its parts are, and the lines around the tree and the source. */
 #include "viewer-tui/terminal/screens/main-screen.h"
 
-#include "viewer-tui/compare/run-line.h"
 #include "viewer-tui/compare/session-titles.h"
 #include "viewer-tui/tree/labels.h"
 
@@ -45,18 +44,17 @@ const struct command *tui_command_at(int column)
 
 static void draw_run(const struct tui *tui, struct area area)
 {
-    struct text run = {0};
-    run_line_add(tui->session, tui_drawn_pane(tui)->view->db, area.width > 2 ? (size_t)area.width - 2 : 1, tui->ascii,
+    autofree struct text run = {0};
+    run_line_add(tui->session, tui_pane(tui)->view->db, area.width > 2 ? (size_t)area.width - 2 : 1, tui->ascii,
                  &run);
     screen_put(area.line, 1, area.width - 1, STYLE_PLAIN, text_string(&run));
-    vec_free(&run);
 }
 
 /* Draws the names of the views and pages; on the right, what the numbers are. */
 static void draw_title(const struct tui *tui, struct area area)
 {
-    const struct view *view = tui_drawn_pane(tui)->view;
-    struct text right = {0};
+    const struct view *view = tui_pane(tui)->view;
+    autofree struct text right = {0};
     int width = area.width, end = view_name_column(N_VIEW_NAMES);
     screen_fill(area.line, 0, width, STYLE_BAR);
     for (size_t i = 0; i < N_VIEW_NAMES && view_name_column(i) < width; i++) {
@@ -71,7 +69,6 @@ static void draw_title(const struct tui *tui, struct area area)
         text_say(&right, tui->ascii, "  %% of %s", view->metrics->at[whole].name);
     int at = width - (int)text_columns(text_string(&right)) - 1;
     screen_put(area.line, at > end + 1 ? at : end + 1, width - end - 1, STYLE_BAR, text_string(&right));
-    vec_free(&right);
 }
 
 static void draw_headline(const struct tui *tui, struct area area)
@@ -90,8 +87,8 @@ static void draw_headline(const struct tui *tui, struct area area)
  * chain hides are left out. */
 static void add_path(const struct tui *tui, uint32_t row, struct text *out, size_t width)
 {
-    const struct pane *pane = tui_drawn_pane(tui);
-    struct text path = {0}, longer = {0};
+    const struct pane *pane = tui_pane(tui);
+    autofree struct text path = {0}, longer = {0};
     while (row != 0) {
         const struct start_chain *chain = pane_folded_chain(pane, row);
         text_clear(&longer);
@@ -108,8 +105,6 @@ static void add_path(const struct tui *tui, uint32_t row, struct text *out, size
         row = chain ? chain->first : view_row(pane->view, row)->parent;
     }
     text_add(out, text_string(&path));
-    vec_free(&path);
-    vec_free(&longer);
 }
 
 /* Draws a text, the path to a row as far as there is room, and another text. */
@@ -126,7 +121,7 @@ static void draw_path(const struct tui *tui, struct area area, enum style style,
 
 static void draw_zoom(const struct tui *tui, struct area area)
 {
-    const struct pane *pane = tui_drawn_pane(tui);
+    const struct pane *pane = tui_pane(tui);
     struct text zoom = {0};
     text_printf(&zoom, "zoomed %u deep: ", view_row(pane->view, pane->root)->depth);
     draw_path(tui, area, STYLE_DIM, &zoom, pane->root, "  Z: out");
@@ -137,7 +132,7 @@ static void draw_filters(const struct tui *tui, struct area area)
 {
     static const char help[] = "  \\: list  U: undo";
     int line = area.line, width = area.width, room = width - (int)sizeof help;
-    struct text chip = {0};
+    autofree struct text chip = {0};
     int at = screen_put(line, 0, room, STYLE_PLAIN, "filters: ");
     for (size_t i = 0; i < filters_n(tui->filters); i++) {
         text_clear(&chip);
@@ -151,7 +146,6 @@ static void draw_filters(const struct tui *tui, struct area area)
         at += screen_put(line, at, room - at, STYLE_WARNING, text_string(&chip)) + 1;
     }
     screen_put(line, at, width - at, STYLE_DIM, help);
-    vec_free(&chip);
 }
 
 /* Draws the whole message: if it is long, over the lines above the status line, too. */
@@ -159,7 +153,7 @@ static void draw_message(const struct tui *tui, int line)
 {
     size_t width = (size_t)screen_width();
     const char *rest = text_string(&tui->message);
-    struct text piece = {0};
+    autofree struct text piece = {0};
     int n = 0;
     while (text_take_line(&rest, width, &piece))
         n++;
@@ -168,13 +162,12 @@ static void draw_message(const struct tui *tui, int line)
         screen_fill(at, 0, (int)width, STYLE_PLAIN);
         screen_put(at, 0, (int)width, STYLE_WARNING, text_string(&piece));
     }
-    vec_free(&piece);
 }
 
 /* Draws the message for the user, or the position in the tree. */
 static void draw_status(const struct tui *tui, struct area area)
 {
-    const struct pane *pane = tui_drawn_pane(tui);
+    const struct pane *pane = tui_pane(tui);
     struct text position = {0};
     screen_fill(area.line, 0, area.width, STYLE_PLAIN);
     if (tui->message.n) {
@@ -224,7 +217,7 @@ static bool has_part(const struct tui *tui, enum part part)
 {
     switch (part) {
     case PART_ADVICE: return tui->has_headline;
-    case PART_ZOOM: return tui_drawn_pane(tui)->root != 0;
+    case PART_ZOOM: return tui_pane(tui)->root != 0;
     case PART_FILTERS: return filters_n(tui->filters) > 0;
     default: return true;
     }
@@ -300,12 +293,11 @@ void tui_announce(const char *what)
 
 bool tui_tell_progress(const char *what, int percent)
 {
-    struct text line = {0};
+    autofree struct text line = {0};
     text_printf(&line, "%s ...", what);
     if (percent >= 0)
         text_printf(&line, " %d %%", percent);
     text_add(&line, "  (Esc stops)");
     tui_announce(text_string(&line));
-    vec_free(&line);
     return !screen_escape_pressed();
 }

@@ -3,7 +3,7 @@
 #include "viewer-tui/terminal/screens/main-screen.h"
 
 #include "lib/source-names.h"
-#include "viewer-tui/advice/overhead-kinds.h"
+#include "viewer-tui/advice/parallelization.h"
 #include "viewer-tui/tree/code-owner.h"
 #include "viewer-tui/tree/labels.h"
 
@@ -77,10 +77,9 @@ void tui_explain_missing(struct tui *tui, const struct shown_source *shown, stru
     }
     if (own != NOTHING) {
         const struct view *of_call = view_origin(view, &own);
-        struct text line = {0};
+        autofree struct text line = {0};
         label_file_line(of_call->db, view_row(of_call, own)->call_file, view_row(of_call, own)->call_line, &line);
         text_say(out, tui->ascii, "No source here; nearest line of yours: %s (press w). ", text_string(&line));
-        vec_free(&line);
     }
     if (view_row(origin, row)->kind <= KIND_MODULE) /* has no code */
         return;

@@ -3,7 +3,6 @@
 
 #include "lib/number.h"
 #include "lib/safe-output.h"
-#include "viewer-tui/terminal/clipboard.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
@@ -43,10 +42,9 @@ static void write_view(struct tui *tui, const char *name, enum format format)
     struct atomic_file file;
     char *cause;
     if (output_exists(name)) {
-        struct text question = {0};
+        autofree struct text question = {0};
         text_say(&question, tui->ascii, "%s exists: overwrite it (y, n)? ", name);
         const char *answer = tui_ask(tui, text_string(&question), "", NULL);
-        vec_free(&question);
         if (!answer || strcmp(answer, "y") != 0) {
             tui_say(tui, "nothing was written");
             return;
@@ -90,6 +88,63 @@ static void ask_and_write(struct tui *tui)
     free(name);
 }
 
+/* ---- the clipboard ---- */
+
+/* Most bytes of a text; some terminals refuse longer ones. */
+#define CLIPBOARD_MOST 8192
+
+#define ESCAPE "\033"
+
+static void add_base64(struct text *out, const char *what)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t length = strlen(what);
+    for (size_t i = 0; i < length; i += 3) {
+        size_t n = length - i < 3 ? length - i : 3;
+        uint32_t bits = 0;
+        for (size_t k = 0; k < 3; k++)
+            bits = bits << 8 | (k < n ? (unsigned char)what[i + k] : 0);
+        char four[4] = {digits[bits >> 18], digits[bits >> 12 & 63], digits[bits >> 6 & 63],
+                        digits[bits & 63]};
+        memset(four + n + 1, '=', 3 - n);
+        text_add_bytes(out, four, sizeof four);
+    }
+}
+
+/* Adds the sequence wrapped for tmux, which needs every Escape doubled. */
+static void add_for_tmux(struct text *out, const char *sequence)
+{
+    text_add(out, ESCAPE "Ptmux;");
+    for (; *sequence; sequence++) {
+        if (*sequence == *ESCAPE)
+            text_add(out, ESCAPE);
+        text_add_bytes(out, sequence, 1);
+    }
+    text_add(out, ESCAPE "\\");
+}
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value;
+}
+
+/* Adds the bytes that copy `what` to the clipboard of the user's terminal, also over ssh: escape sequence OSC 52. Under
+ * tmux and screen, recognized by their environment variables, also the bytes that make them pass the sequence on. */
+static void add_clipboard_sequence(const char *what, struct text *out)
+{
+    autofree struct text sequence = {0};
+    text_add(&sequence, ESCAPE "]52;c;");
+    add_base64(&sequence, what);
+    text_add(&sequence, "\a");
+    /* Depending on its settings tmux interprets the sequence or passes it on; both may be sent. */
+    text_add(out, text_string(&sequence));
+    if (is_set("TMUX"))
+        add_for_tmux(out, text_string(&sequence));
+    else if (is_set("STY"))
+        text_printf(out, ESCAPE "P%s" ESCAPE "\\", text_string(&sequence));
+}
+
 static void add_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part,
                      struct text *out)
 {
@@ -108,8 +163,7 @@ static void describe_row(const struct view *view, uint32_t row, bool ascii, stru
     const char *path = label_path(view, row, &line);
     describe_name(view, row, ascii, out);
     if (path) {
-        text_add(out, "  ");
-        text_add_clean(out, path, ascii);
+        text_say(out, ascii, "  %s", path);
         if (line)
             text_printf(out, ":%u", line);
     }
@@ -129,8 +183,8 @@ static void copy(struct tui *tui)
 {
     int path = tui->command->argument;
     const struct view *view = tui_pane(tui)->view;
-    struct text text = {0}, sequence = {0};
-    VEC(uint32_t) rows = {0};
+    autofree struct text text = {0}, sequence = {0};
+    autofree VEC(uint32_t) rows = {0};
     if (!path)
         describe_row(view, pane_row(tui_pane(tui)), tui->ascii, &text);
     for (uint32_t row = pane_row(tui_pane(tui)); path && row != 0; row = view_row(view, row)->parent)
@@ -142,13 +196,10 @@ static void copy(struct tui *tui)
     if (text.n > CLIPBOARD_MOST) {
         tui_say(tui, "too long for a clipboard: %zu bytes", text.n);
     } else {
-        clipboard_sequence(text_string(&text), &sequence);
+        add_clipboard_sequence(text_string(&text), &sequence);
         screen_send(text_string(&sequence));
         text_printf(&tui->message, "sent to the terminal's clipboard: %s", text_string(&text));
     }
-    vec_free(&rows);
-    vec_free(&text);
-    vec_free(&sequence);
 }
 
 const struct family export_family = {

@@ -42,7 +42,7 @@ static void break_line(struct shown_page *shown, const char *line, bool is_head)
     size_t width = shown->width > 1 ? (size_t)shown->width : 1;
     size_t column = strspn(line, " ");
     const char *rest = line;
-    struct text piece = {0}, whole = {0};
+    autofree struct text piece = {0}, whole = {0};
     if (text_columns(line) <= width) {
         vec_push(&shown->lines, (struct screen_line){is_head, mem_strdup(line)});
         return;
@@ -55,8 +55,6 @@ static void break_line(struct shown_page *shown, const char *line, bool is_head)
         vec_push(&shown->lines, (struct screen_line){is_head, mem_strdup(text_string(&whole))});
         column = hanging_indent(line, width);
     }
-    vec_free(&piece);
-    vec_free(&whole);
 }
 
 static void free_lines(struct shown_page *shown)
@@ -69,7 +67,7 @@ static void free_lines(struct shown_page *shown)
 /* Breaks the text for the width of the screen, unless that has been done. */
 static void break_text(struct shown_page *shown)
 {
-    struct text line = {0};
+    autofree struct text line = {0};
     if (shown->width == screen_width())
         return;
     free_lines(shown);
@@ -81,7 +79,6 @@ static void break_text(struct shown_page *shown)
         at += length + (at[length] != '\0');
         break_line(shown, text_string(&line), length && text_string(&line)[0] != ' ' && *at == ' ');
     }
-    vec_free(&line);
 }
 
 static long page_height(void)
@@ -106,7 +103,7 @@ static int draw(void *context)
     screen_begin();
     frame_draw(shown->page->title, shown->problem ? shown->problem
                                                   : " Up, Down, Space, b: scroll   /: find   1-6: views   q: back");
-    struct text text = {0};
+    autofree struct text text = {0};
     text_printf(&text, " %ld-%ld/%ld ", *first + 1, *first + height < n ? *first + height : n, n);
     screen_put(0, width - (int)text.n, (int)text.n, STYLE_BAR, text_string(&text));
     for (long i = *first; i < n && i < *first + height; i++) {
@@ -123,7 +120,6 @@ static int draw(void *context)
         text_add_bytes(&text, line->text + start, end - start);
         screen_put(at, column, width, STYLE_MATCH, text_string(&text));
     }
-    vec_free(&text);
     screen_end();
     return screen_height() - 1;
 }

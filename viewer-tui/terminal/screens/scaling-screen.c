@@ -149,14 +149,13 @@ static void ask_and_write(struct scaling_page *page)
     if (name && *name && (format == FORMATS || !(printed_pages[PRINT_SCALING].formats & 1u << format))) {
         text_add(&page->message, " the name must end with .svg .txt .csv .json");
     } else if (name && *name) {
-        char *cause = output_exists(name) ? mem_strdup(strerror(EEXIST)) : NULL;
+        autofree char *cause = output_exists(name) ? mem_strdup(strerror(EEXIST)) : NULL;
         if (!cause && atomic_file_begin(&file, name, &cause)) {
             print_scaling(shown->set, shown->table, format, file.out);
             atomic_file_commit(&file, &cause);
         }
         text_say(&page->message, page->ascii, "%s%s%s%s", cause ? " cannot write " : " written: ", name,
                  cause ? ": " : "", cause ? cause : "");
-        free(cause);
     }
     vec_free(&prompt.text);
 }

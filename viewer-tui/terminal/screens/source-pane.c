@@ -75,8 +75,8 @@ size_t tui_source_lines(const struct tui *tui)
 /* Draws the metric of the margin on the right of the title; returns the columns used. */
 static int draw_metric(const struct tui *tui, struct area area)
 {
-    const struct view *view = tui_drawn_pane(tui)->view;
-    struct text text = {0};
+    const struct view *view = tui_pane(tui)->view;
+    autofree struct text text = {0};
     size_t metric = view->sorting.metric, whole = metrics_whole(view->metrics, metric);
     text_say(&text, tui->ascii, " %s, %s, %% of %s ", view->metrics->at[metric].name,
              view->sorting.part == INCLUSIVE ? "inclusive" : "exclusive", view->metrics->at[whole].name);
@@ -85,7 +85,6 @@ static int draw_metric(const struct tui *tui, struct area area)
     if (fits)
         screen_put(area.line, area.column + area.width - columns - 2, columns, STYLE_PLAIN,
                    text_string(&text));
-    vec_free(&text);
     return fits ? columns + 2 : 0;
 }
 
@@ -93,7 +92,7 @@ static int draw_metric(const struct tui *tui, struct area area)
 static void add_place(const struct tui *tui, const char *path, uint32_t line, int columns,
                       struct text *out)
 {
-    struct text clean = {0}, behind = {0};
+    autofree struct text clean = {0}, behind = {0};
     text_add_clean(&clean, path, tui->ascii);
     if (line)
         text_printf(&behind, ":%u", line);
@@ -103,13 +102,11 @@ static void add_place(const struct tui *tui, const char *path, uint32_t line, in
     int room = columns - (int)behind.n;
     shorten_path(text_string(&clean), room > 0 ? (size_t)room : 0, tui->ascii, out);
     text_add(out, text_string(&behind));
-    vec_free(&clean);
-    vec_free(&behind);
 }
 
 static void draw_title(const struct tui *tui, struct area area, const struct shown_source *shown)
 {
-    struct text title = {0};
+    autofree struct text title = {0};
     const char *path = database_file_path(shown->view->db, shown->file);
     bool has_source = shown->source->n_lines != 0;
     screen_rule(area.line, area.column, area.width);
@@ -121,13 +118,12 @@ static void draw_title(const struct tui *tui, struct area area, const struct sho
         add_place(tui, path, shown->line, room - (int)title.n, &title);
     }
     screen_put(area.line, area.column + 2, room, STYLE_PLAIN, text_string(&title));
-    vec_free(&title);
 }
 
 /* Draws the percentage and the signs for loops and calls. */
 static void draw_margin(const struct tui *tui, const struct shown_source *shown, uint32_t line, struct area area)
 {
-    const struct view *view = tui_drawn_pane(tui)->view;
+    const struct view *view = tui_pane(tui)->view;
     const struct metric *metric = &view->metrics->at[view->sorting.metric];
     const struct line_cost *cost = line_costs_of(&shown->costs, line);
     double whole = view_whole(view, view->sorting.metric);
@@ -135,12 +131,11 @@ static void draw_margin(const struct tui *tui, const struct shown_source *shown,
     enum style style = is_marked ? STYLE_SELECTED : STYLE_PLAIN;
     int at = area.column + PERCENT_COLUMNS + 1;
     if (cost && cost->cost != 0 && whole != 0 && !metric->is_ratio) {
-        struct text text = {0};
+        autofree struct text text = {0};
         text_add_right(&text, columns_percent(metric, cost->cost, whole).text, PERCENT_COLUMNS - 1);
         text_add(&text, "%");
         screen_put(area.line, area.column, PERCENT_COLUMNS, is_marked ? style : screen_heat(cost->cost / whole),
                    text_string(&text));
-        vec_free(&text);
     }
     if (cost && cost->begins_loop)
         screen_put(area.line, at, 1, style, SIGN_LOOP(tui->ascii));
@@ -163,13 +158,10 @@ static long code_room(int width)
 /* Number of columns of a line of code. */
 static long columns_of(const struct tui *tui, const struct source *source, uint32_t line)
 {
-    struct text code = {0}, clean = {0};
+    autofree struct text code = {0}, clean = {0};
     text_add_expanded(&code, source_line(source, line));
     text_add_clean_code(&clean, text_string(&code), tui->ascii);
-    long columns = (long)text_columns(text_string(&clean));
-    vec_free(&code);
-    vec_free(&clean);
-    return columns;
+    return (long)text_columns(text_string(&clean));
 }
 
 /* Draws a piece of code of one kind without its first *hidden columns, and reduces *hidden by the
@@ -177,16 +169,13 @@ static long columns_of(const struct tui *tui, const struct source *source, uint3
 static int draw_piece(const struct tui *tui, const struct text *code, size_t from, size_t to,
                       size_t *hidden, struct area area, enum style style)
 {
-    struct text piece = {0}, clean = {0};
+    autofree struct text piece = {0}, clean = {0};
     text_add_bytes(&piece, code->at + from, to - from);
     text_add_clean_code(&clean, text_string(&piece), tui->ascii);
     size_t columns = text_columns(text_string(&clean));
     const char *shown = text_skip(text_string(&clean), *hidden);
     *hidden -= *hidden < columns ? *hidden : columns;
-    int used = screen_put(area.line, area.column, area.width, style, shown);
-    vec_free(&piece);
-    vec_free(&clean);
-    return used;
+    return screen_put(area.line, area.column, area.width, style, shown);
 }
 
 static void draw_code(const struct tui *tui, const struct source *source, uint32_t line,
@@ -196,12 +185,12 @@ static void draw_code(const struct tui *tui, const struct source *source, uint32
         [SYNTAX_CODE] = STYLE_PLAIN,      [SYNTAX_COMMENT] = STYLE_COMMENT,
         [SYNTAX_STRING] = STYLE_STRING,   [SYNTAX_NUMBER] = STYLE_NUMBER,
         [SYNTAX_KEYWORD] = STYLE_KEYWORD, [SYNTAX_DIRECTIVE] = STYLE_DIRECTIVE};
-    struct text code = {0};
+    autofree struct text code = {0};
     size_t hidden = (size_t)tui->source_scroll.columns;
     int edge = area.column + area.width;
     long room = area.width;
     text_add_expanded(&code, source_line(source, line));
-    uint8_t *kinds = mem_alloc(code.n + 1); /* SYNTAX_CODE */
+    autofree uint8_t *kinds = mem_alloc(code.n + 1); /* SYNTAX_CODE */
     if (source->syntax)
         syntax_line(source->syntax, source->states[line - 1], text_string(&code), kinds);
     for (size_t from = 0, to; from < code.n && area.width > 0; from = to) {
@@ -214,8 +203,6 @@ static void draw_code(const struct tui *tui, const struct source *source, uint32
     }
     if (columns_of(tui, source, line) > tui->source_scroll.columns + room)
         screen_put(area.line, edge - 1, 1, is_marked ? STYLE_SELECTED : STYLE_DIM, SIGN_MORE(tui->ascii));
-    free(kinds);
-    vec_free(&code);
 }
 
 static void draw_line(const struct tui *tui, const struct shown_source *shown, uint32_t line,
@@ -270,10 +257,9 @@ void tui_draw_source(const struct tui *tui, struct area area)
         draw_line(tui, shown, i, line);
     const char *rest = text_string(&shown->missing);
     size_t width = area.width > 2 * margin ? (size_t)(area.width - 2 * margin) : 1;
-    struct text piece = {0};
+    autofree struct text piece = {0};
     for (; line.line < end && text_take_line(&rest, width, &piece); line.line++)
         screen_put(line.line, area.column + margin, (int)width, STYLE_PLAIN, text_string(&piece));
-    vec_free(&piece);
 }
 
 /* ---- commands ---- */
@@ -281,10 +267,10 @@ void tui_draw_source(const struct tui *tui, struct area area)
 /* Opens the original file if it exists: changes in the database's copy would be lost. */
 static void edit(struct tui *tui)
 {
-    struct text problem = {0};
+    autofree struct text problem = {0};
     const struct shown_source *shown = &tui->source;
     tui_prepare_source(tui);
-    char *original = source_original(tui->session->rules, shown->view->db, shown->file);
+    autofree char *original = source_original(tui->session->rules, shown->view->db, shown->file);
     const char *path = original ? original : shown->source->path;
     if (path) {
         screen_suspend();
@@ -294,8 +280,6 @@ static void edit(struct tui *tui)
     } else {
         tui_say(tui, "no source file to edit");
     }
-    free(original);
-    vec_free(&problem);
 }
 
 static void switch_place(struct tui *tui)

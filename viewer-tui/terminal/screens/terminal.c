@@ -2,7 +2,7 @@
 
 #include "lib/diag.h"
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/compare/session-views.h"
+#include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
 #include "viewer-tui/tree/labels.h"
 
@@ -129,7 +129,7 @@ static void close_tui(struct tui *tui)
     }
     sources_free(&tui->sources);
     pattern_free(tui->wanted);
-    places_free(&tui->places);
+    tui_forget_places(tui);
     free(tui->shown_columns.at);
     vec_free(&tui->source.costs);
     vec_free(&tui->source.missing);

@@ -7,7 +7,7 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/changes.h"
 #include "viewer-tui/compare/session-advice.h"
-#include "viewer-tui/compare/session-views.h"
+#include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/output/disassembly.h"
 #include "viewer-tui/output/inspect.h"
 #include "viewer-tui/tree/labels.h"
@@ -57,7 +57,7 @@ static void show_advice(struct tui *tui)
     uint32_t row = pane_row(tui_pane(tui));
     int width = screen_width();
     struct advice_lines lines = {.width = (size_t)(width < MOST_COLUMNS ? width : MOST_COLUMNS), .ascii = tui->ascii};
-    struct text text = {0};
+    autofree struct text text = {0};
     const char *title;
     if (!tui_is_of_one_run(tui, "advice", true))
         return;
@@ -77,7 +77,6 @@ static void show_advice(struct tui *tui)
         text_printf(&text, "%s\n", lines.list.at[i]);
     tui_show_text(tui, title, text_string(&text), tui->command);
     advice_lines_free(&lines);
-    vec_free(&text);
 }
 
 /* A progress_listener: stops for a key. */
@@ -109,17 +108,16 @@ bool tui_find_headline(struct tui *tui)
 void tui_inspect(struct tui *tui)
 {
     const struct pane *pane = tui_pane(tui);
-    struct text text = {0};
+    autofree struct text text = {0};
     inspect_row(pane->view, pane_row(pane), tui->session->run, tui->projection == PHYSICAL, tui->ascii, &text);
     tui_show_text(tui, "one row", text_string(&text), tui->command);
-    vec_free(&text);
 }
 
 void tui_disassemble(struct tui *tui)
 {
     const struct pane *pane = tui_pane(tui);
     const char *why;
-    struct text text = {0};
+    autofree struct text text = {0};
     struct disassembly listing = {
         .sources = &tui->sources, .width = (size_t)screen_width(), .ascii = tui->ascii, .out = &text};
     if (disassembly_of_row(&listing, pane->view, pane_row(pane), &why)) {
@@ -131,13 +129,12 @@ void tui_disassemble(struct tui *tui)
     } else {
         text_printf(&tui->message, "no instructions: %s", why);
     }
-    vec_free(&text);
 }
 
 void tui_report(struct tui *tui, enum printed page, const struct command *opener)
 {
     struct print_options options = {.projection = tui->projection, .min_percent = -1, .width = (size_t)screen_width()};
-    char *text = NULL;
+    autofree char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     if (!out)
@@ -146,7 +143,6 @@ void tui_report(struct tui *tui, enum printed page, const struct command *opener
     print_page(page, tui->session, &options, out);
     if (fclose(out) == 0)
         tui_show_text(tui, printed_pages[page].word, text, opener);
-    free(text);
 }
 
 /* ---- help ---- */
@@ -215,7 +211,7 @@ static void add_explanation(bool ascii, struct text *out)
 
 void tui_help(struct tui *tui)
 {
-    struct text text = {0};
+    autofree struct text text = {0};
     size_t n;
     const struct metric_kind *kinds = metric_kinds(&n);
     for (const struct family *const *family = command_families; *family; family++) {
@@ -230,7 +226,6 @@ void tui_help(struct tui *tui)
     text_add(&text, "\n");
     add_explanation(tui->ascii, &text);
     tui_show_text(tui, "help", text_string(&text), command_of_key('?'));
-    vec_free(&text);
 }
 
 void tui_switch(struct tui *tui)

@@ -28,59 +28,116 @@ struct thread_screen {
     struct tui *tui;
     int side; /* the run of a comparison; NO_SIDE: one database */
     struct thread_costs costs;
-    struct thread_ordering ordering;
+    enum thread_order order;
+    bool is_reversed;
     bool shows_bins;
     size_t *bins, n_bins;
-    size_t label_width;
+    size_t label_width; /* longer labels lose their beginning */
     struct text title;
 };
 
-/* The table for the width of the screen. */
-static struct thread_table table_of(const struct thread_screen *page)
+static const struct metric *metric_of(const struct thread_screen *page)
 {
-    struct thread_table table =
-        thread_table_of(&page->costs, page->costs.distribution.max, page->tui->ascii);
-    table.label_width = page->label_width;
-    table.width = (size_t)screen_width();
-    return table;
+    return &page->costs.view->metrics->at[page->costs.metric];
+}
+
+/* The mean of counts is often not a whole number; below this, "%.4g" writes no exponents. */
+#define MOST_EXACT 1000
+
+static struct number_text format_statistic(const struct thread_screen *page, const struct thread_statistic *of)
+{
+    struct number_scale scale = thread_costs_scale(&page->costs);
+    struct number_text number = number_format(of->value, &scale);
+    bool is_count = scale.decimals == 0 && scale.divisor == 1;
+    if (of->is_factor)
+        snprintf(number.text, sizeof number.text, "%.2f", of->value);
+    else if (metric_is_lower_bound(metric_of(page)))
+        number = columns_value(metric_of(page), of->value, &scale);
+    else if (is_count && of->value < MOST_EXACT)
+        snprintf(number.text, sizeof number.text, "%.4g", of->value);
+    return number;
+}
+
+/* Adds "min 1.2  mean 3.4 ...", or why there are no values. */
+static void add_statistics(const struct thread_screen *page, struct text *out)
+{
+    struct thread_statistic statistics[THREAD_STATISTICS];
+    if (page->costs.why) {
+        text_say(out, page->tui->ascii, "- %s", page->costs.why);
+        return;
+    }
+    thread_costs_statistics(&page->costs, statistics);
+    for (int s = 0; s < THREAD_STATISTICS; s++) {
+        if (isnan(statistics[s].value) || (statistics[s].is_factor && statistics[s].value <= 0))
+            continue;
+        text_printf(out, "%s %s%s", statistics[s].name, format_statistic(page, &statistics[s]).text,
+                    statistics[s].is_factor ? "" : "  ");
+    }
 }
 
 /* Adds what the page shows, or the statistics. */
 static void head(const void *context, size_t index, struct text *out)
 {
+    static const char *const orders[THREAD_ORDERS] = {
+        [BY_VALUE] = "by value", [BY_NUMBER] = "in their order", [BY_LABEL] = "by name"};
     const struct thread_screen *page = context;
-    struct thread_table table = table_of(page);
+    size_t n = page->costs.threads.list.n;
     if (index > 0) {
-        thread_table_add_statistics(&table, out);
+        add_statistics(page, out);
         return;
     }
-    thread_table_add_title(&table, out);
-    text_add(out, ": ");
-    thread_costs_add_number(&page->costs, out);
-    text_add(out, ", ");
-    if (page->shows_bins)
-        text_add(out, "number of threads by cost");
-    else
-        thread_ordering_add(page->ordering, out);
+    thread_costs_add_title(&page->costs, page->tui->ascii, out);
+    text_printf(out, ": %zu thread%s, %s%s", n, n == 1 ? "" : "s",
+                page->shows_bins ? "number of threads by cost" : orders[page->order],
+                !page->shows_bins && page->is_reversed ? ", reversed" : "");
+}
+
+/* Adds a bar that ends at the end of the line if value is max. */
+static void add_bar(const struct thread_screen *page, double value, double max, struct text *out)
+{
+    size_t used = text_columns(text_string(out)), width = (size_t)screen_width();
+    if (max > 0 && used < width)
+        text_add_bar(out, value / max, width - used, page->tui->ascii);
+}
+
+/* Threads of one program differ in the ends of their labels, so a long one loses its beginning. */
+static void add_label(const struct thread_screen *page, const char *label, struct text *out)
+{
+    size_t columns = text_columns(label), width = page->label_width;
+    autofree struct text shown = {0};
+    if (columns > width && width > 0) {
+        text_add(&shown, page->tui->ascii ? "<" : "…");
+        label = text_skip(label, columns - width + 1);
+    }
+    text_add(&shown, label);
+    text_cut(&shown, width);
+    text_add(out, text_string(&shown));
+    text_pad(out, ' ', width - text_columns(text_string(&shown)));
 }
 
 /* Adds a thread or a bin. */
 static void line(const void *context, size_t index, struct text *out)
 {
     const struct thread_screen *page = context;
-    struct thread_table table = table_of(page);
+    const struct thread_costs *costs = &page->costs;
+    struct number_scale scale = thread_costs_scale(costs);
     size_t most = 0;
     if (!page->shows_bins) {
-        thread_table_add_line(&table, index, out);
+        size_t thread = costs->order[index];
+        bool has_value = !costs->why && !isnan(costs->values[thread]);
+        thread_costs_add_value(costs, thread, out);
+        add_label(page, costs->labels[thread], out);
+        text_add(out, " ");
+        add_bar(page, has_value ? costs->values[thread] : 0, costs->distribution.max, out);
         return;
     }
     for (size_t bin = 0; bin < page->n_bins; bin++)
         most = page->bins[bin] > most ? page->bins[bin] : most;
-    double from = distribution_bin_start(&page->costs.distribution, index, page->n_bins);
-    double to = distribution_bin_start(&page->costs.distribution, index + 1, page->n_bins);
-    text_printf(out, "%*s -%*s%*zu  ", VALUE_WIDTH, number_format(from, &table.scale).text, VALUE_WIDTH,
-                number_format(to, &table.scale).text, COUNT_WIDTH, page->bins[index]);
-    thread_table_add_bar(&table, (double)page->bins[index], (double)most, out);
+    double from = distribution_bin_start(&costs->distribution, index, page->n_bins);
+    double to = distribution_bin_start(&costs->distribution, index + 1, page->n_bins);
+    text_printf(out, "%*s -%*s%*zu  ", VALUE_WIDTH, number_format(from, &scale).text, VALUE_WIDTH,
+                number_format(to, &scale).text, COUNT_WIDTH, page->bins[index]);
+    add_bar(page, (double)page->bins[index], (double)most, out);
 }
 
 /* The bin of a thread; page->n_bins: it has no cost. */
@@ -96,7 +153,7 @@ static void arrange(struct thread_screen *page)
     const struct thread_costs *costs = &page->costs;
     bool differ = costs->distribution.max > costs->distribution.min;
     size_t n = costs->threads.list.n;
-    thread_costs_sort(&page->costs, page->ordering.by, page->ordering.is_reversed);
+    thread_costs_sort(&page->costs, page->order, page->is_reversed);
     free(page->bins);
     page->n_bins = differ ? distribution_bins(n, n) : 1;
     page->bins = mem_alloc((page->n_bins + 1) * sizeof *page->bins); /* the last one: threads without cost */
@@ -124,11 +181,11 @@ static struct thread_set *selected_threads(const struct thread_screen *page, siz
 {
     const struct thread_costs *costs = &page->costs;
     size_t n = costs->threads.list.n, n_picked = 0;
-    size_t *picked = mem_alloc((n + 1) * sizeof *picked);
-    struct text what = {0};
+    autofree size_t *picked = mem_alloc((n + 1) * sizeof *picked);
+    autofree struct text what = {0};
     struct thread_set *set = NULL;
     if (page->shows_bins) { /* "0.5 s to 0.75 s of work" */
-        const struct metric *metric = &costs->view->metrics->at[costs->metric];
+        const struct metric *metric = metric_of(page);
         double from = distribution_bin_start(&costs->distribution, selected, page->n_bins);
         double to = distribution_bin_start(&costs->distribution, selected + 1, page->n_bins);
         text_printf(&what, "%s to %s of %s", number_with_unit(from, metric->unit).text,
@@ -142,8 +199,6 @@ static struct thread_set *selected_threads(const struct thread_screen *page, siz
     }
     if (n_picked)
         set = thread_set_picked(&costs->threads, picked, n_picked, text_string(&what));
-    free(picked);
-    vec_free(&what);
     return set;
 }
 
@@ -177,11 +232,12 @@ static void open_page(struct thread_screen *page, size_t *metric)
     else
         thread_costs_open(&page->costs, pane->view, pane_row(pane), session->run, session->threads,
                           page->tui->ascii);
-    page->label_width = thread_costs_label_width(&page->costs);
-    size_t half = (size_t)screen_width() / 2;
-    size_t most = half > MOST_LABEL_WIDTH ? half : MOST_LABEL_WIDTH;
-    if (page->label_width > most)
-        page->label_width = most;
+    size_t half = (size_t)screen_width() / 2, most = half > MOST_LABEL_WIDTH ? half : MOST_LABEL_WIDTH;
+    for (size_t i = 0; i < page->costs.threads.list.n; i++) {
+        size_t width = text_columns(page->costs.labels[i]);
+        page->label_width = width > page->label_width ? width : page->label_width;
+    }
+    page->label_width = page->label_width > most ? most : page->label_width;
     describe_short_name(pane->view, pane_row(pane), page->tui->ascii, MOST_NAME_COLUMNS,
                         &page->title);
 }
@@ -194,7 +250,7 @@ static void show_details(const struct thread_screen *page, size_t selected)
         return;
     const struct thread *thread = &costs->threads.list.at[costs->order[selected]];
     const char *start = run_text(thread->described, "start_routine");
-    struct text text = {0};
+    autofree struct text text = {0};
     text_printf(&text, "thread %s\n", costs->labels[costs->order[selected]]);
     if (*start)
         text_say(&text, page->tui->ascii, "  begins with  %s\n", start);
@@ -205,17 +261,21 @@ static void show_details(const struct thread_screen *page, size_t selected)
         thread_origin_add_lines(thread->created_at, page->tui->ascii, &text);
     }
     tui_show_text(page->tui, "one thread", text_string(&text), command_of_key('i'));
-    vec_free(&text);
 }
 
 /* Carries out a key other than a move; false if it closes the screen. */
 static bool obey(struct thread_screen *page, struct list *list, int key)
 {
-    if (thread_ordering_obey(&page->ordering, key)) {
-        thread_costs_sort(&page->costs, page->ordering.by, page->ordering.is_reversed);
-        return true;
-    }
     switch (key) {
+    case 's':
+        page->order = (page->order + 1) % THREAD_ORDERS;
+        page->is_reversed = false;
+        arrange(page);
+        break;
+    case 'r':
+        page->is_reversed = !page->is_reversed;
+        arrange(page);
+        break;
     case 'h':
         page->shows_bins = !page->shows_bins;
         list->scroller.selected = list->scroller.top = 0;

@@ -195,9 +195,8 @@ static void find(struct tui *tui)
 static uint32_t node_at_cursor(const struct time_page *page, size_t thread, bool ascii)
 {
     const struct time_window *window = &page->open.chart.window;
-    struct text unused = {0};
+    autofree struct text unused = {0};
     uint32_t node = timeline_add_instant(&page->open, thread, time_page_time(page), ascii, &unused);
-    vec_free(&unused);
     return node ? node
                 : timeline_largest_node(&page->open, thread, time_window_at(window, page->column),
                                         time_window_at(window, page->column + 1));
@@ -304,7 +303,7 @@ static void show_phase(struct tui *tui)
     char buffer[NAME_SIZE];
     tui_say(tui, "phase %zu of %zu%s%s  (n: next, R: all views about it)", at + 1, phases->n,
             phase->procedure != NOTHING ? ": " : "",
-            phase->procedure != NOTHING ? database_procedure_name(page->open.scopes.db, phase->procedure, buffer) : "");
+            text_or_empty(phase_place(page->open.scopes.db, phase, buffer)));
 }
 
 /* Undoes marks, the begin of a range, the range; else closes the page. */

@@ -37,7 +37,7 @@ static int draw_strip(struct time_page *page, int line)
         time_chart_cells(chart, page->scroller.top + i); /* which the strip may be the sum of */
     const struct time_cell *strip = time_chart_strip(chart);
     double length = timeline_column_length(&page->lines), most = timeline_strip_most(&page->lines);
-    struct text label = {0};
+    autofree struct text label = {0};
     for (size_t i = 0; i < STRIP_LINES; i++) {
         text_clear(&label);
         if (!timeline_strip_label(&page->lines, i, &label))
@@ -48,7 +48,6 @@ static int draw_strip(struct time_page *page, int line)
                             time_bar(strip_value(i, &strip[column], length) / most, page->lines.ascii));
         line++;
     }
-    vec_free(&label);
     return line;
 }
 
@@ -76,7 +75,7 @@ static void draw_rows(struct time_page *page)
     for (size_t i = 0; i < n; i++) {
         bool is_selected = first + i == page->scroller.selected;
         int line = page->rows.line + (int)i;
-        struct text label = {0};
+        autofree struct text label = {0};
         timeline_line_label(&page->lines, first + i, &label);
         screen_put(line, 0, page->rows.column - 1, is_selected ? STYLE_SELECTED : STYLE_PLAIN, text_string(&label));
         const struct time_cell *cells = time_chart_cells(chart, first + i);
@@ -84,7 +83,6 @@ static void draw_rows(struct time_page *page)
             struct time_look look = timeline_look(&page->lines, &cells[column], length);
             draw_cell(page, line, column, &look, is_selected && column == page->column);
         }
-        vec_free(&label);
     }
 }
 
@@ -115,7 +113,7 @@ static void add_cell(struct time_page *page, bool ascii, struct text *out)
  * of its lines, `most` at most. */
 static int draw_legend(const struct time_page *page, int line, int most)
 {
-    struct text name = {0};
+    autofree struct text name = {0};
     bool is_of_states = !page->open.chart.depth && screen_has_colors() && !page->lines.ascii;
     char symbol[2] = "";
     enum time_color color;
@@ -134,7 +132,6 @@ static int draw_legend(const struct time_page *page, int line, int most)
         }
         column += used;
     }
-    vec_free(&name);
     return n;
 }
 
@@ -143,7 +140,7 @@ static void draw_below(struct tui *tui, struct time_page *page, int line)
 {
     const struct thread_row *row = time_page_row(page);
     int width = screen_width();
-    struct text text = {0};
+    autofree struct text text = {0};
     uint32_t node = 0;
     uint64_t step = timeline_tick_step(page->open.chart.window.end - page->open.chart.window.begin, 1000);
     timeline_add_time(time_page_time(page), step, &text);
@@ -167,7 +164,6 @@ static void draw_below(struct tui *tui, struct time_page *page, int line)
     text_clear(&text);
     timeline_add_note(&page->open, &text);
     screen_put(line, 0, width, STYLE_DIM, text_string(&text));
-    vec_free(&text);
 }
 
 /* Gives letters to what the rows show; the legend has these. Finds how many lines it has. */
@@ -218,7 +214,7 @@ int time_page_draw(void *context)
     struct tui *tui = context;
     struct time_page *page = tui->time_page;
     int height = screen_height(), line = LINES_ABOVE;
-    struct text text = {0};
+    autofree struct text text = {0};
     place_parts(page);
     screen_begin();
     text_add(&text, "time line: ");
@@ -248,7 +244,6 @@ int time_page_draw(void *context)
         screen_fill(height - 2, 0, screen_width(), STYLE_PLAIN);
         screen_put(height - 2, 0, screen_width(), STYLE_WARNING, text_string(&tui->message));
     }
-    vec_free(&text);
     screen_end();
     return height - 2;
 }

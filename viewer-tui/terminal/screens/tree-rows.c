@@ -1,7 +1,6 @@
 /* The rows of the tree: costs on the left, names on the right. */
 #include "viewer-tui/terminal/screens/main-screen.h"
 
-#include "viewer-tui/table/row-line.h"
 #include "viewer-tui/tree/labels.h"
 
 #define INDENT       2
@@ -25,7 +24,7 @@ static void make_line(const struct tui *tui, const struct pane *pane, uint32_t r
 {
     static const struct columns none;
     const struct start_chain *chain = pane_folded_chain(pane, row);
-    struct text hidden = {0};
+    autofree struct text hidden = {0};
     if (chain && view_row(pane->view, chain->first)->kind == KIND_ROOT)
         describe_name(pane->view, chain->first, tui->ascii, &hidden);
     else if (chain)
@@ -33,7 +32,6 @@ static void make_line(const struct tui *tui, const struct pane *pane, uint32_t r
     text_add(&hidden, " > ... > ");
     row_line_make(line, &tui->cells, pane->view, row, columns ? columns : &none, 0,
                   &(struct row_label){marker(tui, pane, row), chain ? text_string(&hidden) : NULL, room});
-    vec_free(&hidden);
 }
 
 /* Shifts the tree left as far as the selected row's name needs. If that row would be left of the screen,
@@ -69,7 +67,7 @@ static void draw_line(const struct tui *tui, const struct pane *pane, uint32_t r
 {
     static const enum style styles[LINE_PARTS] = {[LINE_NAME] = STYLE_PLAIN, [LINE_PLACE] = STYLE_DIM};
     struct row_line line = {0};
-    struct text piece = {0};
+    autofree struct text piece = {0};
     int at = offset(pane, row);
     names.column += at;
     names.width -= at;
@@ -91,7 +89,6 @@ static void draw_line(const struct tui *tui, const struct pane *pane, uint32_t r
             names.width -= used + GAP;
         }
     }
-    vec_free(&piece);
     vec_free(&line.text);
     vec_free(&line.parts);
 }
@@ -106,7 +103,7 @@ static struct area names_area(const struct tui *tui, struct area area)
 
 bool tui_is_marker(const struct tui *tui, size_t index, int column)
 {
-    const struct pane *pane = tui_drawn_pane(tui);
+    const struct pane *pane = tui_pane(tui);
     int marker = names_area(tui, tui->areas[PART_TREE]).column + offset(pane, pane->shown.at[index]);
     return column >= marker && column < marker + MARKER_WIDTH;
 }
@@ -120,7 +117,7 @@ void tui_prepare_tree(struct tui *tui, struct area area)
 
 void tui_draw_tree(const struct tui *tui, struct area area)
 {
-    const struct pane *pane = tui_drawn_pane(tui);
+    const struct pane *pane = tui_pane(tui);
     struct area name = names_area(tui, area);
     for (int i = 0; i < area.height && pane->scroller.top + (size_t)i < pane->shown.n; i++) {
         size_t index = pane->scroller.top + (size_t)i;

@@ -6,13 +6,13 @@
 #include "viewer-tui/compare/session.h"
 #include "viewer-tui/db/source-text.h"
 #include "viewer-tui/output/printed-pages.h"
-#include "viewer-tui/table/cell.h"
+#include "viewer-tui/table/row-line.h"
 #include "viewer-tui/table/column-choice.h"
 #include "viewer-tui/terminal/pane.h"
-#include "viewer-tui/terminal/places.h"
 #include "viewer-tui/terminal/prompt.h"
 #include "viewer-tui/terminal/screens/commands.h"
 #include "viewer-tui/tree/line-costs.h"
+#include "viewer-tui/tree/row-path.h"
 
 /* The parts of the main screen, from top to bottom (main-screen.c). */
 enum part {
@@ -53,6 +53,20 @@ struct typed_search {
     struct pattern *before; /* the search before; NULL: none */
     bool showed_matches;
     enum outcome outcome; /* of the search for what has been typed so far */
+};
+
+/* A place in the views that the user visited, to go back and forward. */
+struct place {
+    enum projection projection;
+    enum view_id view;
+    struct path path; /* of the selected row */
+    size_t zoomed;    /* number of its steps that lead to the row that is zoomed into */
+};
+
+/* Empty if zeroed. */
+struct places {
+    VEC(struct place) visited; /* places after `now` were left by going back */
+    size_t now;                /* index of the current place; visited.n if it is not in the list */
 };
 
 /* What the time view shows; zeroed: the whole run. */
@@ -99,15 +113,8 @@ struct tui {
     struct shown_source source;
 };
 
-static inline struct pane *tui_pane(struct tui *tui)
-{
-    return &tui->panes[tui->projection][tui->id];
-}
-
-static inline const struct pane *tui_drawn_pane(const struct tui *tui)
-{
-    return &tui->panes[tui->projection][tui->id];
-}
+/* The pane on the screen. */
+#define tui_pane(tui) (&(tui)->panes[(tui)->projection][(tui)->id])
 
 /* Adds to the message for the user, as text_say. */
 #define tui_say(tui, ...) text_say(&(tui)->message, (tui)->ascii, __VA_ARGS__)
@@ -171,6 +178,8 @@ bool tui_leave_restriction(struct tui *tui);
 
 /* Carries out a command; if it leads to another row or view, the user can go back from there. */
 void tui_obey(struct tui *tui, const struct command *command);
+
+void tui_forget_places(struct tui *tui);
 
 /* Selects a row, and says if filters hide it. */
 void tui_select(struct tui *tui, uint32_t row);

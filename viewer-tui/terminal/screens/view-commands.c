@@ -5,7 +5,6 @@
 #include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/compare/session-restriction.h"
 #include "viewer-tui/compare/session-titles.h"
-#include "viewer-tui/compare/session-views.h"
 #include "viewer-tui/db/run.h"
 
 #include <stdlib.h>
@@ -77,10 +76,9 @@ static void show_other_projection(struct tui *tui)
 static void show_report(struct tui *tui)
 {
     enum printed page = (enum printed)tui->command->argument;
-    char *what = mem_printf("the %s", printed_pages[page].word);
+    autofree char *what = mem_printf("the %s", printed_pages[page].word);
     if (tui_is_of_one_run(tui, what, !printed_pages[page].alone))
         tui_report(tui, page, tui->command);
-    free(what);
 }
 
 /* ---- views over a part of the data ---- */
@@ -183,13 +181,12 @@ static void ask_threads(struct tui *tui)
     const char *answer = tui_ask(tui, "threads: ", set && !set->is_program ? set->what : "", NULL);
     if (!answer)
         return;
-    char *cause = NULL;
+    autofree char *cause = NULL;
     struct thread_set *wanted =
         *answer ? session_choose_threads(tui->session, tui->projection, thread_set_matching, answer, &cause) : NULL;
     if (!*answer || wanted)
         restrict_to(tui, wanted);
     tui_say(tui, "%s", cause ? cause : "");
-    free(cause);
 }
 
 bool tui_leave_restriction(struct tui *tui)
@@ -294,7 +291,7 @@ static void choose_program(struct tui *tui)
             key = list_run(&list);
         while (!key_is_of(key, tui_toggle) && !tui_closes(tui, key));
     size_t chosen = list.scroller.selected;
-    char *cause = NULL;
+    autofree char *cause = NULL;
     struct thread_set *set = NULL;
     if (key_is_of(key, tui_toggle)) {
         if (chosen > 0)
@@ -304,7 +301,6 @@ static void choose_program(struct tui *tui)
             restrict_to(tui, set);
         tui_say(tui, "%s", cause ? cause : "");
     }
-    free(cause);
     vec_free(&programs.names);
 }
 

@@ -1,4 +1,4 @@
-#include "hpcrun/launch/named-processes.h"
+#include "hpcrun/launch/running-processes.h"
 
 #include "hpcrun/base/small-file.h"
 #include "hpcrun/config/run-config.h"
@@ -32,8 +32,6 @@ static bool matches(int pid, const char *pattern)
 {
     char name[64], command[4096];
     read_name(pid, "comm", '\n', name, sizeof name);
-    if (strcmp(name, OUTSIDE_PROGRAM) == 0)
-        return false;
     read_name(pid, "cmdline", '\0', command, sizeof command);
     const char *slash = strrchr(command, '/');
     return fnmatch(pattern, name, 0) == 0 || fnmatch(pattern, slash ? slash + 1 : command, 0) == 0;
@@ -61,15 +59,40 @@ static int parent_of(int pid)
     return at && sscanf(at + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
-static bool has_called_us(int pid)
+static bool descends_from(int pid, int ancestor)
 {
-    for (int ours = getpid(); ours > 0; ours = parent_of(ours))
-        if (ours == pid)
+    while (pid > 0 && pid != ancestor)
+        pid = parent_of(pid);
+    return pid > 0;
+}
+
+/* Measures from outside, or is of this process. */
+static bool is_hpcruns(int pid)
+{
+    char name[64];
+    read_name(pid, "comm", '\n', name, sizeof name);
+    return strcmp(name, OUTSIDE_PROGRAM) == 0 || descends_from(pid, getpid());
+}
+
+static bool is_named(int pid, const void *pattern)
+{
+    return is_callers(pid) && matches(pid, pattern) && !is_hpcruns(pid) && !descends_from(getpid(), pid);
+}
+
+static bool descends_from_one(int pid, const void *pids)
+{
+    if (is_hpcruns(pid))
+        return false;
+    for (const char *at = pids; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (atoi(at) != pid && descends_from(pid, atoi(at)))
             return true;
+    }
     return false;
 }
 
-char *named_processes(const char *pattern)
+/* NULL if there is none. */
+static char *list_those(bool (*is_one)(int pid, const void *data), const void *data)
 {
     DIR *processes = opendir("/proc");
     char *list = NULL;
@@ -77,14 +100,25 @@ char *named_processes(const char *pattern)
         diag_fatal("/proc", "%s", strerror(errno));
     for (struct dirent *entry; (entry = readdir(processes));) {
         int pid = atoi(entry->d_name);
-        if (pid <= 0 || !is_callers(pid) || !matches(pid, pattern) || has_called_us(pid))
+        if (pid <= 0 || !is_one(pid, data))
             continue;
         char *longer = list ? mem_printf("%s,%d", list, pid) : mem_printf("%d", pid);
         free(list);
         list = longer;
     }
     closedir(processes);
+    return list;
+}
+
+char *named_processes(const char *pattern)
+{
+    char *list = list_those(is_named, pattern);
     if (!list)
         diag_fatal(NULL, "--name %s: no process of yours has such a name", pattern);
     return list;
+}
+
+char *descendants(const char *pids)
+{
+    return list_those(descends_from_one, pids);
 }
