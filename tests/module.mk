@@ -112,6 +112,10 @@ $(BUILD)/tests/tools/dump-rules: $(BUILD)/obj/tests/tools/dump-rules.o \
 $(BUILD)/tests/tools/deny-perf $(BUILD)/tests/tools/dump-measurement $(BUILD)/tests/tools/dump-rules:
 	$(call link,,-lz)
 
+$(BUILD)/tests/tools/trace-record: $(BUILD)/obj/tests/bench/trace-record.o $(addprefix $(BUILD)/obj/hpcrun/,\
+	sample/sample-trace.o tree/segments.o base/shared-pages.o base/own-pages.o base/own-fds.o)
+	$(call link,,)
+
 # Preloaded by benchmarks: what does next to nothing, the floor for hpcrun.
 EMPTY_LIBRARIES = $(patsubst %,$(BUILD)/tests/tools/%.so,empty-handler empty-wrapper empty-tool)
 $(patsubst $(BUILD)/tests/tools/%.so,$(BUILD)/obj/tests/bench/%.o,$(EMPTY_LIBRARIES)): CFLAGS += -fPIC
@@ -241,7 +245,7 @@ bench: bench-deps
 
 .PHONY: bench-build
 bench-build: all $(TEST_PROGRAMS) $(TEST_TOOLS) $(BUILD)/tests/tools/libhpcrun-timed.so \
-	$(EMPTY_LIBRARIES) $(BUILD)/tests/programs/bench/contexts
+	$(BUILD)/tests/tools/trace-record $(EMPTY_LIBRARIES) $(BUILD)/tests/programs/bench/contexts
 
 # Faults planted one at a time; the tests must notice every one.
 .PHONY: mutants

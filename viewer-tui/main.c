@@ -75,7 +75,7 @@ static void configure(struct session *session, const struct options *options)
     session->rules = &options->rules;
     session_set_defaults(session, options->usual_metrics, options->usual_sort);
     for (size_t i = 0; i < options->definitions.n; i++)
-        session_define(session, options->definitions.at[i]);
+        vec_push(&session->definitions, mem_strdup(options->definitions.at[i]));
     session_fold(session, options->folds);
     session_show(session, options->by_kind ? SET_KINDS : SET_CHOSEN);
 }

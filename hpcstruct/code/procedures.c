@@ -4,11 +4,13 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct joiner {
     const struct code_map *map;
     struct cross_jumps *cross_jumps;
-    uint32_t *joined_to; /* per owner: the owner that it belongs to, or itself */
+    uint32_t *joined_to;       /* per owner: the owner that it belongs to, or itself */
+    const char **second_names; /* per owner without a name; NULL: none */
 };
 
 static const struct code_owner *owner_at(const struct joiner *joiner, uint32_t owner)
@@ -107,17 +109,57 @@ static void join_by_jumps(struct joiner *joiner, const struct cross_jump *cross_
         join(joiner, part, origin);
 }
 
-static void join_by_all_jumps(struct joiner *joiner)
+/* Passes on the jumps of each part, together. */
+static void for_each_part(struct joiner *joiner,
+                          void (*use)(struct joiner *, const struct cross_jump *, size_t))
 {
-    struct cross_jump *all = joiner->cross_jumps->all.at;
+    const struct cross_jump *all = joiner->cross_jumps->all.at;
     size_t count = joiner->cross_jumps->all.n;
-    if (count)
-        qsort(all, count, sizeof *all, by_part);
     for (size_t i = 0, next; i < count; i = next) {
         for (next = i + 1; next < count && all[next].part == all[i].part; next++)
             ;
-        join_by_jumps(joiner, &all[i], next - i);
+        use(joiner, &all[i], next - i);
     }
+}
+
+/* ---- second names ---- */
+
+/* Whether a function's code is a jump and nothing else, but for the mark of a possible target. */
+static bool is_jump(const struct code_map *map, const struct code_owner *owner)
+{
+    static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    const struct code_fragment *code = &map->fragments.at[owner->first_fragment];
+    const uint8_t *bytes = code->bytes;
+    uint64_t left = code->end - code->begin;
+    if (left > sizeof endbr64 && memcmp(bytes, endbr64, sizeof endbr64) == 0) {
+        bytes += sizeof endbr64;
+        left -= sizeof endbr64;
+    }
+    return (left == 5 && bytes[0] == 0xe9) || (left == 2 && bytes[0] == 0xeb);
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* A function without a name gets that of the function that is a jump to it: to call one is to call the other. Of
+ * several, that with which the others' names begin, if there is one. In python3.13, Py_Finalize and Py_FinalizeEx are
+ * such jumps. */
+static void lend_name(struct joiner *joiner, const struct cross_jump *cross_jumps, size_t count)
+{
+    const char *name = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct code_owner *other = owner_at(joiner, cross_jumps[i].other);
+        if (!cross_jumps[i].inward || cross_jumps[i].to_middle || !other->name ||
+            !is_jump(joiner->map, other))
+            continue;
+        if (!name || begins(name, other->name))
+            name = other->name;
+        else if (!begins(other->name, name))
+            return;
+    }
+    joiner->second_names[cross_jumps[0].part] = name;
 }
 
 /* ---- the list ---- */
@@ -129,8 +171,9 @@ static void list_procedures(struct procedures *procedures, const struct joiner *
         uint32_t number = UINT32_MAX;
         if (joiner->joined_to[i] == i) {
             number = (uint32_t)procedures->all.n;
-            const struct procedure procedure = {.entry = map->owners.at[i].begin,
-                                                .name = map->owners.at[i].name};
+            const struct code_owner *owner = &map->owners.at[i];
+            const struct procedure procedure = {
+                .entry = owner->begin, .name = owner->name ? owner->name : joiner->second_names[i]};
             vec_push(&procedures->all, procedure);
         }
         vec_push(&procedures->of_owner, number);
@@ -170,14 +213,19 @@ void procedures_build(struct procedures *procedures, const struct code_map *map,
         .map = map,
         .cross_jumps = cross_jumps,
         .joined_to = mem_alloc(map->owners.n * sizeof *joiner.joined_to),
+        .second_names = mem_alloc(map->owners.n * sizeof *joiner.second_names),
     };
     for (uint32_t i = 0; i < map->owners.n; i++)
         joiner.joined_to[i] = i;
     join_by_links(&joiner, links, link_count);
-    join_by_all_jumps(&joiner);
+    if (cross_jumps->all.n)
+        qsort(cross_jumps->all.at, cross_jumps->all.n, sizeof *cross_jumps->all.at, by_part);
+    for_each_part(&joiner, join_by_jumps);
+    for_each_part(&joiner, lend_name);
     list_procedures(procedures, &joiner);
     list_fragments(procedures, map);
     free(joiner.joined_to);
+    free(joiner.second_names);
 }
 
 void procedures_free(struct procedures *procedures)

@@ -13,7 +13,7 @@
 
 struct procedure {
     uint64_t entry;
-    const char *name;                        /* linkage name, NULL: none */
+    const char *name;                        /* linkage name, or that of a function that only jumps here; NULL: none */
     uint32_t first_fragment, fragment_count; /* range of struct procedures .fragments */
 };
 

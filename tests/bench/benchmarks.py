@@ -6,6 +6,7 @@ usage: tests/bench/benchmarks.py [--seconds S] [--rounds N] [--programs A,B] [--
   unwind    nanoseconds per frame and sample against libunwind (unw_step, unw_backtrace) on the same
             samples; completeness
   handler   what a sample costs, by parts
+  trace     what the time line costs for a sample
   logical   what logical unwinding costs beside physical unwinding, under minicilk
   size      memory per tree node, bytes per node in the file; how many nodes logical trees of one
             program have together at 1 and 8 workers
@@ -34,11 +35,12 @@ import outside
 import overhead
 import programs
 import span_from_samples
+import trace_costs
 import unwind
 import viewer_speed
 
-SECTIONS = {"unwind": unwind.report, "handler": handler.report, "logical": logical.report, "size": handler.report_sizes,
-            "overhead": overhead.report, "outside": outside.report, "viewer": viewer_speed.report,
+SECTIONS = {"unwind": unwind.report, "handler": handler.report, "trace": trace_costs.report, "logical": logical.report,
+            "size": handler.report_sizes, "overhead": overhead.report, "outside": outside.report, "viewer": viewer_speed.report,
             "analysis": analysis.report, "span": span_from_samples.report, "constructs": construct_costs.report}
 
 

@@ -91,9 +91,14 @@ TIME_STEPS = [
     ("the last one", b"G"),
     ("where a procedure ran", b"/procedure_17\r"),
     ("a phase", b"0n"),
-    ("the window is the range", b"0zR"),
-    ("threads of that piece of time", b"q4"),
+    ("the first phase", b"0N"),
+    ("the window is the range", b"R"),
+    ("advice on it", b"a"),
+    ("back", b"q"),
+    ("threads of that piece of time", b"4"),
     ("summary of it", b"5"),
+    ("the time line of it", b"6"),
+    ("the whole run", b"\x1b"),
 ]
 
 

@@ -263,11 +263,11 @@ class Cases(Case):
         or sleeps between regions, are something else."""
         self.needs_two_cpus()
         binary = self.compile("short_regions.c", "-g", "-O2", "-fopenmp")
-        self.first("parallelization", [binary, 200, 0, 40], "-e", "CPUTIME@f1000", OMP_NUM_THREADS="2",
+        self.first("parallelization", [binary, 200, 0, 100], "-e", "CPUTIME@f1000", OMP_NUM_THREADS="2",
                    says=r"^Too fine a grain: no worker has work for [1-7][0-9] % of the time, between pieces of "
                         r".*short_regions\.c:[0-9]+.*; larger pieces could win [1-9].*x; try fewer threads, too ")
         for elements, serial, sleep in ((100_000, 0, 0), (6000, 12_000, 0), (100_000, 0, 3000)):
-            self.profile([binary, elements, serial, 40, sleep], "-e", "CPUTIME@f1000", OMP_NUM_THREADS="2")
+            self.profile([binary, elements, serial, 100, sleep], "-e", "CPUTIME@f1000", OMP_NUM_THREADS="2")
             self.assertFalse([f for f in self.found if f["text"].startswith("Too fine a grain")], (elements, self.found))
 
     def test_the_vdso(self):

@@ -184,6 +184,9 @@ class Overhead(OfChance, LogicalTest):
 
 
 class Opening(LogicalTest):
+    def compile_text(self, output, source, *options):
+        subprocess.run(["gcc", "-x", "c", "-", "-o", output, *options], input=source, text=True, check=True)
+
     def test_what_runs_before_main_is_as_without_us(self):
         """An agent is opened; the constructors of the runtime's library have their environment, and
         the C library knows the program's name."""
@@ -202,6 +205,45 @@ class Opening(LogicalTest):
         done = self.run_tool(profiling.HPCRUN, "-q", "--agent", "opencilk", "-o",
                              self.directory / "m", program, env=dict(os.environ, PROBE="it"))
         self.assertEqual((done.returncode, done.stdout), (0, "it program"), done.stderr)
+
+    def close_and_open(self, *libraries):
+        """Profiles a program that closes the first library and opens the others; what hpcrun says. libopencilk.so
+        creates a thread when it is called, and when it ends."""
+        program = self.directory / "closes"
+        self.compile_text(self.directory / "libopencilk.so", """
+            #include <pthread.h>
+            #include <stdio.h>
+            static int begins;
+            static void *do_nothing(void *unused) { return unused; }
+            void create(void) {
+                pthread_t thread;
+                if (pthread_create(&thread, NULL, do_nothing, NULL) == 0)
+                    pthread_join(thread, NULL);
+            }
+            __attribute__((constructor)) static void begin(void) { begins++; }
+            __attribute__((destructor)) static void end(void) {
+                create();
+                printf("begins: %d\\n", begins);
+                fflush(stdout);
+            }""", "-shared", "-fPIC")
+        self.compile_text(program, """
+            #include <dlfcn.h>
+            int main(int count, char **paths) {
+                int status = dlclose(dlopen(paths[1], RTLD_NOW));
+                for (int i = 2; i < count; i++)
+                    ((void (*)(void))dlsym(dlopen(paths[i], RTLD_NOW), "create"))();
+                return status;
+            }""")
+        done = self.run_tool(profiling.HPCRUN, "-o", self.directory / "m", program, *libraries, cwd=self.directory)
+        self.assertEqual((done.returncode, done.stdout), (0, "begins: 1\n"), done.stderr)
+        return done.stderr
+
+    def test_a_library_that_ends_is_opened_by_no_agent(self):
+        """It would be new to the agent. If it were opened, glibc 2.41 would run its constructor again."""
+        self.assertNotIn("agent opencilk", self.close_and_open("./libopencilk.so"))
+
+    def test_a_library_that_comes_after_the_end_of_another(self):
+        self.assertIn("agent opencilk", self.close_and_open("libBrokenLocale.so.1", "./libopencilk.so"))
 
 
 class BadInput(LogicalTest):

@@ -70,8 +70,10 @@ class Paths(Python):
         self.assertIn("_PyEval_EvalFrameDefault", physical)
 
     def test_the_end_of_the_interpreter_is_no_code_of_the_program(self):
-        self.profile(PYTHON, "-c", "lists = [[i] for i in range(300000)]; import gc; gc.disable()", events=("CPUTIME@f5000",))
-        ends = {path for path in self.sampled_paths() if "Py_FinalizeEx" in path}
+        code = "lists = [[i] for i in range(300000)]; import gc; gc.disable()"
+        self.profile(PYTHON, "-c", code, events=("CPUTIME@f5000",))
+        # In Debian 13's, Py_Finalize and Py_FinalizeEx are jumps to one function without a name.
+        ends = {path for path in self.sampled_paths() if {"Py_Finalize", "Py_FinalizeEx"} & set(path)}
         self.assertGreater(len(ends), 0)
         self.assertFalse([path for path in ends if "<module>" in path])
 

@@ -140,11 +140,12 @@ class Range(unittest.TestCase):
             shown = viewer.printed_json(view, *more, *time, pathlib.Path(folder) / "db")
             expected = viewer.printed_json(view, *more, alone)
             self.assert_near(rounded(shown["root"]), rounded(expected["root"]))
-        of = ("--of", "^f0$", "--sort", "work:inclusive")
-        seen = viewer.printed_json("threads", *of, *time, pathlib.Path(folder) / "db")["threads"]
-        seen = {thread["profile"]: thread["value"] for thread in seen}
-        for thread in viewer.printed_json("threads", *of, alone)["threads"]:
-            self.assertAlmostEqual(seen.get(thread["profile"], 0), thread["value"], delta=1e-9)
+        for part in ("inclusive", "exclusive"):
+            of = ("--of", "^f0$", "--sort", f"work:{part}")
+            seen = viewer.printed_json("threads", *of, *time, pathlib.Path(folder) / "db")["threads"]
+            seen = {thread["profile"]: thread["value"] for thread in seen}
+            for thread in viewer.printed_json("threads", *of, alone)["threads"]:
+                self.assertAlmostEqual(seen.get(thread["profile"], 0), thread["value"], delta=1e-9)
         ours = viewer.printed_json("threads", *time, pathlib.Path(folder) / "db")["threads"]
         theirs = {t["profile"]: t for t in viewer.printed_json("threads", alone)["threads"]}
         self.assertTrue(ours)

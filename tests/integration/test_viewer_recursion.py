@@ -7,7 +7,9 @@ program whose every number is known:
                                             line 6: b  line 9: 8 s
                                             line 7: c  line 12: 16 s
 """
+import pathlib
 
+import timeline_writer as tw
 import v4_writer
 import viewer
 from folding_case import FoldingTest, RandomTrees
@@ -75,6 +77,25 @@ class Known(Case):
         """b keeps nothing of what its recursive call of a cost in the second thread."""
         for name, values in (("a", [13, 18]), ("b", [2, 8])):
             shown = viewer.printed_json("threads", "--of", f"^{name}$", "--sort", "work",
+                                        "--collapse-recursion", self.db)
+            self.assertEqual(sorted(t["value"] for t in shown["threads"]), values)
+
+    def test_values_of_threads_in_a_piece_of_time(self):
+        """The same, of records: a sample for each charge, the last one after the piece."""
+        db, line = describe(), tw.Timeline(unit=10)
+        v4_writer.write_database(db, self.db)
+        viewer.describe_run(self.db, [{"name": "work", "unit": "s", "state": "measured", "event": "CPUTIME"}],
+                            events=[{"name": "CPUTIME", "unit": "s"}])
+        begun = [0, 0, 0]  # by profile: ns of its samples so far
+        for context in db.contexts():
+            for (profile, _), seconds in context.charges.items():
+                begun[profile] += seconds * 1e9
+                line.record(profile, begun[profile], seconds * 1e9, tw.WORK, line.place(context.id))
+        for profile in 1, 2:
+            line.record(profile, 20e9, 1e9, tw.WORK, 0)
+        line.write(pathlib.Path(self.db))
+        for name, values in (("a", [13, 18]), ("b", [2, 8])):
+            shown = viewer.printed_json("threads", "--of", f"^{name}$", "--sort", "work", "--to", "18s",
                                         "--collapse-recursion", self.db)
             self.assertEqual(sorted(t["value"] for t in shown["threads"]), values)
 

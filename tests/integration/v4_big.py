@@ -222,15 +222,19 @@ def write_big(folder, n_contexts, n_threads, seed=1):
 
 
 SECONDS, UNIT, PLACES = 40, 10, 4000
-STATES = [tw.WORK] * 6 + [tw.WAITING] * 2 + [tw.READY, tw.IDLE]
+WORKS = tw.WORK | tw.WORKER
+# The run has as many stages: shares of the states in each, and of the workers that work.
+STAGES = [([WORKS] * 9 + [tw.IDLE], 0.9), ([WORKS] * 2 + [tw.IDLE] * 8, 0.2),
+          ([tw.WORK] * 3 + [tw.WAITING] * 5 + [tw.OFF_CPU, tw.READY], 0.3), ([WORKS] * 4 + [tw.WAITING] * 2 + [tw.IDLE] * 4, 0.4)]
 
 
 def records_of(n, rng):
     """n records of a thread, of equal times: seven in a row have the same state and place."""
     step, packed, at = SECONDS * 10**9 // n, bytearray(16 * n), struct.Struct(tw.RECORD)
     for i in range(n):
+        stage = i * len(STAGES) // n
         if i % 7 == 0:
-            place, state = rng.randrange(PLACES), rng.choice(STATES)
+            place, state = rng.randrange(stage, PLACES, len(STAGES)), rng.choice(STAGES[stage][0])
         at.pack_into(packed, 16 * i, (i + 1) * step // UNIT, place, step << tw.SHIFT << 8 | state)
     return packed
 
@@ -240,7 +244,9 @@ def write_timeline(folder, n_contexts, n_threads, n_records):
     records."""
     rng, n = random.Random(2), n_records // n_threads
     groups = [records_of(n, rng) for _ in range(min(n_threads, MOST_GROUPS))]
-    places = b"".join(struct.pack(tw.PLACE, rng.randrange(2, n_contexts), 0, n_threads, n_threads, 0, 0) for _ in range(PLACES))
+    working = [int(share * n_threads) for _, share in STAGES]
+    places = b"".join(struct.pack(tw.PLACE, rng.randrange(2, n_contexts), 0, n_threads, working[i % len(STAGES)], 0, 0)
+                      for i in range(PLACES))
     begin = struct.calcsize(tw.HEADER)
     at, size = begin + len(places), 16 * n
     end = at + size * n_threads

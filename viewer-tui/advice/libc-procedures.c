@@ -11,7 +11,8 @@ static bool begins_with(const char *text, const char *beginning)
 
 bool begins_thread(const char *procedure)
 {
-    return name_begins_thread(procedure) || strcmp(procedure, "__clone") == 0 || strcmp(procedure, "<thread root>") == 0;
+    bool is_placeholder = strcmp(procedure, "<thread root>") == 0;
+    return is_placeholder || name_begins_thread(procedure) || strcmp(procedure, "__clone") == 0;
 }
 
 bool is_name_of_lock(const char *procedure)

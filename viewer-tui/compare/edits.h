@@ -16,8 +16,8 @@
  * order.
  * 3. Equal lines next to paired ones are paired.
  *
- * No line is in two pairs, and pairs do not cross. By line, counted from 1, it has the line in the other text; 0 if there is
- * none. */
+ * No line is in two pairs, and pairs do not cross. By line, counted from 1, it has the line in the other text; 0 if
+ * there is none. */
 struct line_map {
     uint32_t *to_right, *to_left;
     uint32_t

@@ -1,5 +1,5 @@
-/* The databases of a session's runs, and its views. Databases are opened when they are first asked for, with the metrics that the user
- * chose, and brought up to date when what values are restricted to, or what is folded, has changed since. */
+/* The databases of a session's runs, and its views. Databases are opened when they are first asked for, with the metrics
+ * that the user chose, and brought up to date when what values are restricted to, or what is folded, has changed. */
 #ifndef VIEWER_SESSION_DATABASES_H
 #define VIEWER_SESSION_DATABASES_H
 
@@ -21,8 +21,8 @@ void session_drop_unreadable(struct session *session, enum projection projection
 /* Notes that a definition of a derived metric is wrong: --derive. Returns false. */
 bool session_definition_is_bad(struct session *session, const char *definition, const struct formula_error *error);
 
-/* The view of the only run, or merged of a view of each run, made at the first call: for bottom-up and flat views that takes a pass over all
- * contexts. NULL as in session_database. */
+/* The view of the only run, or merged of a view of each run, made at the first call: for bottom-up and flat views that
+ * takes a pass over all contexts. NULL as in session_database. */
 struct view *session_view(struct session *session, enum projection projection, enum view_id id);
 
 #endif

@@ -92,11 +92,6 @@ void session_set_defaults(struct session *session, const char *metrics, const ch
     session->usual_sort = sort;
 }
 
-void session_define(struct session *session, const char *definition)
-{
-    vec_push(&session->definitions, mem_strdup(definition));
-}
-
 /* The metrics of the projection's views; NULL if it is not open. */
 static struct metrics *metrics_of(struct session *session, int projection)
 {
@@ -115,7 +110,7 @@ bool session_define_now(struct session *session, enum projection projection, con
     for (int p = 0; p < PROJECTIONS; p++)
         if (p != (int)projection && metrics_of(session, p))
             derived_define(metrics_of(session, p), definition, &elsewhere);
-    session_define(session, definition);
+    vec_push(&session->definitions, mem_strdup(definition));
     return true;
 }
 

@@ -51,7 +51,7 @@ struct session {
     const char *folder;                     /* of the only run; NULL: runs are merged */
     const json_t *run;                      /* the same; NULL without run.json, too */
     const char *metric_list;                /* --metrics; NULL: not given */
-    VEC(char *) definitions;                /* of derived metrics, as users wrote them */
+    VEC(char *) definitions;                /* owned; of derived metrics (derived.h), as users wrote them */
     const char *usual_metrics, *usual_sort; /* the user's defaults, or NULL */
     const struct path_rules *rules;         /* where sources are now, and whose code is the user's; NULL: none */
     enum metric_set set;
@@ -69,8 +69,8 @@ struct session {
  * session. */
 struct session *session_open(const char *folder, const char *metric_list);
 
-/* A session without runs, to merge those that are added: first all of group 0, then of 1 ... `workers`: of a set. It has
- * their losses, unless `comparing` is set. */
+/* A session without runs, to merge those that are added: first all of group 0, then of 1 ... `workers`: of a set. It
+ * has their losses, unless `comparing` is set. */
 struct session *session_new(const char *metric_list);
 void session_add_run(struct session *session, const char *folder, size_t group, unsigned workers);
 
@@ -86,11 +86,8 @@ void session_forget_views(struct session *session, int projection);
  * may be NULL. */
 void session_set_defaults(struct session *session, const char *metrics, const char *sort);
 
-/* Defines a derived metric (derived.h) in every database that will be opened. */
-void session_define(struct session *session, const char *definition);
-
-/* Defines it in the open databases, too. False, with the error and without effect, if the
- * definition is wrong in that projection, of which a view is open. */
+/* Defines a derived metric (derived.h) in the open databases, and in every one that will be opened. False, with the
+ * error and without effect, if the definition is wrong in that projection, of which a view is open. */
 bool session_define_now(struct session *session, enum projection projection, const char *definition,
                         struct formula_error *error);
 

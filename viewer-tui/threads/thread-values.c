@@ -146,42 +146,63 @@ static double sum_in_thread(const struct value_refs *refs, const uint8_t *scopes
 
 /* ---- a piece of time ---- */
 
-/* Adds to the weights of the nodes whose own costs a value is the sum of, itself included: those below in the tree, or in
- * the same procedure, or for a loop there without the loops in it, or none. */
-static void add_weights(const struct nodes *nodes, uint32_t from, const struct value_ref *ref, int *weights, bool *is_in)
+/* How often refs have what is paid at a node, by the scope of the values that have it. */
+struct scope_weights {
+    int of[METRIC_SCOPES];
+};
+
+/* The weights of a node: those of its own values, `listed`, and of the values around it that include it. Calls end the scope
+ * of a function, and loops that of the loop around them (METRIC_LEX_AWARE). What is no loop has its function's scope there. */
+static struct scope_weights weights_at(const struct nodes *nodes, uint32_t node, const struct scope_weights *around,
+                                       const struct scope_weights *listed)
 {
-    bool omits_loops = ref->scope == METRIC_LEX_AWARE && nodes->kind[from] == KIND_LOOP;
-    for (uint32_t node = from; node < nodes->end[from]; node++) {
-        bool is_lexical = is_lexical_kind(nodes->kind[node]) && !(omits_loops && nodes->kind[node] == KIND_LOOP);
-        bool is_part = ref->scope == METRIC_EXECUTION || (ref->scope != METRIC_POINT && is_lexical);
-        is_in[node] = node == from || (is_part && is_in[nodes->parent[node]]);
-        weights[node] += !is_in[node] ? 0 : ref->is_subtracted ? -1 : 1;
+    bool is_loop = nodes->kind[node] == KIND_LOOP, is_lexical = is_lexical_kind(nodes->kind[node]);
+    struct scope_weights weights = *listed;
+    if (!is_loop) {
+        weights.of[METRIC_FUNCTION] += weights.of[METRIC_LEX_AWARE];
+        weights.of[METRIC_LEX_AWARE] = is_lexical ? around->of[METRIC_LEX_AWARE] : 0;
     }
+    weights.of[METRIC_FUNCTION] += is_lexical ? around->of[METRIC_FUNCTION] : 0;
+    weights.of[METRIC_EXECUTION] += around->of[METRIC_EXECUTION];
+    return weights;
 }
 
-/* By place, how often the refs have what is paid there. The caller frees. */
-static int *weights_of_places(const struct database *db, const struct value_refs *refs)
+/* By position, how often each value is listed. The caller frees. */
+static struct scope_weights *count_refs(const struct database *db, const struct value_refs *refs)
 {
-    const struct nodes *nodes = db->nodes;
-    uint64_t n_places = db->slice->timeline->header.n_places;
-    autofree uint32_t *node_at = mem_alloc((db->values.n_index + 1) * sizeof *node_at); /* by position; 0: none */
-    autofree int *weights = mem_alloc(nodes->n * sizeof *weights);
-    autofree bool *is_in = mem_alloc(nodes->n);
-    int *of_places = mem_alloc((n_places + 1) * sizeof *of_places);
-    for (uint32_t node = 0; node < nodes->n; node++)
-        if (nodes->position[node] != NOTHING)
-            node_at[nodes->position[node]] = node;
+    struct scope_weights *listed = mem_alloc((db->values.n_index + 1) * sizeof *listed);
+    uint64_t near = 0;
     for (size_t i = 0; i < refs->list.n; i++) {
         const struct value_ref *ref = &refs->list.at[i];
-        uint64_t position = values_position(&db->values, ref->context, 0);
-        uint32_t from = position == NO_POSITION ? 0 : node_at[position];
-        if (from || ref->context == 0)
-            add_weights(nodes, from, ref, weights, is_in);
+        uint64_t position = values_position(&db->values, ref->context, near);
+        if (position == NO_POSITION)
+            continue;
+        near = position;
+        listed[position].of[ref->scope] += ref->is_subtracted ? -1 : 1;
+    }
+    return listed;
+}
+
+/* By place, how often the refs have what is paid there. One pass: recursion nests values as deep as it is. The caller
+ * frees. */
+static int *weights_of_places(const struct database *db, const struct value_refs *refs)
+{
+    static const struct scope_weights none;
+    const struct nodes *nodes = db->nodes;
+    uint64_t n_places = db->slice->timeline->header.n_places;
+    autofree int *of_contexts = mem_alloc((db->values.n_index + 1) * sizeof *of_contexts); /* by position */
+    autofree struct scope_weights *listed = count_refs(db, refs), *weights = mem_alloc(nodes->n * sizeof *weights);
+    int *of_places = mem_alloc((n_places + 1) * sizeof *of_places);
+    for (uint32_t node = 0; node < nodes->n; node++) {
+        uint32_t position = nodes->position[node];
+        weights[node] = weights_at(nodes, node, node ? &weights[nodes->parent[node]] : &none,
+                                   position == NOTHING ? &none : &listed[position]);
+        for (int scope = 0; scope < METRIC_SCOPES && position != NOTHING; scope++)
+            of_contexts[position] += weights[node].of[scope];
     }
     for (uint32_t place = 0; place < n_places; place++) {
         uint64_t position = time_slice_position(db->slice, db, &(struct record_sum){.place = place}, 0);
-        uint32_t node = position == NO_POSITION ? 0 : node_at[position];
-        of_places[place] = node ? weights[node] : 0;
+        of_places[place] = position == NO_POSITION ? 0 : of_contexts[position];
     }
     return of_places;
 }

@@ -19,8 +19,8 @@
 
 #include "viewer-tui/tree/view.h"
 
-/* The name of Debian's package that has the file, "zlib1g"; NULL if none has, or dpkg is not used here. Takes 0.1 s, since
- * it searches dpkg's lists of files. The caller frees. */
+/* The name of Debian's package that has the file, "zlib1g"; NULL if none has, or dpkg is not used here. Takes 0.1 s,
+ * since it searches dpkg's lists of files. The caller frees. */
 char *package_of(const char *path);
 
 enum code_owner { CODE_OF_SYSTEM, CODE_OF_PACKAGE, CODE_OWN };

@@ -8,24 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_costs_for(struct view *view, size_t n_rows)
-{
-    if (view->class->cost)
-        return;
-    size_t needed = n_rows * view->n_metrics;
-    if (needed > view->costs_size) {
-        view->costs_size = needed * 2 + 64;
-        view->costs = mem_resize(view->costs, view->costs_size, sizeof *view->costs);
-    }
-    memset(view->costs + (n_rows - 1) * view->n_metrics, 0, view->n_metrics * sizeof *view->costs);
-}
-
 static uint32_t append(struct view *view, struct row row)
 {
     uint32_t number = (uint32_t)view->rows.n;
     vec_push(&view->rows, row);
     vec_push(&view->order, number);
-    add_costs_for(view, view->rows.n);
+    size_t n = view->n_metrics, needed = view->rows.n * n;
+    if (view->class->cost)
+        return number;
+    if (needed > view->costs_size) {
+        view->costs_size = needed * 2 + 64;
+        view->costs = mem_resize(view->costs, view->costs_size, sizeof *view->costs);
+    }
+    memset(view->costs + number * n, 0, n * sizeof *view->costs);
     return number;
 }
 

@@ -163,6 +163,59 @@ TEST(test_tail_call)
     }
 }
 
+/* A jump at `at` to the function at 0x1400 that has no name, behind `size` other bytes. */
+static void jump_behind(struct made_module *made, uint64_t at, const char *name,
+                        const uint8_t *bytes, size_t size)
+{
+    made->at = at;
+    made_bytes(made, bytes, size);
+    made_jump(made, 0x1400);
+    made_symbol(made, at, size + 5, name);
+    made_frame(made, at, at + size + 5, false);
+}
+
+static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+static const uint8_t first_of_two[] = {0x48, 0x8d, 0x7f, 0x10}; /* lea 0x10(%rdi),%rdi */
+
+/* The name of the function at 0x1400. */
+static const char *lent_name(struct made_module *made)
+{
+    made->at = 0x1400;
+    made_return(made);
+    made_frame(made, 0x1400, 0x1401, false);
+    made->at = 0x1700;
+    made_call(made, 0x1400);
+    made_symbol(made, 0x1700, 5, "caller");
+    made_module_map(made, NULL, 0);
+    made_module_procedures(made, NULL, 0);
+    uint32_t number = procedures_find(&made->module.procedures, &made->module.map, 0x1400);
+    return made->module.procedures.all.at[number].name;
+}
+
+TEST(test_name_of_a_function_that_only_jumps_there)
+{
+    struct made_module *made = made_module_new();
+    jump_behind(made, 0x1500, "with_mark", endbr64, sizeof endbr64);
+    assert_string_equal(lent_name(made), "with_mark");
+
+    made = made_module_new();
+    jump_behind(made, 0x1500, "plain", NULL, 0);
+    jump_behind(made, 0x1600, "of_a_part_of_the_object", first_of_two, sizeof first_of_two);
+    assert_string_equal(lent_name(made), "plain");
+
+    for (int is_first = 0; is_first < 2; is_first++) {
+        made = made_module_new();
+        jump_behind(made, 0x1500, is_first ? "end" : "end_with", NULL, 0);
+        jump_behind(made, 0x1600, is_first ? "end_with" : "end", endbr64, sizeof endbr64);
+        assert_string_equal(lent_name(made), "end");
+    }
+
+    made = made_module_new();
+    jump_behind(made, 0x1500, "one", NULL, 0);
+    jump_behind(made, 0x1600, "two", NULL, 0);
+    assert_null(lent_name(made));
+}
+
 TEST(test_links)
 {
     struct made_module *made = made_module_new();
