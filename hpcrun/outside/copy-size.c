@@ -51,6 +51,19 @@ static uint64_t asked_for_more(const struct copy_size *size, unsigned index)
     return more;
 }
 
+static uint64_t samples_of(const struct copy_demand *demand)
+{
+    uint64_t samples = 0;
+    for (unsigned i = 0; i <= COPY_SIZES; i++)
+        samples += demand->asked[i];
+    return samples;
+}
+
+bool copy_size_is_short(const struct copy_size *size)
+{
+    return size->index == size->most && asked_for_more(size, size->index) > samples_of(&size->since) * MORE_PER_1000 / 1000;
+}
+
 static unsigned needed(const struct copy_size *size, uint64_t samples)
 {
     unsigned index = 0;
@@ -62,10 +75,10 @@ static unsigned needed(const struct copy_size *size, uint64_t samples)
 bool copy_size_fit(struct copy_size *size, const struct copy_demand *news)
 {
     struct copy_demand *since = &size->since;
-    uint64_t samples = 0;
     const unsigned before = size->index, slowdown = size->slowdown;
     for (unsigned i = 0; i <= COPY_SIZES; i++)
-        samples += since->asked[i] += news->asked[i];
+        since->asked[i] += news->asked[i];
+    uint64_t samples = samples_of(since);
     since->lost += news->lost;
     uint64_t more = asked_for_more(size, size->index);
     if (since->lost > (samples + since->lost) * LOST_PER_1000 / 1000 && since->lost >= LEAST_ASKED) {

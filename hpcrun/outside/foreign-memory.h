@@ -3,7 +3,8 @@
  *
  * The process runs on while a sample is processed. What the copy does not have may have changed since. Only the outer
  * part of the stack matters much: outside of the copy, it is used if the last bytes of the copy are still in their
- * place. Then the frame that they belong to has not returned, and neither have its callers. */
+ * place. Then the frame that they belong to has not returned, and neither have its callers. Words that are compared with
+ * those of an earlier path need no such proof (memory_begin_comparison). */
 #ifndef HPCRUN_OUTSIDE_FOREIGN_MEMORY_H
 #define HPCRUN_OUTSIDE_FOREIGN_MEMORY_H
 

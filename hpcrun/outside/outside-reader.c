@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #define WAIT_MS      50
+#define REST_MS      4  /* of the 10 that the rings have room for: to wake the reader and a worker takes 25 us of CPU time */
 #define STACK_BYTES  (1u << 20) /* more than a worker takes */
 #define EXEC_WAIT_MS 1 /* a program may end soon: /proc is to be read before */
 #define END_WAIT_MS  2
@@ -161,6 +162,8 @@ int outside_read(const struct outside_work *work)
     uint64_t deadline = deadline_of(work->seconds);
     while (runs && !is_interrupted && sys_clock(CLOCK_MONOTONIC) < deadline) {
         bool waits_for_exec = work->command && !record_router_saw_exec();
+        if (!waits_for_exec && !stack_copies_are_short())
+            process_ends_wait(REST_MS);
         perf_rings_wait(process_ends_fd(), time_to_wait(waits_for_exec));
         process_ends_take(traced_note_end);
         keep_to_memory_limit();

@@ -220,6 +220,28 @@ static bool take_sample(struct perf_sample *sample, const struct perf_event_head
     return true;
 }
 
+size_t perf_record_unused(const struct perf_event_header *record)
+{
+    struct perf_sample sample;
+    bool has_stack = type_of(record) == PERF_RECORD_SAMPLE && take_sample(&sample, record) && sample.stack_bytes > 0;
+    return has_stack ? (sample.copy_bytes - sample.stack_bytes) / 8 * 8 : 0;
+}
+
+void perf_record_copy(struct perf_event_header *to, const struct perf_event_header *record, size_t unused)
+{
+    struct perf_sample sample;
+    uint64_t valid;
+    memcpy(to, record, record->size - unused);
+    if (unused == 0 || !take_sample(&sample, record))
+        return;
+    uint8_t *stack = (uint8_t *)to + (sample.stack - (const uint8_t *)record);
+    uint64_t bytes = sample.copy_bytes - unused;
+    valid = sample.stack_bytes;
+    memcpy(stack - sizeof bytes, &bytes, sizeof bytes);
+    memcpy(stack + bytes, &valid, sizeof valid);
+    to->size = (uint16_t)(record->size - unused);
+}
+
 uint64_t perf_record_period(const struct perf_event_header *record)
 {
     return type_of(record) == PERF_RECORD_SAMPLE ? ((const struct sample_record *)record)->period : 0;

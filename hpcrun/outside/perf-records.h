@@ -90,6 +90,11 @@ const struct task_record *perf_record_begin(const struct perf_event_header *reco
 #define PROCESS_NAME 16
 bool perf_record_is_exec(const struct perf_event_header *record, char name[PROCESS_NAME]);
 
+/* A sample's record has room for the largest copy of a stack, also if the stack ends before: the bytes that a copy of the
+ * record does without. perf_record_copy makes it. */
+size_t perf_record_unused(const struct perf_event_header *record);
+void perf_record_copy(struct perf_event_header *to, const struct perf_event_header *record, size_t unused);
+
 /* What PERF_RECORD_MMAP2 says; without a path if it is damaged. */
 void perf_record_mapping(const struct perf_event_header *record, struct mapping *mapping);
 

@@ -112,17 +112,17 @@ static bool is_counted_sample(const struct perf_event_header *record)
 }
 
 /* Whether a record at this place leaves what others need. */
-static bool fits(uint64_t at, uint64_t tail, const struct perf_event_header *record)
+static bool fits(uint64_t at, uint64_t tail, const struct perf_event_header *record, size_t size)
 {
     uint64_t reserved = is_counted_sample(record) || record->type == PERF_RECORD_CAUGHT ? RESERVED : 0;
-    return at + record->size - tail <= QUEUE_BYTES - reserved;
+    return at + size - tail <= QUEUE_BYTES - reserved;
 }
 
 bool record_queue_has_room(const struct record_queue *queue, const struct perf_event_header *record)
 {
     uint64_t head = atomic_load(&queue->head), tail = atomic_load(&queue->tail);
     uint64_t at = place(head, tail, record->size);
-    return record_queues_refuse_now() || fits(at, head == tail ? at : tail, record);
+    return record_queues_refuse_now() || fits(at, head == tail ? at : tail, record, record->size);
 }
 
 /* Marks the bytes that no record has. */
@@ -144,11 +144,12 @@ void record_queue_put(struct record_queue *queue, const struct perf_event_header
 {
     uint64_t head = atomic_load(&queue->head), tail = atomic_load(&queue->tail);
     bool is_sample = is_counted_sample(record), is_empty = head == tail;
-    uint64_t at = place(head, tail, record->size);
+    size_t unused = perf_record_unused(record), size = record->size - unused;
+    uint64_t at = place(head, tail, size);
     if (is_empty)
         tail = at;
     bool is_refused = is_sample && record_queues_refuse_now();
-    if (!fits(at, tail, record) || is_refused) {
+    if (!fits(at, tail, record, size) || is_refused) {
         queue->lost_to_say += is_sample && !is_refused;
         if (is_sample)
             lose(is_refused ? &queue->refused : &queue->lost, record);
@@ -160,10 +161,10 @@ void record_queue_put(struct record_queue *queue, const struct perf_event_header
         atomic_store(&queue->tail, at);
     else
         skip(queue, head, at);
-    memcpy(queue->data + at % QUEUE_BYTES, record, record->size);
+    perf_record_copy((void *)(queue->data + at % QUEUE_BYTES), record, unused);
     if (head == queue->woken)
         fed[fed_count++] = queue;
-    atomic_store(&queue->head, at + record->size);
+    atomic_store(&queue->head, at + size);
 }
 
 void record_queue_demand(struct record_queue *queue, struct copy_demand *demand)

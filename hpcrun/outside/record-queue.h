@@ -14,7 +14,7 @@
 struct record_queue;
 
 #define MAX_QUEUES  512
-#define QUEUE_BYTES (2u << 20) /* a power of two; all queues have 1 GB of addresses */
+#define QUEUE_BYTES (4u << 20) /* a power of two; all queues have 2 GB of addresses */
 
 /* Maps all queues, before the first fork: MAX_QUEUES, or fewer below a limit of addresses. Their pages take memory when they
  * are first used. False: out of memory. */

@@ -3,6 +3,7 @@
 #include "hpcrun/base/sys.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -35,6 +36,12 @@ void process_end_forget(int watched)
         return;
     epoll_ctl(ends, EPOLL_CTL_DEL, watched, NULL);
     close(watched);
+}
+
+void process_ends_wait(int milliseconds)
+{
+    struct pollfd fd = {.fd = ends, .events = POLLIN};
+    poll(&fd, 1, milliseconds);
 }
 
 void process_ends_take(void (*visit)(int pid))

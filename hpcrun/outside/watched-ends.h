@@ -14,6 +14,9 @@ int process_end_watch(int pid);
 /* Ends it. Does nothing if `watched` is negative. */
 void process_end_forget(int watched);
 
+/* Sleeps for a time, or until a process ends. */
+void process_ends_wait(int milliseconds);
+
 /* Calls `visit` for each process that has ended since the last call. */
 void process_ends_take(void (*visit)(int pid));
 

@@ -207,8 +207,21 @@ void memory_begin_sample(struct memory *memory, struct memory_pages *pages)
     memory->guard = MEMORY_GUARD_UNKNOWN;
     memory->budget = MEMORY_BUDGET;
     memory->searching = false;
+    memory->compares = false;
     memory->pages = pages;
     memory->pages_used = false;
+}
+
+void memory_begin_comparison(struct memory *memory)
+{
+    memory->compares = memory->elsewhere != NULL;
+}
+
+/* The pages that it has read are of no use for other reads. */
+void memory_end_comparison(struct memory *memory)
+{
+    memory->pages_used &= !memory->compares;
+    memory->compares = false;
 }
 
 /* The copy of a page, NULL if it can't be read or the budget is spent. */

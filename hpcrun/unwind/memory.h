@@ -119,6 +119,7 @@ struct memory {
     bool searching;             /* all reads count against the budget, not only those of pages */
     struct memory_pages *pages; /* NULL: reads through the kernel are not by page, nor limited */
     bool pages_used;            /* the copies in `pages` are of this sample */
+    bool compares;              /* what is read now is compared with an earlier sample (memory_begin_comparison) */
     bool reads_caught;          /* of another process: what the copy of the stack lacks, read_caught has */
     const struct memory_elsewhere *elsewhere; /* NULL: the memory is this process's */
 };
@@ -139,6 +140,11 @@ static inline bool memory_is_exhausted(const struct memory *memory)
 {
     return memory->budget < 0;
 }
+
+/* Words that are read in between are compared with those of an earlier sample. If they are equal, it is of no matter that
+ * another process's stack may have changed since this sample: it has not where they lie. */
+void memory_begin_comparison(struct memory *memory);
+void memory_end_comparison(struct memory *memory);
 
 /* Before a sample: the budget is whole. After it, pages must not be used: others change them. */
 void memory_begin_sample(struct memory *memory, struct memory_pages *pages);

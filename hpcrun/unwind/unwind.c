@@ -188,6 +188,16 @@ static inline bool link_holds(struct unwinder *u, uint32_t i)
             word == caller->bp);
 }
 
+/* The index of the outermost frame to which the links from path[i] on hold. */
+static inline uint32_t holding(struct unwinder *u, uint32_t i)
+{
+    memory_begin_comparison(&u->memory);
+    while (i > 0 && link_holds(u, i))
+        i--;
+    memory_end_comparison(&u->memory);
+    return i;
+}
+
 static void push(struct unwinder *u, const struct frame *frame)
 {
     u->fresh[u->fresh_count++] = *frame;
@@ -227,6 +237,21 @@ __attribute__((noinline)) static enum step step_astray(struct unwinder *u, struc
     return from.may_end ? STEP_OUTERMOST : failed(u, UNWIND_NOT_A_RETURN_ADDRESS);
 }
 
+/* From outside: the step from a frame that differs from path[limit - 1] in rbp only, if that led to a place that is still there.
+ * Code without frame pointers has other values in rbp. */
+static bool step_again(struct unwinder *u, uint32_t limit, struct frame *frame, struct frame *caller)
+{
+    const struct frame *before = &u->path[limit - 1];
+    if (!u->elsewhere || limit < 2 || before->pc != frame->pc || before->sp != frame->sp ||
+        rule_cache_get(u->cache, frame->pc).kind != RULE_CFA_SP || holding(u, limit - 1) == limit - 1)
+        return false;
+    *caller = before[-1];
+    frame->link = before->link;
+    if (frame->link == LINK_BP_SAME)
+        caller->bp = frame->bp;
+    return true;
+}
+
 /* Walks outwards from `frame`. Stores new frames in u->fresh, and in u->reused the number of frames
  * of the previous path that continue them. */
 static enum unwind_end walk(struct unwinder *u, struct frame frame)
@@ -236,15 +261,15 @@ static enum unwind_end walk(struct unwinder *u, struct frame frame)
         while (limit > 0 && u->path[limit - 1].sp < frame.sp)
             limit--;
         if (limit > 0 && same_place(&u->path[limit - 1], &frame)) {
-            uint32_t i = limit - 1;
-            while (i > 0 && link_holds(u, i))
-                i--;
-            if (i == 0 && u->fresh_count + limit <= UNWIND_MAX_FRAMES) {
+            uint32_t i = holding(u, limit - 1);
+            if (i == 0 && !u->is_kept && u->fresh_count + limit <= UNWIND_MAX_FRAMES) {
                 u->reused = limit;
                 return UNWIND_COMPLETE;
             }
             if (!push_old(u, limit, i))
                 return UNWIND_TOO_DEEP;
+            if (i == 0 && u->is_kept)
+                return UNWIND_COMPLETE;
             limit = i;
         } else {
             if (u->fresh_count == UNWIND_MAX_FRAMES)
@@ -252,7 +277,8 @@ static enum unwind_end walk(struct unwinder *u, struct frame frame)
             push_new(u, &frame);
         }
         struct frame caller = {0};
-        enum step stepped = step(u, &u->fresh[u->fresh_count - 1], &caller);
+        struct frame *last = &u->fresh[u->fresh_count - 1];
+        enum step stepped = step_again(u, limit, last, &caller) ? STEP_OK : step(u, last, &caller);
         if (stepped != STEP_OK && leaf_resumes(u, &caller))
             stepped = STEP_OK;
         if (stepped == STEP_ASTRAY)
@@ -266,7 +292,8 @@ static enum unwind_end walk(struct unwinder *u, struct frame frame)
 }
 
 /* Makes the path of the reused frames and, in reverse order, the fresh ones. All are in one array,
- * of which mostly just the first page is used. */
+ * of which mostly just the first page is used. From outside, a path is partial if the stack has changed before all of it was
+ * read: the next walk may come to frames of the one before, which is kept. */
 static void assemble(struct unwinder *u)
 {
     struct frame *first = u->fresh, *last = u->fresh + u->fresh_count - 1;
@@ -275,16 +302,32 @@ static void assemble(struct unwinder *u)
         *first = *last;
         *last = frame;
     }
+    if (u->elsewhere && u->end != UNWIND_COMPLETE) {
+        u->kept = u->depth;
+        u->path = u->fresh;
+        u->depth = u->fresh_count;
+        return;
+    }
     memmove(u->path + u->reused, u->fresh, u->fresh_count * sizeof *u->fresh);
     u->depth = u->reused + u->fresh_count;
+}
+
+static void take_kept(struct unwinder *u)
+{
+    u->path -= u->kept;
+    u->depth = u->kept;
+    u->kept = 0;
 }
 
 void unwind_prepare(struct unwinder *u, const ucontext_t *context)
 {
     uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
     uint32_t generation = modules_generation();
-    if (generation != u->cache->generation || u->end != UNWIND_COMPLETE)
+    if (generation != u->cache->generation || (u->end != UNWIND_COMPLETE && u->kept == 0))
         unwind_forget(u);
+    u->is_kept = u->kept > 0;
+    if (u->is_kept)
+        take_kept(u);
     rule_cache_renew(u->cache, generation);
     u->context = context;
     memory_begin_sample(&u->memory, &u->cache->pages);

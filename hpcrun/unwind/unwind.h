@@ -57,6 +57,8 @@ struct unwinder {
         *path;       /* UNWIND_FRAMES of them: the path, outermost first, and room for the next */
     uint32_t depth;  /* frames in path */
     uint32_t reused; /* of these, the outermost ones that are the same as in the previous path */
+    uint32_t kept;   /* of another process's thread: frames before path[0], the last complete path; 0: path is complete */
+    bool is_kept;    /* during a walk: path is not the previous path, but the one that was kept */
     struct frame *fresh; /* during a walk: new frames, innermost first, stored behind the path */
     uint32_t fresh_count;
     uint32_t full_steps; /* of full_step_from, which begins at the leaf, in this walk */
@@ -84,7 +86,8 @@ static inline bool unwind_caller(struct unwinder *u, struct frame *frame, struct
 /* Discards the previous path: the next one reuses nothing. */
 static inline void unwind_forget(struct unwinder *u)
 {
-    u->depth = 0;
+    u->path -= u->kept;
+    u->kept = u->depth = 0;
 }
 
 /* The ip (code/module-instances.h) of a frame of the last path. */

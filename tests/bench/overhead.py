@@ -9,6 +9,7 @@ import shutil
 import statistics
 import struct
 import subprocess
+import types
 
 import programs
 
@@ -17,7 +18,8 @@ DUMP = programs.BUILD / "tests" / "tools" / "dump-measurement"
 DENY_PERF = programs.BUILD / "tests" / "tools" / "deny-perf"
 GPERFTOOLS = "/usr/lib/x86_64-linux-gnu/libprofiler.so.0"
 EMPTY_HANDLER = programs.BUILD / "tests" / "tools" / "empty-handler.so"
-CHECKED_CHAINS = 2000  # perf's call chains that are looked at for completeness
+# Deeper than any stack of the programs: perf's default is 127 frames, of clang++ fewer than half.
+PERF_SCRIPT = ["perf", "script", "-F", "comm,ip,sym,dso", "--no-inline", "--max-stack", "2048", "--show-lost-events"]
 
 
 @functools.cache
@@ -27,6 +29,11 @@ def entry_of(path):
         return 0
     data = pathlib.Path(path).read_bytes()
     return None if b"\xff Go buildinf:" in data else struct.unpack_from("<Q", data, 24)[0]
+
+
+# Where libc calls main and the functions of threads: a chain that ends there lacks nothing of the program. perf ends all of
+# them there in some runs, and in the next ones at the entry.
+STARTS = ("__libc_start_call_main", "start_thread", "clone", "__clone3")
 
 
 class Hpcrun:
@@ -57,37 +64,39 @@ class Perf:
                 self.mode, "-o", out / "data", "--", *command], {}
 
     def inspect(self, out):
-        data = out / "data"
-        stats = subprocess.run(["perf", "report", "-i", data, "--stats"], capture_output=True,
-                               text=True).stdout
-        samples = re.search(r"SAMPLE events:\s+(\d+)", stats)
-        return int(samples.group(1)) if samples else 0, data.stat().st_size, self.complete(data)
+        """samples, bytes, share of complete call paths"""
+        chains = self.chains(out)
+        return chains.samples, (out / "data").stat().st_size, chains.complete / chains.samples if chains.complete else None
 
     @staticmethod
-    def complete(data):
-        """A chain is complete whose outermost address is at its file's entry, which needs no names, or where libc starts a
-        thread. None for Go, whose stacks begin elsewhere."""
-        process = subprocess.Popen(["perf", "script", "-i", data, "-F", "ip,sym,dso"], text=True, stdout=subprocess.PIPE,
-                                   stderr=subprocess.DEVNULL)
-        chains = good = 0
-        last = None
+    def chains(out, shell=None):
+        """What perf script makes of the data, without the chains of `shell`. A chain is complete whose outermost address is at
+        its file's entry, which needs no names, or in libc's functions of STARTS. `complete` is None for Go, whose stacks begin
+        elsewhere. `lost`: samples for which perf's ring had no room. `cpu`: perf script's seconds."""
+        process = subprocess.Popen([*PERF_SCRIPT, "-i", out / "data"], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        samples = complete = lost = 0
+        is_go = False
+        name = last = None
         for line in process.stdout:
-            frame = re.match(r"\s+(\w+) (.*) \((.*)\)$", line)
-            if frame:
-                last = frame
-            elif last:
-                entry = entry_of(last[3])
-                if entry is None:
-                    good, chains = 0, 0
-                    break
-                chains += 1
-                good += 0 <= int(last[1], 16) - entry < 64 or last[2] in ("start_thread", "clone", "__clone3")
-                last = None
-            if chains == CHECKED_CHAINS:
-                break
-        process.kill()
-        process.wait()
-        return good / chains if chains else None
+            if line[0].isspace() and line.strip():
+                last = line
+            elif "PERF_RECORD_LOST " in line:
+                lost += int(line.split()[-1])
+            elif line.strip():
+                name = line.split()[0]
+            elif name:
+                samples += name != shell
+                frame = re.match(r"\s+(\w+) (.*) \((.*)\)$", last) if last and name != shell else None
+                entry = entry_of(frame[3]) if frame else 0
+                is_go |= entry is None
+                complete += bool(frame and not is_go and (0 <= int(frame[1], 16) - entry < 64
+                                                          or frame[2].split("+")[0] in STARTS))
+                name = last = None
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        process.stdout.close()
+        return types.SimpleNamespace(samples=samples, complete=None if is_go else complete, lost=lost,
+                                     cpu=usage.ru_utime + usage.ru_stime)
 
 
 class Gperftools:

@@ -34,6 +34,22 @@ def c_source(functions):
     return "\n".join(lines)
 
 
+def cxx_source(functions):
+    """A C++ file of containers, closures and regular expressions: the compiler's stack is 20 to 150 KB deep."""
+    headers = [f"#include <{name}>" for name in ("algorithm", "functional", "map", "regex", "string", "vector")]
+    return "\n".join(headers + [f"""
+struct record{i} {{ std::map<std::string, std::vector<int>> values; std::string name; }};
+int work{i}(std::vector<record{i}> &records, const std::function<int(int)> &f) {{
+    std::sort(records.begin(), records.end(), [](const auto &a, const auto &b) {{ return a.name < b.name; }});
+    int sum = 0;
+    for (auto &r : records)
+        for (auto &[key, list] : r.values)
+            if (std::regex_match(key, std::regex("a{i}+b*")))
+                sum += std::count_if(list.begin(), list.end(), [&](int x) {{ return f(x) > {i}; }});
+    return sum;
+}}""" for i in range(functions)])
+
+
 PYTHON = """
 import json, sys
 def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
@@ -107,6 +123,7 @@ class Programs:
         medium = self.file("medium", text_like(int(1.4e6 * seconds), 2))
         small = self.file("small", text_like(int(1.0e6 * seconds), 3))
         source = self.file("big.c", c_source(int(190 * seconds)).encode())
+        cxx = self.file("big.cc", cxx_source(max(1, int(3 * seconds))).encode())
         script = self.file("work.py", PYTHON.encode())
         node = self.file("work.js", NODE.encode())
         self.file("Fib.class", java_class.fib_class(max(1, int(105 * seconds))))
@@ -124,6 +141,7 @@ class Programs:
             "sqlite3": ["sqlite3", ":memory:", SQL.format(int(1.9e6 * seconds))],
             "cc1": [cc1, "-O2", "-quiet", source, "-o", "/dev/null"],
             "clang": ["clang", "-O2", "-w", "-c", source, "-o", "/dev/null"],
+            "clang++": ["clang++", "-std=c++17", "-O2", "-w", "-c", cxx, "-o", "/dev/null"],
             "openssl": ["openssl", "speed", "-seconds", str(max(1, int(seconds / 2))), "rsa2048"],
             "pigz": ["pigz", "-kc9", "-p2", large],
             "node": ["node", node, str(max(1, int(28 * seconds)))],

@@ -666,6 +666,16 @@ class Damage(OutsideTest):
                 self.assertEqual(image.count("CPUTIME", [TOO_DEEP]), 0)
 
 
+class DeepStack(OfChance, OutsideTest):
+    def test_stack_that_changes_beyond_the_copy(self):
+        """The copy ends in a frame that is written to all the time. Outer frames are those of an earlier sample."""
+        for evidence in self.looks():
+            _, (image,) = self.measure(program("changing_frame"), 60, 240, options=["--outside"])
+            self.check_fates([image])
+            evidence.enough("samples", image.count("CPUTIME", [FIRED]), 150)
+            self.assertLess(image.count("CPUTIME", PARTIAL), 0.1 * image.count("CPUTIME", [FIRED]))
+
+
 class Refusals(profiling.ProfilingTest):
     def refuse(self, *words, says, status=1, **options):
         done = self.run_tool(*words, **options)

@@ -106,6 +106,20 @@ TEST(stack_that_has_changed)
     assert_int_equal(foreign_memory_rest(), REST_READ);
 }
 
+/* A changed stack may be read for a comparison, and for nothing else. */
+TEST(comparison_with_an_earlier_sample)
+{
+    uint64_t value;
+    *live_at(STACK + COPIED - 8) ^= 1;
+    memory_begin_comparison(&memory);
+    assert_true(memory_load(&memory, STACK + COPIED, &value));
+    assert_int_equal(value, word_at(live_at(STACK + COPIED)));
+    assert_int_equal(foreign_memory_rest(), REST_UNREAD);
+    memory_end_comparison(&memory);
+    assert_false(memory_load(&memory, STACK + COPIED, &value));
+    assert_int_equal(foreign_memory_rest(), REST_CHANGED);
+}
+
 /* The last 4 KB are compared, of a shorter copy than 8 KB the outer half: what is inside of these may have returned. */
 TEST(compared_bytes)
 {

@@ -62,6 +62,37 @@ TEST(sample_of_the_kernel)
     assert_int_equal(perf_record_event(record()), 5);
 }
 
+/* A copy of a record lacks the room in which the kernel put nothing, and is the same sample. */
+TEST(copy_of_a_short_stack)
+{
+    static uint64_t copy[WORDS];
+    const uint64_t valid[] = {STACK_BYTES, STACK_BYTES - 1, STACK_BYTES - 16, 13, 1, 0};
+    for (size_t i = 0; i < sizeof valid / sizeof *valid; i++) {
+        words[STACK_SIZE + 1 + VALID] = valid[i];
+        for (size_t k = 0; k < STACK_BYTES / 8; k++)
+            words[STACK_SIZE + 1 + k] = k + 77;
+        size_t unused = perf_record_unused(record());
+        assert_int_equal(unused, valid[i] == 0 ? 0 : (STACK_BYTES - valid[i]) / 8 * 8);
+        memset(copy, 0xee, sizeof copy);
+        perf_record_copy((void *)copy, record(), unused);
+        assert_int_equal(((struct perf_event_header *)(void *)copy)->size, record()->size - unused);
+        assert_true(unused == 0 || copy[record()->size / 8 - 1] == 0xeeeeeeeeeeeeeeee);
+        perf_record_visit((void *)copy, &visitor);
+        assert_int_equal(samples, i + 1);
+        assert_int_equal(seen.stack_bytes, valid[i]);
+        assert_memory_equal(seen.stack, &words[STACK_SIZE + 1], valid[i]);
+        assert_int_equal(seen.copy_bytes, STACK_BYTES - unused);
+        assert_int_equal(seen.time, 1000);
+    }
+}
+
+/* A record that has less of the stack than it says is copied as it is. */
+TEST(copy_of_a_damaged_record)
+{
+    words[STACK_SIZE] = 1 << 20;
+    assert_int_equal(perf_record_unused(record()), 0);
+}
+
 /* A sample has no more of the stack than its record. */
 TEST(stack_beyond_the_record)
 {
