@@ -94,7 +94,7 @@ static void put_equal(struct json_writer *json, const char *key, size_t n, const
 {
     json_print(json, "%s:[", key);
     for (size_t i = 0; i < n; i++)
-        json_print(json, value);
+        json_print(json, "%s", value);
     json_print(json, "]");
 }
 
