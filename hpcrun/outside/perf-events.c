@@ -253,6 +253,7 @@ int perf_events_open(unsigned *missing)
 void perf_events_set_period(uint64_t period)
 {
     perf.attr.sample_period = period;
+    perf_records_expect(period);
     for (size_t i = perf.events->first; i < perf.events->count; i++)
         ioctl(perf.events->at[i].fd, PERF_EVENT_IOC_PERIOD, &period);
 }
