@@ -118,13 +118,19 @@ static int add_event(int fd, int tid, unsigned i, const struct perf_ring *ring)
     return 0;
 }
 
-static bool has_events(int tid)
+/* Whether it has some from this index on. */
+static bool has_events_from(size_t first, int tid)
 {
     const struct events *events = perf.events;
     size_t i = events->of_tid[(unsigned)tid % TID_SLOTS];
-    while (i > events->first && events->at[i - 1].tid != tid)
+    while (i > first && events->at[i - 1].tid != tid)
         i = events->at[i - 1].older;
-    return i > events->first;
+    return i > first;
+}
+
+static bool has_events(int tid)
+{
+    return has_events_from(perf.events->first, tid);
 }
 
 static int open_on_cpu(int tid, unsigned i)
@@ -247,6 +253,7 @@ int perf_events_open(unsigned *missing)
 void perf_events_set_period(uint64_t period)
 {
     perf.attr.sample_period = period;
+    perf_records_expect(period);
     for (size_t i = perf.events->first; i < perf.events->count; i++)
         ioctl(perf.events->at[i].fd, PERF_EVENT_IOC_PERIOD, &period);
 }
@@ -316,7 +323,7 @@ static void read_losses(struct opened *its)
 uint64_t perf_events_take_losses(int pid)
 {
     uint64_t sum = 0;
-    if (!has_events(pid))
+    if (!has_events_from(0, pid)) /* also closed ones: of a process that has ended, none were opened again */
         return 0;
     for (struct opened *its = perf.events->at; its < perf.events->at + perf.events->count; its++) {
         if (its->pid != pid)

@@ -190,6 +190,19 @@ static const uint8_t *take_kernel(struct perf_sample *sample, const struct sampl
     return (const uint8_t *)(fields->chain + fields->chain_length);
 }
 
+static uint64_t least_period; /* ns; 0: none is known */
+
+void perf_records_expect(uint64_t period)
+{
+    least_period = period;
+}
+
+static uint64_t period_of(const struct sample_record *sample)
+{
+    bool is_former = sample->period < least_period && sample->period != SWITCH_PERIOD;
+    return is_former ? least_period : sample->period;
+}
+
 /* After the fixed fields: the kernel's frames; the kind of registers; these, unless there are none; the number of bytes
  * of the stack; these; and how many of them are valid. */
 static bool take_sample(struct perf_sample *sample, const struct perf_event_header *record)
@@ -198,7 +211,7 @@ static bool take_sample(struct perf_sample *sample, const struct perf_event_head
     *sample = (struct perf_sample){.tid = (int)fields->tid,
                                    .event = fields->id,
                                    .time = fields->time,
-                                   .period = fields->period};
+                                   .period = period_of(fields)};
     const uint8_t *end = (const uint8_t *)record + record->size, *at = take_kernel(sample, fields, end);
     uint64_t abi, bytes = 0, valid = 0;
     if (!at || (size_t)(end - at) < sizeof abi)
@@ -244,12 +257,12 @@ void perf_record_copy(struct perf_event_header *to, const struct perf_event_head
 
 uint64_t perf_record_period(const struct perf_event_header *record)
 {
-    return type_of(record) == PERF_RECORD_SAMPLE ? ((const struct sample_record *)record)->period : 0;
+    return type_of(record) == PERF_RECORD_SAMPLE ? period_of((const void *)record) : 0;
 }
 
 bool perf_record_is_switch(const struct perf_event_header *record)
 {
-    return perf_record_period(record) == SWITCH_PERIOD;
+    return type_of(record) == PERF_RECORD_SAMPLE && ((const struct sample_record *)record)->period == SWITCH_PERIOD;
 }
 
 bool perf_records_have_equal_registers(const struct perf_event_header *a, const struct perf_event_header *b)

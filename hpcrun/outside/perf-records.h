@@ -60,6 +60,10 @@ uint64_t perf_record_event(const struct perf_event_header *record);
 int perf_record_pid(const struct perf_event_header *record);
 int perf_record_tid(const struct perf_event_header *record);
 
+/* No sample stands for less. Where an event has got another period after it was opened, the kernel (Linux 6.18) keeps the
+ * former one in the records of a clock. */
+void perf_records_expect(uint64_t period);
+
 /* ns of CPU time that a sample stands for; 0: it is another record. */
 uint64_t perf_record_period(const struct perf_event_header *record);
 

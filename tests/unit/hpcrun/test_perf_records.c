@@ -62,6 +62,24 @@ TEST(sample_of_the_kernel)
     assert_int_equal(perf_record_event(record()), 5);
 }
 
+/* Of an event that got a longer one before it counted; later events have it in their records. */
+TEST(period_that_the_kernel_does_not_know)
+{
+    const uint64_t in_record[] = {1000, 4000, 8000}, meant[] = {4000, 4000, 8000};
+    perf_records_expect(4000);
+    for (size_t i = 0; i < 3; i++) {
+        words[PERIOD] = in_record[i];
+        visit();
+        assert_int_equal(seen.period, meant[i]);
+        assert_int_equal(perf_record_period(record()), meant[i]);
+        assert_false(perf_record_is_switch(record()));
+    }
+    words[PERIOD] = SWITCH_PERIOD;
+    assert_true(perf_record_is_switch(record()));
+    assert_int_equal(perf_record_period(record()), SWITCH_PERIOD);
+    perf_records_expect(0);
+}
+
 /* A copy of a record lacks the room in which the kernel put nothing, and is the same sample. */
 TEST(copy_of_a_short_stack)
 {
