@@ -66,12 +66,12 @@ static bool descends_from(int pid, int ancestor)
     return pid > 0;
 }
 
-/* Measures from outside, or is of this process. */
+/* Measures from outside, or is of this process, or of the hpcrun that waits for it (outside-session.h). */
 static bool is_hpcruns(int pid)
 {
     char name[64];
     read_name(pid, "comm", '\n', name, sizeof name);
-    return strcmp(name, OUTSIDE_PROGRAM) == 0 || descends_from(pid, getpid());
+    return strcmp(name, OUTSIDE_PROGRAM) == 0 || descends_from(pid, getppid());
 }
 
 static bool is_named(int pid, const void *pattern)

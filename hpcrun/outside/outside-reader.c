@@ -42,10 +42,12 @@ static void on_interrupt(int signal)
 
 static void handle_signals(void)
 {
+    static const int may_be_ignored[] = {SIGINT, SIGHUP};
     struct sigaction interrupt = {.sa_handler = on_interrupt}, before;
     sigaction(SIGTERM, &interrupt, NULL);
-    if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-        sigaction(SIGINT, &interrupt, NULL);
+    for (size_t i = 0; i < sizeof may_be_ignored / sizeof *may_be_ignored; i++)
+        if (sigaction(may_be_ignored[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(may_be_ignored[i], &interrupt, NULL);
 }
 
 /* ---- begin ---- */

@@ -379,6 +379,12 @@ class Children(OfChance, OutsideTest):
         self.assertEqual(tool.wait(), 0, tool.stderr.read())
         self.assertEqual({image.pid for image in self.images_of(where)}, {process.pid, shell, sleeper})
 
+    def test_of_the_process_that_calls_hpcrun(self):
+        """Without hpcrun's own processes."""
+        done = self.run_tool("sh", "-c", 'echo $$; "$0" -o "$1" --for 0.1s -p $$; exit $?', HPCRUN, self.directory / "caller")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([image.pid for image in self.images_of(self.directory / "caller")], [int(done.stdout)])
+
     def test_processes_without_samples(self):
         """They have no files; their CPU time is known."""
         done, (image,) = self.measure("sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done", options=["--outside"],
@@ -499,13 +505,13 @@ class Ends(OutsideTest):
                 subprocess.run(["rm", "-r", self.directory / "-proc-self-status"], check=True)
 
     def test_measurement_that_ends_before_the_process(self):
-        """By a signal or after a time; the process goes on."""
-        for how in ("interrupt", "time"):
+        """By a signal, also that of a terminal that is closed, or after a time; the process goes on."""
+        for how in (signal.SIGINT, signal.SIGHUP, "time"):
             with self.subTest(how):
                 process = self.start(program("outside"), 2, 2, "go")
                 tool, where = self.attach(process, *(["--for", "0.3s"] if how == "time" else []))
-                if how == "interrupt":
-                    tool.send_signal(signal.SIGINT)
+                if how != "time":
+                    tool.send_signal(how)
                 self.assertEqual(tool.wait(), 0, tool.stderr.read())
                 self.assertEqual([image.state for image in self.images_of(where)], [STATE_RUNS_ON])
                 self.assertIsNone(process.poll())
