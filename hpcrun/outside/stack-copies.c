@@ -30,6 +30,7 @@ static struct {
     struct copy_demand news;
     struct copy_range range;
     struct scheduled began; /* the reader's, before the first events */
+    unsigned running;       /* threads that may run at once then */
     uint64_t looked; /* CLOCK_MONOTONIC */
     bool is_fixed;   /* events could not be opened again */
     int error;
@@ -61,6 +62,7 @@ void stack_copies_begin(unsigned threads)
     copy_size_begin(&copies.size, room_for(first_ns, perf_rings_cpus()), room_for(LEAST_ROOM_NS, 1));
     perf_events_set_copy(COPY_SIZE(copies.size.index));
     copies.began = own_schedule();
+    copies.running = threads > 0 && threads < perf_rings_cpus() ? threads : perf_rings_cpus();
     copies.range.least = copies.range.most = COPY_SIZE(copies.size.index) >> 10;
 }
 
@@ -68,7 +70,7 @@ void stack_copies_slow_down(void)
 {
     const struct scheduled now = own_schedule();
     uint64_t cpu = now.cpu - copies.began.cpu, ready = now.ready - copies.began.ready;
-    uint64_t period = process.config.events[0].period, needed = perf_rings_cpus() * SAMPLE_NS * (1000000000u / period);
+    uint64_t period = process.config.events[0].period, needed = copies.running * SAMPLE_NS * (1000000000u / period);
     if (cpu >= LEAST_CPU_NS && copy_size_slow_down(&copies.size, needed, (cpu + ready) / cpu))
         perf_events_set_period(period << copies.size.slowdown);
 }
@@ -159,6 +161,7 @@ void stack_copies_fit(perf_record_visit_function *visit)
         return;
     copies.looked = now;
     traced_visit(gather_of);
+    const unsigned slowdown = copies.size.slowdown;
     bool changes = copy_size_fit(&copies.size, &copies.news);
     copies.news = (struct copy_demand){0};
     if (!changes)
@@ -174,6 +177,8 @@ void stack_copies_fit(perf_record_visit_function *visit)
     perf_events_end_again(copies.error == 0);
     copies.news = (struct copy_demand){0}; /* what was lost meanwhile says nothing about the new size */
     copies.is_fixed = copies.error != 0;
-    if (!copies.is_fixed)
+    if (copies.is_fixed) /* the events are those of before */
+        copies.size.slowdown = slowdown;
+    else
         note_size();
 }

@@ -7,7 +7,7 @@
 #include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/outside/record-queue.h"
 
-/* The size for the first events, after perf_events_prepare, of so many threads. */
+/* The size for the first events, after perf_events_prepare, of so many threads; 0: of all processes. */
 void stack_copies_begin(unsigned threads);
 
 /* Between the opening of the first events and their begin: fewer samples, if the reader has waited for a CPU so much longer than
