@@ -473,6 +473,8 @@ class Screen(InTerminal):
                             "; solve 100 %", "A kernel  B solve  C assemble  D join")
         terminal.press("+")
         terminal.until_seen("no path is deeper")
+        terminal.press("W")  # of the tree
+        terminal.until_seen("W does nothing here; ? lists the keys")
         terminal.press("Up", "Enter")
         terminal.until_seen("main > solve > kernel > phases.c:42", "1 top-down")
         terminal.press("6")

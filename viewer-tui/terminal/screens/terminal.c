@@ -82,6 +82,12 @@ static void show_headline(struct tui *tui)
     tui_show(tui);
 }
 
+void tui_say_unknown(struct tui *tui, int key)
+{
+    if (key > 0 && key < RUBOUT)
+        tui_say(tui, "%s%c does nothing here; ? lists the keys", key < ' ' ? "^" : "", key < ' ' ? key + '@' : key);
+}
+
 /* Runs until the user quits or the terminal is gone. */
 static void loop(struct tui *tui)
 {
@@ -96,8 +102,8 @@ static void loop(struct tui *tui)
             return;
         if (command)
             tui_obey(tui, command);
-        else if (key > 0 && key < RUBOUT)
-            tui_say(tui, "%s%c does nothing here; ? lists the keys", key < ' ' ? "^" : "", key < ' ' ? key + '@' : key);
+        else
+            tui_say_unknown(tui, key);
         if (tui->has_quit)
             return;
         tui_apply_filters(tui);

@@ -267,6 +267,8 @@ static void obey(struct tui *tui, int key)
         screen_redraw();
     } else if (key != KEY_NOTHING) {
         page->is_closed = tui_closes(tui, key);
+        if (!page->is_closed && !key_is_of(key, tui_help))
+            tui_say_unknown(tui, key);
     }
 }
 

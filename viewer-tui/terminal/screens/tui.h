@@ -119,6 +119,9 @@ struct tui {
 /* Adds to the message for the user, as text_say. */
 #define tui_say(tui, ...) text_say(&(tui)->message, (tui)->ascii, __VA_ARGS__)
 
+/* Says that a key of the keyboard has no use here. */
+void tui_say_unknown(struct tui *tui, int key);
+
 /* ---- questions in the status line ---- */
 
 /* Asks for a line of text, initially `initial`. `changed` (may be NULL) is called after each change with `tui`. NULL if
