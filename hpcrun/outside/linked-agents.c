@@ -7,6 +7,7 @@
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/process/process.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,7 +79,10 @@ bool linked_agents_fix_up(ucontext_t *context)
 static const char *why_not(const struct agent_module *module)
 {
     uint64_t word;
-    if (!perf_switches_are_allowed(process.pid))
+    int error = perf_switches_probe(process.pid);
+    if (error == -ESRCH)
+        return "the process had ended before hpcrun got to it";
+    if (error < 0)
         return "to read its frames from outside, hpcrun needs CAP_PERFMON, or kernel.perf_event_paranoid=1";
     if (!measured_read(module->start, &word, sizeof word))
         return "the process's memory may not be read (kernel.yama.ptrace_scope?)";

@@ -89,13 +89,13 @@ void perf_switches_unwatch(int pid)
     switches.count = kept;
 }
 
-bool perf_switches_are_allowed(int pid)
+int perf_switches_probe(int pid)
 {
     struct perf_event_attr attr = attributes();
     int fd = open_event(&attr, pid, (unsigned)-1);
     if (fd >= 0)
         close(fd);
-    return fd >= 0;
+    return fd < 0 ? fd : 0;
 }
 
 /* ---- the youngest sample ---- */

@@ -10,8 +10,8 @@
 int perf_switches_watch(int pid);
 void perf_switches_unwatch(int pid);
 
-/* Whether they can be opened. */
-bool perf_switches_are_allowed(int pid);
+/* Whether they can be opened: 0, or a negative errno. */
+int perf_switches_probe(int pid);
 
 /* The youngest sample of a ring, at *position or later, that is no switch. It may be overwritten meanwhile, so its content
  * is to be checked. Moves *position to the end. False: there is none. */

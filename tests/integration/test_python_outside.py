@@ -12,6 +12,7 @@ from test_python import PYTHON, SOURCES, Python
 
 UNKNOWN = "<Python frames not read in time>"
 BURN = "sum(i for i in range(3000000))"
+LONG_BURN = "sum(i for i in range(10000000))"  # so long that hpcrun gets a CPU meanwhile
 NOT_USED = re.compile(r"agent python is not used: (.*): native call paths")
 
 
@@ -128,7 +129,7 @@ class Rights(Python):
            subprocess.run([*map(str, user), "true"], capture_output=True).returncode != 0:
             self.skipTest("needs root, and a setpriv that knows the capability")
         self.measurements = self.directory / "m"
-        done = self.run_tool(*user, profiling.HPCRUN, "--outside", "-o", self.measurements, PYTHON, "-c", BURN)
+        done = self.run_tool(*user, profiling.HPCRUN, "--outside", "-o", self.measurements, PYTHON, "-c", LONG_BURN)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.analyse()
         return done.stderr
