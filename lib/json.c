@@ -243,6 +243,7 @@ static const char *print_word(struct json_writer *json, const char *at)
     char word[64];
     bool is_text = *at == '\'';
     size_t length = is_text ? strcspn(at + 1, "'") : strcspn(at, ": \n[]{}");
+    assert(length < sizeof word);
     snprintf(word, sizeof word, "%.*s", (int)length, at + is_text);
     at += length;
     if (is_text) {
