@@ -194,10 +194,10 @@ class Overload(OfChance, OutsideTest):
         self.assertGreater(fired, 300)
         self.assertLess(lost, 0.01 * fired)
 
-    def measure_while_stopped(self, rounds, stops_reader=False):
+    def measure_while_stopped(self, rounds, how="go", stops_reader=False):
         """A program of two threads runs while hpcrun's worker is stopped, or its reader. Returns what hpcrun says, the
         image, and for how many seconds that was."""
-        process = self.start(program("outside"), 2, rounds, "go")
+        process = self.start(program("outside"), 2, rounds, how)
         tool, where = self.attach(process)
         reader, worker = self.reader_and_worker(tool)
         stopped = reader if stops_reader else worker
@@ -216,9 +216,10 @@ class Overload(OfChance, OutsideTest):
         return printed, image, seconds
 
     def test_samples_wait_for_a_worker(self):
-        """While a worker has no CPU, samples that its queue has no room for stay in the rings, for a second at most."""
+        """While a worker has no CPU, samples that its queue has no room for stay in the rings, for a second at most. Of 96
+        samples with whole copies of stacks, 60 KB each, the queue has room for 65."""
         for evidence in self.looks():
-            printed, image, seconds = self.measure_while_stopped(3)
+            printed, image, seconds = self.measure_while_stopped(3, "deep")
             evidence.enough("ends within a second", seconds < 0.9, 1)
             if seconds < 0.9:
                 self.assertEqual(image.count("CPUTIME", profiling.DROPPED), 0, printed)
