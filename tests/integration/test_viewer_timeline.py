@@ -176,7 +176,7 @@ class OfPhases(unittest.TestCase):
 
 
 class Cells(OfPhases):
-    """JSON and CSV."""
+    """JSON."""
 
     def test_random_records(self):
         for seed in 1, 2, 3:
