@@ -40,8 +40,9 @@ struct copy_size {
 /* Bytes of a copy that the rings have room for: of the first copies, and of all later ones. */
 void copy_size_begin(struct copy_size *size, uint64_t first_bytes, uint64_t most_bytes);
 
-/* Slows samples down that would take `needed` ns of CPU time in each of the reader's and a worker's seconds, of which they get
- * one part in `parts`. Returns whether it does. */
+/* Before the first sample. At the full rate, the reader and a worker each need `needed` ns of CPU time per second. They get a
+ * CPU for one `parts`-th of the time that they want one. Doubles the time between two samples until that is enough; returns
+ * whether it had to. */
 bool copy_size_slow_down(struct copy_size *size, uint64_t needed, uint64_t parts);
 
 /* Whether the largest size was too small for more than 1 per 1000 samples: haste may save the rest of their stacks. */

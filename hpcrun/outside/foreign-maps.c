@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* It is read again after so many times the time that it took. */
+/* After a reading that took T, the next one is at least REST * T later. */
 #define REST 50u
 
 struct map_line {
@@ -114,14 +114,23 @@ static bool read_again(void)
     return true;
 }
 
+static const struct stack *stack_at(uint64_t sp)
+{
+    size_t i = partition_point(k, stacks.count, stacks.at[k].high <= sp);
+    return i < stacks.count && stacks.at[i].low <= sp ? &stacks.at[i] : NULL;
+}
+
+/* The initial thread's stack may have grown since the last reading. */
 enum foreign_stack foreign_stack(uint64_t sp, uint64_t since, uint64_t *low, uint64_t *high)
 {
     if (stacks.read_at < since && !read_again())
         return STACK_NOT_YET_KNOWN;
-    size_t i = partition_point(k, stacks.count, stacks.at[k].high <= sp);
-    if (i == stacks.count || stacks.at[i].low > sp)
+    const struct stack *found = stack_at(sp);
+    if (!found && read_again())
+        found = stack_at(sp);
+    if (!found)
         return STACK_NONE;
-    *low = stacks.at[i].low;
-    *high = stacks.at[i].high;
+    *low = found->low;
+    *high = found->high;
     return STACK_FOUND;
 }

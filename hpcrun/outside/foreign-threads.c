@@ -101,7 +101,8 @@ static void find_stack(struct foreign_thread *its, uint64_t sp)
 {
     struct unwinder *unwinder = &its->thread->unwinder;
     unwinder->stack_low = unwinder->stack_high = 0;
-    its->has_stack = foreign_stack(sp, its->began_wall, &unwinder->stack_low, &unwinder->stack_high) != STACK_NOT_YET_KNOWN;
+    enum foreign_stack found = foreign_stack(sp, its->began_wall, &unwinder->stack_low, &unwinder->stack_high);
+    its->has_stack = found != STACK_NOT_YET_KNOWN;
 }
 
 static struct thread *new_thread(const struct foreign_thread *its)
@@ -234,7 +235,8 @@ static void drop(struct thread *thread, const struct increment *increment)
 uint64_t foreign_threads_sample(const struct perf_sample *sample)
 {
     struct foreign_thread *its = thread_of(sample);
-    if (!its || sample->time < its->began_wall || (!sample->is_waiting && !perf_events_count_sample(sample->tid, sample->event, &its->opener)))
+    if (!its || sample->time < its->began_wall ||
+        (!sample->is_waiting && !perf_events_count_sample(sample->tid, sample->event, &its->opener)))
         return 0;
     if (sample->time >= its->read_at + READ_INTERVAL)
         read_clocks(its, sample->time);

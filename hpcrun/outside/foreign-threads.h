@@ -25,10 +25,11 @@ void foreign_threads_end(int tid, uint64_t time);
 /* Writes what all threads have collected; `ended`: for the last time. False if a part of it is lost. */
 bool foreign_threads_write(bool ended);
 
-/* CPU time of all threads that had samples, since then; the part that samples stand for, lost ones included; and the most that the
- * threads may have after their last samples, on all CPUs; ns. */
+/* CPU time, ns. */
 struct foreign_time {
-    uint64_t used, sampled, rests;
+    uint64_t used;    /* by the threads that have had samples, since their measurement began */
+    uint64_t sampled; /* what samples stand for, lost ones included */
+    uint64_t rests;   /* at most, after the last samples of the threads: a period on each CPU */
 };
 struct foreign_time foreign_threads_time(void);
 

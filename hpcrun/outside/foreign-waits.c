@@ -248,8 +248,7 @@ static void find_lock(const struct watched *thread, char *text, struct perf_samp
 static size_t bytes_of_stack(struct watched *thread, uint64_t sp)
 {
     bool is_stack = sp - thread->low < thread->high - thread->low ||
-                    foreign_stack(sp, 0, &thread->low, &thread->high) == STACK_FOUND ||
-                    foreign_stack(sp, sys_clock(CLOCK_MONOTONIC), &thread->low, &thread->high) == STACK_FOUND;
+                    foreign_stack(sp, 0, &thread->low, &thread->high) == STACK_FOUND;
     uint64_t all = is_stack ? thread->high - sp : PAGE;
     return all < LOOK_BYTES ? all : LOOK_BYTES;
 }

@@ -19,8 +19,8 @@ struct given_processes {
 struct given_processes given_parse(const char *text);
 
 /* Calls `open` for each process that may be measured. It returns 0, or a negative errno; NULL: perf_events_probe. Keeps the
- * processes for which it returns 0, and prints how many are left out. False if one of those that must be can't be measured, or
- * if none is left, after printing the reason. */
+ * processes for which it returns 0, and prints how many are left out. False, after printing the reason, if one of those
+ * that -p names can't be measured, or if none is left. */
 bool given_open(struct given_processes *given, int (*open)(int pid));
 
 #endif

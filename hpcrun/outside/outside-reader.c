@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define WAIT_MS      50
-#define REST_MS      4  /* of the 10 that the rings have room for: to wake the reader and a worker takes 25 us of CPU time */
+#define REST_MS      4  /* between two readings, each of which wakes a worker; the rings have room for 10 ms */
 #define STACK_BYTES  (1u << 20) /* more than a worker takes */
 #define EXEC_WAIT_MS 1 /* a program may end soon: /proc is to be read before */
 #define END_WAIT_MS  2

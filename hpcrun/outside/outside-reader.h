@@ -28,7 +28,7 @@
 #include "hpcrun/outside/outside-work.h"
 
 /* Measures these processes and their descendants until these processes have ended, the time is over, or the signal
- * SIGINT or SIGTERM comes; the whole system until then. Returns an exit status; prints a message if it is not 0. */
+ * SIGINT, SIGTERM or SIGHUP comes; the whole system until then. Returns an exit status; prints a message if it is not 0. */
 int outside_read(const struct outside_work *work);
 
 #endif

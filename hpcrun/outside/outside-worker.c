@@ -183,7 +183,8 @@ static void add_seconds(struct text *line, uint64_t ns)
     text_add(line, " s");
 }
 
-/* A ring does not say of which kinds they are: as many as the process's CPU time lacks may be samples. */
+/* A ring says how many records it has lost, not how many of them were samples. At most as many were as are missing: the
+ * process's CPU time without samples, in periods. */
 static void count_lost_records(void)
 {
     uint64_t used = process_cpu_time() - process.began_cpu, sampled = foreign_threads_time().sampled;

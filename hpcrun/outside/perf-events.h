@@ -32,8 +32,8 @@ void perf_events_set_period(uint64_t period);
  * their events, and no thread is ahead of others. */
 void perf_events_enable(void);
 
-/* The same as perf_events_open for all processes, also those that begin later: an event on each CPU. Threads of the kernel have samples, too.
- * Only with privileges. perf_events_probe(-1): whether it is allowed. */
+/* The same as perf_events_open for all processes, also those that begin later: an event on each CPU. Threads of the kernel
+ * have samples, too. Only with privileges. perf_events_probe(-1): whether it is allowed. */
 int perf_events_open_system(void);
 bool perf_events_are_of_system(void);
 
@@ -44,8 +44,9 @@ const struct perf_event_attr *perf_events_attributes(void);
 /* The number of events that were opened, those that are closed included. */
 size_t perf_events_count(void);
 
-/* Opens events again with another copy of the stack and another period, ns: what is opened between these calls takes the place of all others
- * from perf_events_end_again on, or is closed if that is not good. `meanwhile` is called after each thread. */
+/* Opens events again with another copy of the stack and another period, ns: what is opened between these calls takes the
+ * place of all others from perf_events_end_again on, or is closed if that is not good. `meanwhile` is called after each
+ * thread. */
 void perf_events_begin_again(unsigned bytes, uint64_t period, void (*meanwhile)(void));
 void perf_events_end_again(bool is_good);
 

@@ -97,9 +97,9 @@ static void note_size(void)
     copies.range.most = kilobytes > copies.range.most ? kilobytes : copies.range.most;
 }
 
-void stack_copies_lose(uint64_t samples)
+void stack_copies_lose(uint64_t records)
 {
-    copies.news.lost += samples;
+    copies.news.lost += records;
 }
 
 void stack_copies_gather(struct record_queue *queue)
