@@ -194,11 +194,11 @@ class Overload(OfChance, OutsideTest):
         self.assertGreater(fired, 300)
         self.assertLess(lost, 0.01 * fired)
 
-    def measure_while_stopped(self, rounds, how="go", stops_reader=False):
+    def measure_while_stopped(self, rounds, *options, how="go", stops_reader=False):
         """A program of two threads runs while hpcrun's worker is stopped, or its reader. Returns what hpcrun says, the
         image, and for how many seconds that was."""
         process = self.start(program("outside"), 2, rounds, how)
-        tool, where = self.attach(process)
+        tool, where = self.attach(process, *options)
         reader, worker = self.reader_and_worker(tool)
         stopped = reader if stops_reader else worker
         status = pathlib.Path(f"/proc/{process.pid}/status")
@@ -219,10 +219,17 @@ class Overload(OfChance, OutsideTest):
         """While a worker has no CPU, samples that its queue has no room for stay in the rings, for a second at most. Of 96
         samples with whole copies of stacks, 60 KB each, the queue has room for 65."""
         for evidence in self.looks():
-            printed, image, seconds = self.measure_while_stopped(3, "deep")
+            printed, image, seconds = self.measure_while_stopped(3, how="deep")
             evidence.enough("ends within a second", seconds < 0.9, 1)
             if seconds < 0.9:
                 self.assertEqual(image.count("CPUTIME", profiling.DROPPED), 0, printed)
+
+    def test_memory_of_a_queue(self):
+        """While the worker is stopped, its queue takes 4 MB, more than is allowed: later samples are lost, and a line says why.
+        hpcrun looks every 2 s; the program takes 3.2 s or more."""
+        printed, image, _ = self.measure_while_stopped(200, "--memory", "4M", how="deep")
+        self.assertIn("memory was used up (--memory)", printed)
+        self.assertGreater(image.count("CPUTIME", [FIRED]), 0)
 
     def test_losses_at_the_end(self):
         """A ring reports a loss with the next record, and there is none: the events have counted it. What the process used
