@@ -117,8 +117,8 @@ struct agent_slot {
     _Atomic uint64_t holder; /* waiting: address of the word (4 bytes) with the tid of the lock's
                                 holder; 0: the lock has none. With AGENT_HOLDER_OF_LOCK: address of
                                 a struct agent_lock */
-    _Atomic uint64_t held[AGENT_MAX_HELD]; /* addresses of these locks; 0: none. Read by the thread's own samples only; who
-                                              destroys a lock removes it */
+    _Atomic uint64_t held[AGENT_MAX_HELD]; /* addresses of these locks; 0: none. Read by the thread's own samples only. The
+                                              thread that destroys a lock removes its address */
     uint32_t held_turn;            /* number of samples of the thread while others waited for one that it shares */
     _Atomic uint32_t is_charged;              /* delay[] has amounts */
     _Atomic uint64_t delay[AGENT_MAX_EVENTS]; /* time that holders have charged to this wait, by

@@ -323,7 +323,7 @@ static void propose_collapse(const struct run *run, const struct numbered_contex
         return;
     double collapsed = size * (double)n / (double)contexts->n;
     autofree char *small = collapsed < 1e6 ? mem_strdup("less than 1 MB")
-                                  : mem_printf("about %.0f MB", collapsed * 1e-6);
+                                           : mem_printf("about %.0f MB", collapsed * 1e-6);
     diag_note(NULL,
               "the database takes %.0f MB, since it has all levels of recursive calls; hpcprof "
               "--collapse-recursion makes one of %s",

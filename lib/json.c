@@ -216,7 +216,7 @@ static void print_signed(struct json_writer *json, intmax_t value)
         json_write_integer(json, value);
 }
 
-/* The conversion behind a '%'. Returns what follows it. */
+/* Writes the next argument by its conversion, "zu" of "%zu", which begins at `at`. Returns the end of the conversion. */
 static const char *print_argument(struct json_writer *json, const char *at, va_list *arguments)
 {
     const char *text;
@@ -237,12 +237,13 @@ static const char *print_argument(struct json_writer *json, const char *at, va_l
     }
 }
 
-/* A key, a text in quotes, or a constant. Returns what follows it. */
+/* Writes the key, the text in quotes or the constant that begins at `at`. Returns its end. */
 static const char *print_word(struct json_writer *json, const char *at)
 {
     char word[64];
     bool is_text = *at == '\'';
     size_t length = is_text ? strcspn(at + 1, "'") : strcspn(at, ": \n[]{}");
+    assert(length < sizeof word);
     snprintf(word, sizeof word, "%.*s", (int)length, at + is_text);
     at += length;
     if (is_text) {

@@ -9,7 +9,7 @@
 /* Kept in a thread's slot. */
 struct blas_call {
     struct creation_context context; /* first: agents find it here */
-    bool has_end;                    /* a function of the agent is around it; else nothing tells when it ends */
+    bool has_end;                    /* exec_blas or exec_blas_async_wait of the agent ends it; else nothing does */
 };
 
 static bool is_in(uint64_t address, uint64_t low, uint64_t high)
@@ -54,8 +54,8 @@ void blas_forget_left_call(const struct agent_cursor *cursor)
         __atomic_store_n(&slot->openblas.own, NULL, __ATOMIC_RELEASE);
 }
 
-/* Begins a call. NULL: it is a part of one of the same thread, or there is no memory or nothing to measure. One with an
- * end whose frame is not around this one has ended by a jump. */
+/* Begins a call. NULL: it is a part of one of the same thread, or there is no memory or nothing to measure. If the frame
+ * of a call with has_end is not around this one, that call has ended by a jump. */
 static struct creation_context *begin(uint64_t pc, uint64_t sp, uint64_t bp, uint64_t body, bool has_end)
 {
     struct agent_slot *slot = slot_own();

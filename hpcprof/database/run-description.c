@@ -7,7 +7,6 @@
 #include "lib/sanitized-text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct measurement *launched_program(const struct measurements *measurements)

@@ -4,8 +4,6 @@
 
 #include "lib/measurement-format.h"
 
-#include <stdlib.h>
-
 /* ---- creation paths ---- */
 
 static void write_path(struct run_json *run, size_t path)

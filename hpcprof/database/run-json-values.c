@@ -2,8 +2,6 @@
 
 #include "lib/alloc.h"
 
-#include <stdlib.h>
-
 void json_write_number(struct json_writer *json, const char *key, uint64_t value)
 {
     json_write_key(json, key);

@@ -4,7 +4,6 @@
 #include "lib/safe-input.h"
 
 #include <gelf.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 struct code_bytes code_bytes_open(const char *path, bool for_others)

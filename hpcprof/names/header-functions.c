@@ -1,6 +1,5 @@
 #include "hpcprof/names/header-functions.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- files ---- */

@@ -5,7 +5,6 @@
 #include "lib/binary-search.h"
 #include "lib/path.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Writes to bytes or reads from them: each field is listed once for both. */

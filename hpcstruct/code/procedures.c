@@ -124,18 +124,29 @@ static void for_each_part(struct joiner *joiner,
 
 /* ---- second names ---- */
 
-/* Whether a function's code is a jump and nothing else, but for the mark of a possible target. */
-static bool is_jump(const struct code_map *map, const struct code_owner *owner)
+/* Whether a function begins with a jump to an address, or with endbr64 and such a jump. */
+static bool jumps_to(const struct code_map *map, const struct code_owner *owner, uint64_t address)
 {
     static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
     const struct code_fragment *code = &map->fragments.at[owner->first_fragment];
-    const uint8_t *bytes = code->bytes;
-    uint64_t left = code->end - code->begin;
-    if (left > sizeof endbr64 && memcmp(bytes, endbr64, sizeof endbr64) == 0) {
+    const uint8_t *bytes = code->bytes, *end = bytes + (code->end - code->begin);
+    int32_t distance;
+    if ((size_t)(end - bytes) > sizeof endbr64 && memcmp(bytes, endbr64, sizeof endbr64) == 0)
         bytes += sizeof endbr64;
-        left -= sizeof endbr64;
-    }
-    return (left == 5 && bytes[0] == 0xe9) || (left == 2 && bytes[0] == 0xeb);
+    if (end - bytes == 5 && bytes[0] == 0xe9)
+        memcpy(&distance, bytes + 1, sizeof distance);
+    else if (end - bytes == 2 && bytes[0] == 0xeb)
+        distance = (int8_t)bytes[1];
+    else
+        return false;
+    return code->end + (uint64_t)distance == address;
+}
+
+/* The name of a function that only jumps to the first address of a part; NULL: none, or it does something else. */
+static const char *jumper_name(const struct joiner *joiner, const struct cross_jump *cross_jump)
+{
+    const struct code_owner *other = owner_at(joiner, cross_jump->other);
+    return other->name && jumps_to(joiner->map, other, owner_at(joiner, cross_jump->part)->begin) ? other->name : NULL;
 }
 
 static bool begins(const char *text, const char *with)
@@ -143,23 +154,23 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* A function without a name gets that of the function that is a jump to it: to call one is to call the other. Of
- * several, that with which the others' names begin, if there is one. In python3.13, Py_Finalize and Py_FinalizeEx are
- * such jumps. */
+/* A function without a name gets that of the function that only jumps to it: to call one is to call the other. If there
+ * are several, it gets the shortest of their names if the others begin with that, else none. Example: in python3.13,
+ * Py_Finalize and Py_FinalizeEx only jump to one function. */
 static void lend_name(struct joiner *joiner, const struct cross_jump *cross_jumps, size_t count)
 {
-    const char *name = NULL;
+    const char *shortest = NULL;
     for (size_t i = 0; i < count; i++) {
-        const struct code_owner *other = owner_at(joiner, cross_jumps[i].other);
-        if (!cross_jumps[i].inward || cross_jumps[i].to_middle || !other->name ||
-            !is_jump(joiner->map, other))
-            continue;
-        if (!name || begins(name, other->name))
-            name = other->name;
-        else if (!begins(other->name, name))
+        const char *name = jumper_name(joiner, &cross_jumps[i]);
+        if (name && (!shortest || strlen(name) < strlen(shortest)))
+            shortest = name;
+    }
+    for (size_t i = 0; i < count && shortest; i++) {
+        const char *name = jumper_name(joiner, &cross_jumps[i]);
+        if (name && !begins(name, shortest))
             return;
     }
-    joiner->second_names[cross_jumps[0].part] = name;
+    joiner->second_names[cross_jumps[0].part] = shortest;
 }
 
 /* ---- the list ---- */

@@ -1,7 +1,5 @@
 #include "hpcstruct/code/wanted-code.h"
 
-#include <stdlib.h>
-
 /* Sets of owners, each a tree (union-find): an owner points to another one of its set, or to itself. */
 static uint32_t root_of(uint32_t *sets, uint32_t owner)
 {

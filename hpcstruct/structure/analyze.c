@@ -256,8 +256,6 @@ static bool write_result(struct analysis *analysis, const struct binary *binary,
     } else {
         written = structure_xml_write(out, &structure, path, options->workers);
     }
-    int error = errno;
-    errno = error;
     return written;
 }
 

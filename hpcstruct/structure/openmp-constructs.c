@@ -216,10 +216,10 @@ static uint32_t construct_of(struct construct_search *search, const struct trans
     uint32_t file = row == DEBUG_NONE ? DEBUG_NONE : info->lines.at[row].file;
     uint32_t line = row == DEBUG_NONE ? 0 : info->lines.at[row].line;
     autofree char *suffix = section_name(search, transfer, function->section);
-    autofree char *name = file == DEBUG_NONE || !line
-                     ? mem_printf("%s%s", kinds[call->kind], suffix)
-                     : mem_printf("%s%s @ %s:%u", kinds[call->kind], suffix,
-                                  path_base(strtab_string(&info->files, file)), line);
+    autofree char *name =
+        file == DEBUG_NONE || !line
+            ? mem_printf("%s%s", kinds[call->kind], suffix)
+            : mem_printf("%s%s @ %s:%u", kinds[call->kind], suffix, path_base(strtab_string(&info->files, file)), line);
     return add_construct(search, name, file, line);
 }
 

@@ -161,7 +161,7 @@ class Programs:
         return str(path)
 
 
-# Programs of Go and Rust, for the section `outside`. Nothing else can be loaded into Go's.
+# Programs of Go and Rust, for the section `outside` alone: no profiler can be loaded into Go's.
 ONLY_OUTSIDE = ("hugo", "ripgrep")
 
 

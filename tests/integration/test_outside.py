@@ -194,41 +194,47 @@ class Overload(OfChance, OutsideTest):
         self.assertGreater(fired, 300)
         self.assertLess(lost, 0.01 * fired)
 
-    def end_while_stopped(self, process, stopped, is_ended):
-        """The process works to its end while another one is stopped."""
+    def measure_while_stopped(self, rounds, *options, how="go", stops_reader=False):
+        """A program of two threads runs while hpcrun's worker is stopped, or its reader. Returns what hpcrun says, the
+        image, and for how many seconds that was."""
+        process = self.start(program("outside"), 2, rounds, how)
+        tool, where = self.attach(process, *options)
+        reader, worker = self.reader_and_worker(tool)
+        stopped = reader if stops_reader else worker
+        status = pathlib.Path(f"/proc/{process.pid}/status")
+        began = time.monotonic()
         os.kill(stopped, signal.SIGSTOP)
-        self.addCleanup(lambda: is_ended() or os.kill(stopped, signal.SIGKILL))
+        self.addCleanup(lambda: tool.poll() is not None or os.kill(stopped, signal.SIGKILL))
         process.stdin.write("go\n")
         process.stdin.flush()
-        status = pathlib.Path(f"/proc/{process.pid}/status")
         profiling.wait_until(lambda: "\nState:\tZ" in status.read_text(), "end of the process")
         os.kill(stopped, signal.SIGCONT)
+        seconds = time.monotonic() - began
+        printed = tool.communicate()[1]
+        image, = self.images_of(where)
+        shutil.rmtree(where)
+        return printed, image, seconds
 
     def test_samples_wait_for_a_worker(self):
-        """While a worker has no CPU, samples that its queue has no room for stay in the rings, for a second at most."""
+        """While a worker has no CPU, samples that its queue has no room for stay in the rings, for a second at most. Of 96
+        samples with whole copies of stacks, 60 KB each, the queue has room for 65."""
         for evidence in self.looks():
-            process = self.start(program("outside"), 2, 3, "go")
-            tool, where = self.attach(process)
-            _, worker = self.reader_and_worker(tool)
-            began = time.monotonic()
-            self.end_while_stopped(process, worker, lambda: tool.poll() is not None)
-            is_in_time = time.monotonic() - began < 0.9
-            printed = tool.communicate()[1]
-            image, = self.images_of(where)
-            evidence.enough("ends within a second", is_in_time, 1)
-            if is_in_time:
+            printed, image, seconds = self.measure_while_stopped(3, how="deep")
+            evidence.enough("ends within a second", seconds < 0.9, 1)
+            if seconds < 0.9:
                 self.assertEqual(image.count("CPUTIME", profiling.DROPPED), 0, printed)
-            shutil.rmtree(where)
+
+    def test_memory_of_a_queue(self):
+        """While the worker is stopped, its queue takes 4 MB, more than is allowed: later samples are lost, and a line says why.
+        hpcrun looks every 2 s; the program takes 3.2 s or more."""
+        printed, image, _ = self.measure_while_stopped(200, "--memory", "4M", how="deep")
+        self.assertIn("memory was used up (--memory)", printed)
+        self.assertGreater(image.count("CPUTIME", [FIRED]), 0)
 
     def test_losses_at_the_end(self):
         """A ring reports a loss with the next record, and there is none: the events have counted it. What the process used
         is accounted for, but for the rest of each thread on each CPU."""
-        process = self.start(program("outside"), 2, 30, "go")
-        tool, where = self.attach(process)
-        reader, _ = self.reader_and_worker(tool)
-        self.end_while_stopped(process, reader, lambda: tool.poll() is not None)
-        printed = tool.communicate()[1]
-        image, = self.images_of(where)
+        printed, image, _ = self.measure_while_stopped(30, stops_reader=True)
         self.assertRegex(printed, r"samples are lost \(\d+ records of all kinds\): reading them was too slow")
         self.assertGreater(image.count("CPUTIME", profiling.DROPPED), 100)
         rest = (3 * os.cpu_count() + 1) * image.mean_period("CPUTIME")
@@ -237,12 +243,7 @@ class Overload(OfChance, OutsideTest):
     def test_overload_lowers_the_rate(self):
         """While the worker is stopped: first the copies of stacks have their smallest size. Lost samples count for the time
         that they stood for."""
-        process = self.start(program("outside"), 2, 120, "go")
-        tool, where = self.attach(process)
-        _, worker = self.reader_and_worker(tool)
-        self.end_while_stopped(process, worker, lambda: tool.poll() is not None)
-        printed = tool.communicate()[1]
-        image, = self.images_of(where)
+        printed, image, _ = self.measure_while_stopped(120)
         copies_then_rate = r"copies of stacks had 4 to \d+ KB; the rate of samples was lowered to 1/(\d+), since"
         self.assertRegex(printed, copies_then_rate)
         if int(re.search(copies_then_rate, printed).group(1)) > 2:  # there was time for samples with a lower rate

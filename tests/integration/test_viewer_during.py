@@ -34,7 +34,8 @@ class Views(test_viewer_range.Range):
 
 
 class Named(Phases):
-    REGIONS = {1: [("sort", 0.1, 0.2), ("sort", 0.15, 0.25), ("<b>", 0.9, 0.95), ("short", 0.3, 0.3)],
+    REGIONS = {1: [("sort", 0.1, 0.2), ("sort", 0.15, 0.25), ("<b>", 0.9, 0.95), ("short", 0.3, 0.3),
+                   ("tail", 0.96, 0.97)],
                2: [("sort", 0.5, 0.6), ("merge", 0.5, 0.7)], 3: [("solver", 0, None)]}
 
 
@@ -100,8 +101,8 @@ class During(unittest.TestCase):
         return done.stderr
 
     def test_unknown(self):
-        """The names of the first regions."""
-        self.assertIn("no region or procedure 'sorts' ran; there are: solver, sort, short, merge, <b>\n",
+        """The names of the first regions; there are more."""
+        self.assertIn("no region or procedure 'sorts' ran; there are: solver, sort, short, merge, <b>, ...\n",
                       self.refused("--during", "sorts", self.db))
         self.assertIn("no region or procedure 'short' ran", self.refused("--during", "short", self.db))
         self.assertIn("'sort' did not run in that time\n", self.refused("--during", "sort", "--from", "0.7s", self.db))

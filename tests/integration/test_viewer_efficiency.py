@@ -441,6 +441,13 @@ class Advice(Case):
             self.assertIn(words, advice["text"])
             self.assertIn(words, " ".join(viewer.printed("summary", self.db).split()))
 
+    def test_a_limit_is_the_upper_end_of_the_interval(self):
+        """Of few samples."""
+        advice, = self.advice(self.simple(60, 2, 38), run_json(MEASURED, period=0.5))
+        low, high = advice["gain_interval"]
+        self.assertGreater(high, 1.1 * advice["gain"])
+        self.assertIn(f"; at most {high:.1f}x faster.", advice["text"])
+
     def test_fine_says_what_is_left(self):
         """7 % of idleness and 2 % of overhead can gain 100 / 91; less than 5 % is not worth a word."""
         for costs, words in (((91, 2, 7), "(7.0 % idle, 2.0 % overhead): better parallelization gains at most 1.1x."),

@@ -15,6 +15,7 @@ import viewer
 from folding_case import FoldingTest, RandomTrees
 from view_oracle import Oracle, collapse_recursion, fold_inlined
 from viewer_screen import Viewer
+import viewer_screen
 
 
 def describe(unknown=False):
@@ -98,6 +99,32 @@ class Known(Case):
             shown = viewer.printed_json("threads", "--of", f"^{name}$", "--sort", "work", "--to", "18s",
                                         "--collapse-recursion", self.db)
             self.assertEqual(sorted(t["value"] for t in shown["threads"]), values)
+
+    def test_a_loop_in_a_piece_of_time(self):
+        """Of thread 1, it has 1 s itself, 2 s in an inner loop and 4 s in a call; of thread 2, 8 s itself."""
+        db, line = v4_writer.Database("program", ["work"], 2), tw.Timeline(unit=10)
+        a_c = db.file("/src/a.c")
+        main = db.entry().call(db.function("main", db.module("/bin/program"), 0x10, a_c, 1))
+        loop = main.loop(a_c, 2)
+        own = loop.statement(a_c, 3)
+        charges = ((own, 1, 1), (loop.loop(a_c, 4).statement(a_c, 5), 1, 2), (own, 2, 8),
+                   (loop.statement(a_c, 6).call(db.function("f")), 1, 4), (main.statement(a_c, 9), 1, 16))
+        for context, profile, seconds in charges:
+            context.charge(seconds, profile=profile)
+        v4_writer.write_database(db, self.db)
+        begun = [0, 0, 0]
+        for context, profile, seconds in charges:
+            begun[profile] += seconds * 1e9
+            line.record(profile, begun[profile], seconds * 1e9, tw.WORK, line.place(context.id))
+        line.write(pathlib.Path(self.db))
+        viewer.describe_run(self.db, [{"name": "work", "unit": "s", "state": "measured", "event": "CPUTIME"}],
+                            events=[{"name": "CPUTIME", "unit": "s"}])
+        for part, values in (("exclusive", ("8.000", "1.000")), ("inclusive", ("8.000", "7.000"))):
+            terminal = viewer_screen.start(self, "--sort", f"work:{part}", "--to", "20s", self.db)
+            terminal.answer("g", "/", "loop at a.c:2")
+            terminal.until_seen("> loop at a.c:2")
+            terminal.press("4")
+            terminal.until_seen(f"{part}: 2 threads, by value", *values)
 
     def test_totals_of_threads(self):
         """From a database that has no totals of the program: those of its entry points."""

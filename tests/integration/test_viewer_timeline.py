@@ -132,6 +132,12 @@ def check_firefox(test, profile):
     test.assertEqual(meta["preprocessedProfileVersion"], 60)
     test.assertIn("grey", [category["color"] for category in meta["categories"]])
     sources = table(shared["sources"], "id", "filename")
+    for of, column, value in ((functions, "isJS", False), (functions, "relevantForJS", False), (functions, "resource", -1),
+                              (functions, "columnNumber", None), (frames, "address", -1), (frames, "inlineDepth", 0),
+                              (frames, "subcategory", 0), (frames, "nativeSymbol", None), (frames, "innerWindowID", None),
+                              (frames, "line", None), (frames, "column", None), (shared["sources"], "id", None)):
+        for found_value in of[column]:
+            test.assertIs(found_value, value) if value is None or value is False else test.assertEqual(found_value, value)
     for i in table(functions, "name", "isJS", "relevantForJS", "resource", "source", "lineNumber", "columnNumber"):
         test.assertIn(functions["name"][i], range(len(strings)))
         test.assertTrue(functions["source"][i] is None or functions["source"][i] in sources)
@@ -170,7 +176,7 @@ class OfPhases(unittest.TestCase):
 
 
 class Cells(OfPhases):
-    """JSON and CSV."""
+    """JSON."""
 
     def test_random_records(self):
         for seed in 1, 2, 3:

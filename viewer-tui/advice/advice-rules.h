@@ -55,7 +55,7 @@ rule_words say_verdict, say_limit;
 rule_condition has_work_span;                                                           /* parallelism.c */
 rule_words say_parallelism;
 
-/* Adds the numbers and places behind say_verdict. */
+/* Adds details to the finding of say_verdict: idleness and overhead in numbers, and the places with most of each. */
 void add_details(const struct facts *facts, const struct subject *subject, struct finding *finding);
 
 /* Smaller gains are not named; close to what judgement.h calls fine. */
@@ -71,7 +71,8 @@ static inline void add_place(const struct facts *facts, const struct hotspot *pl
  * nothing, or a template. */
 void add_call(const struct facts *facts, const struct subject *subject, struct text *text);
 
-/* Adds "5 threads", or "Up to 5 threads": how many of those that work live at the same time. */
+/* Adds how many of the threads that work live at the same time: "5 threads"; "Up to 5 threads" if on average fewer than 4.5
+ * do. */
 void add_threads(const struct main_process *process, struct text *text);
 
 /* Adds the gain between two texts, "; could win 1.9x without it", if one is claimed. That is no bound where threads

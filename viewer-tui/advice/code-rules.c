@@ -20,7 +20,8 @@
 /* Programs without such a place have many small procedures. */
 #define LEAST_HOT_SHARE 0.05
 
-/* From this share of its time on, nothing but system calls is worth a word at a place. */
+/* A place with this share of its time in system calls is no hot place, too, if the finding about system calls names it. The
+ * rest of its time is rarely worth a finding of its own: a judgement. */
 #define MOST_OF_A_PLACE 0.75
 
 /* From this share of its CPU time off the CPU on, a call waits. */

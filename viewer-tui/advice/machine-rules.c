@@ -107,10 +107,12 @@ static size_t threads_of_runtime(const struct main_process *process)
     return most + 1;
 }
 
-/* "Up to" if there are mostly fewer. */
+/* "Up to" precedes the largest number of threads if their mean number is lower by more than this: a judgement. */
+#define ABOUT_AS_MANY 0.5
+
 void add_threads(const struct main_process *process, struct text *text)
 {
-    bool varies = process->mean_working < (double)process->most_working - 0.5;
+    bool varies = process->mean_working < (double)process->most_working - ABOUT_AS_MANY;
     text_printf(text, "%s%zu threads", varies ? "Up to " : "", process->most_working);
 }
 

@@ -138,6 +138,13 @@ static void add_overhead(const struct facts *facts, const struct parallelization
     add_where(facts, of, WASTED_ON_OVERHEAD, text);
 }
 
+/* Adds a limit to the gain between two texts, "; at most 1.7x faster": the upper end of its interval. */
+static void add_limit(const struct subject *subject, const char *before, const char *after, struct text *text)
+{
+    if (subject->gain.factor > 1)
+        text_printf(text, "%s%s%s", before, as_factor(subject->gain.high).text, after);
+}
+
 /* Adds "Threads are busy (0.5 % idle, 1.2 % overhead): nothing to gain from more parallelism", or "At least 1.6 of 2
  * workers are busy: better parallelization gains at most 1.2x; overhead is unknown until tagged: COMMAND". */
 static void add_busy(const struct facts *facts, const struct subject *subject, const struct parallelization *of,
@@ -159,7 +166,7 @@ static void add_busy(const struct facts *facts, const struct subject *subject, c
     if (subject->gain.factor < LEAST_GAIN)
         text_add(text, ": nothing to gain from more parallelism");
     else
-        add_gain(subject, ": better parallelization gains at most ", "", text);
+        add_limit(subject, ": better parallelization gains at most ", "", text);
     if (tagging)
         text_printf(text, "; overhead is unknown until tagged: %s", tagging);
 }
@@ -223,7 +230,7 @@ void say_verdict(const struct facts *facts, const struct subject *subject, struc
     case VERDICT_TOO_LITTLE:
         text_add(text, "Too little parallelism: ");
         add_idle(facts, of, text);
-        add_gain(subject, "; at most ", " faster", text);
+        add_limit(subject, "; at most ", " faster", text);
         break;
     case VERDICT_TOO_FINE:
         text_add(text, "Too fine a grain: ");

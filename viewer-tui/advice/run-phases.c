@@ -267,11 +267,12 @@ static struct phase phase_of(const struct phase_search *search, struct time_rang
     double waits = phase.states[TRACE_WAITING] + phase.states[TRACE_OFF_CPU];
     add_times(search, &sums, at_work >= LEAST_WORK * (at_work + waits) ? is_at_work : waits_there, work);
     phase.procedure = largest(work, n);
-    phase.working = timeline->is_time && range.to > range.from ? at_work / phase_length(&phase) : NAN;
+    bool has_length = timeline->is_time && range.to > range.from;
+    phase.working = has_length ? at_work / phase_length(&phase) : NAN;
     double seconds = 0; /* on a CPU */
     for (int state = 0; state < TRACE_STATES; state++)
         seconds += state == TRACE_READY || state == TRACE_OFF_CPU ? 0 : phase.states[state];
-    if (timeline->is_time && range.to > range.from) {
+    if (has_length) {
         phase.is_quiet = seconds < LEAST_WORK * phase_length(&phase);
         if (seconds + phase.states[TRACE_OFF_CPU] < LEAST_WORK * phase_length(&phase))
             phase.procedure = NOTHING;

@@ -59,7 +59,7 @@ void say_unequal_parts(const struct facts *facts, const struct subject *subject,
 /* Less waiting is not reported, as a share of the rank's time. */
 #define LEAST_RANK_WAITING 0.05
 
-/* Without a wall clock, which is that of all threads, nothing is known of the gain. */
+/* The wall clock is that of all threads. If only some were chosen it is unknown (0), and so is the gain. */
 bool have_unequal_ranks(const struct facts *facts, struct subject *subject)
 {
     const struct rank_balance *ranks = &facts->balance.ranks;

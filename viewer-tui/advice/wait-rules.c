@@ -82,11 +82,15 @@ void say_locks(const struct facts *facts, const struct subject *subject, struct 
  * Waiting for another thread, a child or an event is no cause: what they do meanwhile is. A condition may be a
  * cause, but nobody knows what a shorter wait would gain. */
 
-/* Whether the threads that wait at a place are of the main process, most of them: the wall clock is its own. What waits
- * for a child is not known. */
+/* Whether the main process's own threads have this share of a place's waiting. Only they keep the main process waiting for
+ * sure; whether it waits for a child that waits is not known. Half is a judgement: with less, the gain says more about others. */
+#define SHARE_OF_MAIN_PROCESS 0.5
+
 static bool is_of_main_process(const struct facts *facts, struct time_place *place)
 {
     const struct main_process *process = &facts->process;
+    if (json_array_size(json_object_get(facts->run, "processes")) < 2)
+        return true; /* without reading the values of all threads */
     double own = 0, all = 0, *waits[] = {
         time_by_profile(facts->view, &place->refs, facts->off_cpu),
         place->joined_refs.list.n ? time_by_profile(facts->view, &place->joined_refs, facts->thread_waits) : NULL};
@@ -98,7 +102,7 @@ static bool is_of_main_process(const struct facts *facts, struct time_place *pla
             own += waits[w][process->threads.at[i].profile < n ? process->threads.at[i].profile : 0];
         free(waits[w]);
     }
-    return own >= all / 2;
+    return own >= SHARE_OF_MAIN_PROCESS * all;
 }
 
 bool is_blocked(const struct facts *facts, struct subject *subject)

@@ -1,8 +1,8 @@
 /* What the user opened: a run, or several whose views are merged into one: a comparison, or the losses of a set. Of
  * each run the session has the databases of both projections.
  *
- * This is what a session consists of and what the user chose for all its views. session-databases.h opens databases,
- * session-databases.h makes views, session-restriction.h restricts values to threads and to a piece of time, and
+ * This is what a session consists of and what the user chose for all its views. session-databases.h opens databases and
+ * makes views, session-restriction.h restricts values to threads and to a piece of time, and
  * session-titles.h has the words for all that. */
 #ifndef VIEWER_SESSION_H
 #define VIEWER_SESSION_H

@@ -151,8 +151,9 @@ struct scope_weights {
     int of[METRIC_SCOPES];
 };
 
-/* The weights of a node: those of its own values, `listed`, and of the values around it that include it. Calls end the scope
- * of a function, and loops that of the loop around them (METRIC_LEX_AWARE). What is no loop has its function's scope there. */
+/* The weights of a node: those of its own values, `listed`, and of the values of `around` that include what is below it:
+ * METRIC_EXECUTION has all of that, METRIC_FUNCTION no calls, METRIC_LEX_AWARE of a loop neither calls nor inner loops. Of
+ * what is no loop, METRIC_LEX_AWARE is METRIC_FUNCTION. */
 static struct scope_weights weights_at(const struct nodes *nodes, uint32_t node, const struct scope_weights *around,
                                        const struct scope_weights *listed)
 {

@@ -15,9 +15,9 @@ static char *first_names(const thread_regions *regions)
 {
     struct strtab names = {0};
     struct text out = {0};
-    for (size_t i = 0, n = 0; i < regions->n && n < MOST_NAMES; i++)
+    for (size_t i = 0, n = 0; i < regions->n && n <= MOST_NAMES; i++)
         if (strtab_id(&names, regions->at[i].name) == n) {
-            text_say(&out, false, "%s%s", n ? ", " : "; there are: ", regions->at[i].name);
+            text_say(&out, false, "%s%s", n ? ", " : "; there are: ", n < MOST_NAMES ? regions->at[i].name : "...");
             n++;
         }
     strtab_free(&names);

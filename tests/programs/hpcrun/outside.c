@@ -1,15 +1,19 @@
-/* outside THREADS ROUNDS [go | exec PROGRAM ARGUMENT...]: each thread burns 12 ms in long_part and then 4 ms in
+/* outside THREADS ROUNDS [go | deep | exec PROGRAM ARGUMENT...]: each thread burns 12 ms in long_part and then 4 ms in
  * short_part, ROUNDS times. Half of the threads are created before the work begins.
  *
  *     go     says "ready" and waits for a line before the work
+ *     deep   the same; the threads have 64 KB of their stacks in use
  *     exec   executes the program after the work
  *
  * Prints the CPU time of both functions, ns: that of all threads. */
 #include "burn.h"
 
+#include <alloca.h>
+
 enum { LONG_NS = 12000000, SHORT_NS = 4000000, MAX_THREADS = 1024 };
 
 static int rounds;
+static size_t stack_bytes; /* that work has in use */
 static _Atomic uint64_t long_ns, short_ns;
 static pthread_barrier_t start;
 
@@ -31,6 +35,7 @@ __attribute__((noinline)) static void short_part(void)
 
 __attribute__((noinline)) static void work(void)
 {
+    __asm__ volatile("" ::"r"(memset(alloca(stack_bytes + 1), 1, stack_bytes + 1)) : "memory");
     for (int i = 0; i < rounds; i++) {
         long_part();
         short_part();
@@ -61,7 +66,9 @@ int main(int count, char **arguments)
     pthread_barrier_init(&start, NULL, (unsigned)n / 2 + 1);
     for (int i = 0; i < n / 2; i++)
         pthread_create(&threads[i], NULL, early, NULL);
-    if (strcmp(then, "go") == 0) {
+    bool is_deep = strcmp(then, "deep") == 0;
+    stack_bytes = is_deep ? 64 << 10 : 0;
+    if (is_deep || strcmp(then, "go") == 0) {
         puts("ready");
         fflush(stdout);
         getchar();

@@ -149,4 +149,28 @@ TEST(a_guard_is_armed_only_where_faults_come_to_us)
     assert_false(guard_is_unblocked(bus));
 }
 
+/* The kernel is asked for the handler at one sample of 64, and not if only the thread's own stack is read. */
+TEST(samples_rarely_ask_the_kernel)
+{
+    take_faults();
+    struct sys_sigaction now;
+    assert_int_equal(sys_sigaction(SIGSEGV, NULL, &now), 0);
+    struct memory memory = {.own_low = at(readable), .own_high = at(readable) + 64};
+    uint64_t value;
+    for (unsigned sample = 0; sample <= 128; sample++) {
+        memory_begin_sample(&memory, NULL);
+        memory.fault_handler = sample % 64 == 0 ? now.handler : NULL;
+        assert_true(memory_load(&memory, at(readable), &value));
+        assert_int_equal(memory.guard, MEMORY_GUARD_UNKNOWN);
+        assert_true(memory_load(&memory, at(readable + 64), &value));
+        assert_int_equal(memory.guard, MEMORY_GUARD_ARMED);
+    }
+    for (unsigned sample = 129; sample <= 192; sample++) {
+        memory_begin_sample(&memory, NULL);
+        assert_true(memory_load(&memory, at(readable + 64), &value));
+        assert_int_equal(memory.guard, sample == 192 ? MEMORY_GUARD_KERNEL : MEMORY_GUARD_ARMED);
+        memory.fault_handler = NULL;
+    }
+}
+
 ALL_TESTS(set_up, NULL);

@@ -163,8 +163,8 @@ TEST(test_tail_call)
     }
 }
 
-/* A jump at `at` to the function at 0x1400 that has no name, behind `size` other bytes. */
-static void jump_behind(struct made_module *made, uint64_t at, const char *name,
+/* Adds a function at `at`: `size` bytes of code, then a jump to 0x1400, where a function without a name is. */
+static void add_jump(struct made_module *made, uint64_t at, const char *name,
                         const uint8_t *bytes, size_t size)
 {
     made->at = at;
@@ -195,24 +195,45 @@ static const char *lent_name(struct made_module *made)
 TEST(test_name_of_a_function_that_only_jumps_there)
 {
     struct made_module *made = made_module_new();
-    jump_behind(made, 0x1500, "with_mark", endbr64, sizeof endbr64);
+    add_jump(made, 0x1500, "with_mark", endbr64, sizeof endbr64);
     assert_string_equal(lent_name(made), "with_mark");
 
     made = made_module_new();
-    jump_behind(made, 0x1500, "plain", NULL, 0);
-    jump_behind(made, 0x1600, "of_a_part_of_the_object", first_of_two, sizeof first_of_two);
+    add_jump(made, 0x1500, "plain", NULL, 0);
+    add_jump(made, 0x1600, "of_a_part_of_the_object", first_of_two, sizeof first_of_two);
     assert_string_equal(lent_name(made), "plain");
 
     for (int is_first = 0; is_first < 2; is_first++) {
         made = made_module_new();
-        jump_behind(made, 0x1500, is_first ? "end" : "end_with", NULL, 0);
-        jump_behind(made, 0x1600, is_first ? "end_with" : "end", endbr64, sizeof endbr64);
+        add_jump(made, 0x1500, is_first ? "end" : "end_with", NULL, 0);
+        add_jump(made, 0x1600, is_first ? "end_with" : "end", endbr64, sizeof endbr64);
+        assert_string_equal(lent_name(made), "end");
+    }
+
+    for (int place = 0; place < 3; place++) {
+        static const char *const names[] = {"end_now", "end", "end_with"};
+        made = made_module_new();
+        for (unsigned i = 0; i < 3; i++)
+            add_jump(made, 0x1500 + 0x10 * i, names[(i + (unsigned)place) % 3], NULL, 0);
         assert_string_equal(lent_name(made), "end");
     }
 
     made = made_module_new();
-    jump_behind(made, 0x1500, "one", NULL, 0);
-    jump_behind(made, 0x1600, "two", NULL, 0);
+    add_jump(made, 0x1500, "one", NULL, 0);
+    add_jump(made, 0x1600, "two", NULL, 0);
+    assert_null(lent_name(made));
+}
+
+/* Its first piece of code is a jump, but elsewhere. */
+TEST(test_no_name_of_a_function_in_pieces)
+{
+    struct made_module *made = made_module_new();
+    made->at = 0x1500;
+    made_jump(made, 0x1700);
+    made_return(made);
+    made_jump(made, 0x1400);
+    made_symbol(made, 0x1500, 11, "in_pieces");
+    made_symbol(made, 0x1505, 1, "between");
     assert_null(lent_name(made));
 }
 

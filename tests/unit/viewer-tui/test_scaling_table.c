@@ -306,3 +306,13 @@ TEST(curves_have_gaps)
     assert_int_equal(points_drawn("actual"), 3);
     assert_int_equal(points_drawn("work_law"), 0);
 }
+
+TEST(without_a_baseline_only_linear_is_drawn)
+{
+    static const char *const others[] = {"maximal",  "idle_specific", "inflation_specific", "actual",
+                                         "work_law", "span_law",      "burdened"};
+    make_table(runs, 1);
+    assert_int_equal(points_drawn("linear"), 2);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_int_equal(points_drawn(others[i]), 0);
+}

@@ -7,6 +7,7 @@
 #include "lib/json.h"
 #include "viewer-tui/db/run.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define PROCESSED_VERSION 60
@@ -89,12 +90,20 @@ static void take(void *context, const struct piece_of_time *piece)
 
 /* ---- tables: an array for each column ---- */
 
-/* A column of `n` equal values, a constant each: "-1", "false". */
-static void put_equal(struct json_writer *json, const char *key, size_t n, const char *value)
+/* A column of `n` equal numbers; NAN: null. */
+static void put_equal(struct json_writer *json, const char *key, size_t n, double value)
 {
     json_print(json, "%s:[", key);
     for (size_t i = 0; i < n; i++)
-        json_print(json, "%s", value);
+        json_write_double(json, value);
+    json_print(json, "]");
+}
+
+static void put_false(struct json_writer *json, const char *key, size_t n)
+{
+    json_print(json, "%s:[", key);
+    for (size_t i = 0; i < n; i++)
+        json_write_bool(json, false);
     json_print(json, "]");
 }
 
@@ -128,18 +137,18 @@ static void write_stacks(const struct firefox_profile *profile, struct json_writ
 static void write_frames(struct json_writer *json, size_t n)
 {
     json_print(json, "frameTable:{");
-    put_equal(json, "address", n, "-1");
-    put_equal(json, "inlineDepth", n, "0");
+    put_equal(json, "address", n, -1);
+    put_equal(json, "inlineDepth", n, 0);
     json_print(json, "category:[");
     for (size_t i = 0; i < n; i++)
         json_print(json, "%d", i + TRACE_STATES < n ? (int)shown_state(TRACE_WORK)
                                                     : (int)shown_state((enum trace_state)(i + TRACE_STATES - n)));
     json_print(json, "]");
-    put_equal(json, "subcategory", n, "0");
+    put_equal(json, "subcategory", n, 0);
     put_numbers(json, "func", 0, n);
     static const char *const unknown[] = {"nativeSymbol", "innerWindowID", "line", "column"};
     for (size_t i = 0; i < 4; i++)
-        put_equal(json, unknown[i], n, "null");
+        put_equal(json, unknown[i], n, NAN);
     json_print(json, "length:%zu}", n);
 }
 
@@ -149,9 +158,9 @@ static void write_functions(const struct firefox_profile *profile, struct json_w
     const struct database *db = profile->lines->open->scopes.db;
     json_print(json, "funcTable:{");
     put_numbers(json, "name", 0, n);
-    put_equal(json, "isJS", n, "false");
-    put_equal(json, "relevantForJS", n, "false");
-    put_equal(json, "resource", n, "-1");
+    put_false(json, "isJS", n);
+    put_false(json, "relevantForJS", n);
+    put_equal(json, "resource", n, -1);
     for (int is_line = 0; is_line < 2; is_line++) {
         json_print(json, is_line ? "lineNumber:[" : "source:[");
         for (uint32_t i = 0; i < n; i++) {
@@ -163,7 +172,7 @@ static void write_functions(const struct firefox_profile *profile, struct json_w
         }
         json_print(json, "]");
     }
-    put_equal(json, "columnNumber", n, "null");
+    put_equal(json, "columnNumber", n, NAN);
     json_print(json, "length:%zu}", n);
 }
 
@@ -192,7 +201,7 @@ static void write_shared(const struct firefox_profile *profile, struct json_writ
     json_print(json, "shared:{");
     write_strings(profile, json);
     json_print(json, "sources:{");
-    put_equal(json, "id", n_files, "null");
+    put_equal(json, "id", n_files, NAN);
     put_numbers(json, "filename", n, n_files);
     json_print(json, "length:%zu}", n_files);
     write_functions(profile, json, n);
