@@ -5,6 +5,7 @@
 #include "lib/version.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,7 +166,9 @@ static void print_and_exit(const struct option_table *table, size_t common)
         printf("%s %s\n", table->tool, HPCTOOLKIT_VERSION);
     else
         print_rows(table);
-    exit(fflush(stdout) == 0 ? 0 : 1);
+    if (fflush(stdout) != 0)
+        diag_fatal("standard output", "%s", strerror(errno));
+    exit(0);
 }
 
 int option_table_parse(const struct option_table *table, int count, char **arguments,

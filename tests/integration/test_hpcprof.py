@@ -30,6 +30,9 @@ class CommandLineTest(HpcprofCase):
         for option in ("-o", "-I", "-R", "-j", "--help", "--version"):
             self.assertIn(option, usage)
         self.assertRegex(self.hpcprof("--version").stdout, r"^hpcprof \d+\.\d+\n$")
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([hpcprof_path(), "--help"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr), (1, "hpcprof: standard output: No space left on device\n"))
 
     def test_what_makes_no_sense(self):
         for arguments, part in (((), "no measurement directory"), (("-j",), "-j needs a value"),

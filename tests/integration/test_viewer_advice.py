@@ -296,6 +296,22 @@ class Blocked(Advice):
             found = self.advice(self.program({"pthread_mutex_lock": wait}), self.run_of(cpu))[0]
             self.assertAlmostEqual(found["gain"], 10 / rest)
 
+    def test_python_threads_may_run_one_at_a_time(self):
+        """7 s of sleep in 10, 3 threads of 2.4 s: 7.2 s remain if all of that is under the GIL, on two CPUs 3.6 otherwise.
+        OpenBLAS's threads do not hold it."""
+        for cpu, agent, routine, gain in (((2.4, 2.4, 2.4), "python", "", "1.4x to 2.8x"),
+                                          ((2.4, 2.4, 2.4), "python", "pythread_wrapper", "1.4x to 2.8x"),
+                                          ((2.4, 2.4, 2.4), "pthread", "", "2.8x"),
+                                          ((2.4, 2.4, 2.4), "python", "blas_thread_server", "2.8x"),
+                                          ((3.6, 3.6, 3.6), "python", "pythread_wrapper", None)):
+            with self.subTest(cpu=cpu, agent=agent, routine=routine):
+                run = self.run_of(cpu)
+                run["agents"] = [{"name": agent, "version": "1"}]
+                for each in run["processes"][0]["threads"][1:]:
+                    each["start_routine"] = routine
+                found = self.of_kind(self.advice(self.program({"usleep": 7}), run), "blocked")
+                self.assertEqual([f["text"].endswith(f"; could win {gain} without it.") for f in found], [True] if gain else [])
+
     def test_a_thread_that_sleeps_while_another_computes(self):
         """10 s of sleep in thread 2 while thread 1 computes for 9.8 s of 10: nothing is gained without the sleep."""
         found = self.advice(self.program({"usleep": 10}), self.run_of((9.8, 0.1, 0.1)))

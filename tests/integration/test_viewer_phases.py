@@ -375,8 +375,8 @@ class Phases(unittest.TestCase):
 
     def test_what_there_is_not_is_said(self):
         for arguments, cause in ((("--phase", 9), "there are 4 phases, no phase 9"),
-                                 (("--from", "3s", "--to", "2s"), "there is nothing in it; its end is not after its begin"),
-                                 (("--from", "70s"), "there is nothing in it; the time line ends at 6"),
+                                 (("--from", "3s", "--to", "2s"), "this piece of time is empty: its end is not after its begin"),
+                                 (("--from", "70s"), "this piece of time is empty: the time line ends at 6"),
                                  (("--from", "soon"), "--from takes a time such as 1.2s, 300ms or 40%, not 'soon'"),
                                  (("--from", "140%"), "--from takes a time"),
                                  (("--phase", "0"), "--phase takes the number of a phase from 1"),

@@ -430,6 +430,16 @@ class Options(Story):
         self.assertEqual(done.returncode, 1)
         self.assertIn("No space left", done.stderr)
 
+    def test_a_truncated_database_is_one_line_in_every_view(self):
+        folder = viewer.written(self, story.describe())
+        with open(pathlib.Path(folder) / "meta.db", "r+b") as file:
+            file.truncate(100)
+        for view in "flat", "threads", "summary", "timeline", "critical-path", "phases":
+            with self.subTest(view=view):
+                done = viewer.run("--print", view, folder)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertRegex(done.stderr, rf"\Ahpcviewer: {folder}/meta.db: truncated: [^\n]*\n\Z")
+
     def test_without_a_terminal_the_viewer_says_so(self):
         done = viewer.run(self.db)
         self.assertEqual(done.returncode, 1)

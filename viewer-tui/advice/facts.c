@@ -417,6 +417,22 @@ struct gain facts_gain_without(const struct facts *facts, const struct share *se
                          factor_without(facts, seconds->high)};
 }
 
+static bool is_python_thread(const struct process_thread *thread)
+{
+    return thread->is_initial || !*thread->start_routine || strstr(thread->start_routine, "pyth");
+}
+
+double facts_python_cpu(const struct facts *facts)
+{
+    double seconds = 0;
+    bool is_python = false;
+    json_each (agent, json_object_get(facts->run, "agents"))
+        is_python |= strcmp(run_text(agent, "name"), "python") == 0;
+    for (size_t i = 0; i < facts->process.threads.n && is_python; i++)
+        seconds += is_python_thread(&facts->process.threads.at[i]) ? facts->process.threads.at[i].work : 0;
+    return seconds;
+}
+
 /* Where threads run or wait for a CPU during this share of the wall clock or more, CPU time is the time that a reader
  * thinks of. */
 #define MOST_OF_THE_TIME 0.50

@@ -83,6 +83,10 @@ void facts_free(struct facts *facts);
  * All this is no bound where threads contend for a lock: they also pass its data between CPUs. */
 struct gain facts_gain_without(const struct facts *facts, const struct share *seconds);
 
+/* CPU seconds of the main process's threads that may hold Python's GIL, so that one runs at a time: all but those that
+ * began in another library, as in OpenBLAS's blas_thread_server. 0 if the program is not Python's. */
+double facts_python_cpu(const struct facts *facts);
+
 /* The share of a part in the sampled CPU time. */
 struct share facts_share_of_cpu(const struct facts *facts, double seconds);
 

@@ -122,6 +122,10 @@ bool is_blocked(const struct facts *facts, struct subject *subject)
     if (is_known)
         subject->gain = facts_gain_without(
             facts, &(struct share){fmin(share.value, saved), fmin(share.low, saved), fmin(share.high, saved)});
+    /* How long Python's threads hold the GIL is not known: for none of their CPU time up to all of it. */
+    double wall = facts->process.wall, python = facts_python_cpu(facts);
+    if (is_known && python > 0)
+        subject->gain.low = fmin(subject->gain.low, wall / fmin(wall, python));
     subject->place = hotspot_of_place(facts->view->db, place);
     return !is_known || subject->gain.low >= LEAST_GAIN;
 }

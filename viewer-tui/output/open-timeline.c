@@ -19,6 +19,11 @@
 /* Most columns of a procedure's name in a path. */
 #define MOST_NAME_COLUMNS 40
 
+const char *database_why_none(void)
+{
+    return problem_text() ? problem_text() : "the database cannot be read";
+}
+
 const char *timeline_why_none(const struct session *session)
 {
     autofree char *path = mem_printf("%s/%s", session->runs.at[0].folder, TIMELINE_FILE);
@@ -35,7 +40,7 @@ const char *open_timeline(struct open_timeline *open, struct session *session, e
     struct threads threads;
     *open = (struct open_timeline){0};
     if (!db || !database_nodes(db))
-        return "the database cannot be read";
+        return database_why_none();
     open->timeline = session_timeline(session);
     if (!open->timeline)
         return timeline_why_none(session);

@@ -21,6 +21,9 @@ struct open_timeline {
  * the caller closes it if there is one. */
 const char *open_timeline(struct open_timeline *open, struct session *session, enum projection projection,
                           bool has_all_threads, unsigned columns);
+/* Why a database can't be read: problem_text(), if it is known. */
+const char *database_why_none(void);
+
 /* Why the session's database has no time line; problem_text() if it is damaged. */
 const char *timeline_why_none(const struct session *session);
 

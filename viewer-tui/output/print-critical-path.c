@@ -270,7 +270,7 @@ int print_critical_path(struct session *session, struct view *view, const struct
 {
     (void)view;
     struct critical_path path = {.db = session_database(session, LOGICAL)};
-    const char *why = !path.db || !database_nodes(path.db) ? "the database cannot be read" : NULL;
+    const char *why = !path.db || !database_nodes(path.db) ? database_why_none() : NULL;
     path.timeline = why ? NULL : session_timeline(session);
     if (!why && !path.timeline)
         why = timeline_why_none(session);

@@ -67,6 +67,6 @@ char *asked_range_in(const struct asked_range *asked, const struct timeline *tim
     if (range->from < range->to)
         return NULL;
     if (from >= to)
-        return mem_strdup("there is nothing in it; its end is not after its begin");
-    return mem_printf("there is nothing in it; the time line ends at %.6g s", (double)end / NANOS);
+        return mem_strdup("this piece of time is empty: its end is not after its begin");
+    return mem_printf("this piece of time is empty: the time line ends at %.6g s", (double)end / NANOS);
 }

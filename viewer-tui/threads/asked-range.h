@@ -35,7 +35,7 @@ bool asked_range_name(const char *name, struct asked_range *range);
 /* False if it is none. */
 bool asked_range_read(const char *text, struct asked_range *range);
 
-/* The piece of a time line, whose phase this must not be. NULL, or why there is nothing in it; the caller frees. */
+/* The piece of a time line, whose phase this must not be. NULL, or why this piece is empty; the caller frees. */
 char *asked_range_in(const struct asked_range *asked, const struct timeline *timeline, struct time_range *range);
 
 #endif
