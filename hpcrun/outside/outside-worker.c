@@ -279,6 +279,16 @@ static void report_losses(void)
         report_loss(&line);
 }
 
+/* A thread that had ended when the clock was read may still have had more samples. */
+static void note_measured(void)
+{
+    const struct flush_totals *totals = flush_totals();
+    uint64_t cpu = process_cpu_time() - process.began_cpu;
+    record_queue_note_measured(worker.queue, (struct measured){
+        .samples = totals->fates[0][fate_slot(FATE_FIRED)].count,
+        .cpu = cpu > totals->ends.cpu ? cpu : totals->ends.cpu});
+}
+
 /* *detail: the number of a signal, else the exit status. */
 static enum process_state end_state(enum queue_end end, int *detail)
 {
@@ -312,6 +322,7 @@ static bool end_image(enum queue_end end)
     } else {
         is_lost = true;
     }
+    note_measured();
     report_losses();
     summarize(state, detail, state == PROCESS_EXEC, is_lost);
     measurement_close();

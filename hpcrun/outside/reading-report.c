@@ -45,17 +45,34 @@ static void add_unmeasured(struct text *line, const char *why, int64_t processes
     text_add(line, " processes were not measured");
 }
 
+static void add_seconds(struct text *line, uint64_t ns)
+{
+    text_add_decimal(line, ns / 1000000, 3);
+    text_add(line, " s CPU");
+}
+
+/* The line of a single program has the same numbers. */
+static void add_programs(struct text *line, const struct worker_counts *counts)
+{
+    uint64_t programs = counts->images - counts->too_late;
+    text_add_number(line, programs);
+    text_add(line, programs == 1 ? " program" : " programs, ");
+    if (programs == 1)
+        return;
+    text_add_number(line, counts->measured.samples);
+    text_add(line, counts->measured.samples == 1 ? " sample in " : " samples in ");
+    add_seconds(line, counts->measured.cpu);
+}
+
 void report_reading(void)
 {
     const struct worker_counts *counts = image_workers_counts();
     char buffer[512];
     struct text line = TEXT(buffer);
     text_add(&line, "measured from outside: ");
-    text_add_number(&line, counts->images - counts->too_late);
-    text_add(&line, counts->images - counts->too_late == 1 ? " program" : " programs");
+    add_programs(&line, counts);
     text_add(&line, "; reading took ");
-    text_add_decimal(&line, (cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN)) / 1000000, 3);
-    text_add(&line, " s CPU");
+    add_seconds(&line, cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN));
     add_copies(&line);
     add_slowdown(&line);
     if (counts->too_late) {
