@@ -156,6 +156,7 @@ static void add_measured(struct measured measured)
 {
     counts.measured.samples += measured.samples;
     counts.measured.cpu += measured.cpu;
+    counts.measured.hidden += measured.hidden;
 }
 
 /* A worker that fails before its last record is reaped when its process has ended: until then its queue is in use. */

@@ -187,8 +187,8 @@ static void add_seconds(struct text *line, uint64_t ns)
  * process's CPU time without samples, in periods. */
 static void count_lost_records(void)
 {
-    uint64_t used = process_cpu_time() - process.began_cpu, sampled = foreign_threads_time().sampled;
-    uint64_t most = used > sampled ? (used - sampled) / worker.period : 0;
+    struct foreign_time time = foreign_threads_time();
+    uint64_t most = time.used > time.sampled ? (time.used - time.sampled) / worker.period : 0;
     uint64_t samples = most < worker.lost_records ? most : worker.lost_records;
     lose(&worker.most_in_them, (struct lost_samples){samples, samples * worker.period});
 }
@@ -279,14 +279,13 @@ static void report_losses(void)
         report_loss(&line);
 }
 
-/* A thread that had ended when the clock was read may still have had more samples. */
 static void note_measured(void)
 {
-    const struct flush_totals *totals = flush_totals();
-    uint64_t cpu = process_cpu_time() - process.began_cpu;
+    struct foreign_time time = foreign_threads_time();
     record_queue_note_measured(worker.queue, (struct measured){
-        .samples = totals->fates[0][fate_slot(FATE_FIRED)].count,
-        .cpu = cpu > totals->ends.cpu ? cpu : totals->ends.cpu});
+        .samples = flush_totals()->fates[0][fate_slot(FATE_FIRED)].count,
+        .cpu = time.used,
+        .hidden = lacks_kernel(time) ? time.used - time.sampled : 0});
 }
 
 /* *detail: the number of a signal, else the exit status. */

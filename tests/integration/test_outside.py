@@ -403,7 +403,7 @@ class Children(OfChance, OutsideTest):
         done, (image,) = self.measure("sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done", options=["--outside"],
                                       events=["CPUTIME@f10"])
         self.assertRegex(done.stderr, r"measured from outside: 1 program; reading took [\d.]+ s CPU"
-                                           r"(, copies of stacks had \d+ to \d+ KB)?\n\Z")
+                         r"(, copies of stacks had \d+ to \d+ KB)?; ended without a sample: 10 processes \(.*\)\n\Z")
         self.assertGreaterEqual(image.pid, 1)
 
 
@@ -675,6 +675,19 @@ class Rights(OutsideTest):
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assertGreater(sum(image.count("CPUTIME", [FIRED])
                                for image in profiling.read_measurements(self.directory / "locks")), 0)
+
+    def test_kernel_time_of_children(self):
+        """Samples lack it, and the last line says so."""
+        if int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text()) != 2:
+            self.skipTest("kernel.perf_event_paranoid is not 2")
+        self.directory.chmod(0o777)
+        done = self.run_tool(HPCRUN, "-o", self.directory / "kernel", "-e", "CPUTIME@f1000", "--outside", "sh", "-c",
+                             "dd if=/dev/zero of=/dev/null bs=64k count=300000; :", user=profiling.ORDINARY_USER)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = re.search(r" programs, (\d+) samples in ([\d.]+) s CPU;.* no samples of ([\d.]+) s CPU, most of it in the "
+                         r"kernel:", done.stderr.splitlines()[-1])
+        self.assertTrue(said, done.stderr)
+        self.assertAlmostEqual(float(said[3]), float(said[2]) - int(said[1]) * 0.0010271, delta=0.1)
 
     def test_others_may_not(self):
         for flags in ((), ("-static",)):
