@@ -303,6 +303,14 @@ static enum process_state end_state(enum queue_end end, int *detail)
     return WIFSIGNALED(status) ? PROCESS_SIGNAL : PROCESS_EXIT;
 }
 
+/* A process that has ended has no clock. It has used at least what its samples stand for. */
+static void correct_cpu(void)
+{
+    uint64_t least = process.began_cpu + foreign_threads_time().used;
+    if (process.cpu_elsewhere < least)
+        process.cpu_elsewhere = least;
+}
+
 /* False: something could not be written, which a line says. */
 static bool end_image(enum queue_end end)
 {
@@ -313,6 +321,7 @@ static bool end_image(enum queue_end end)
     measured_read_children_cpu();
     count_lost_records();
     bool is_lost = !foreign_threads_write(true);
+    correct_cpu();
     if (measurement_create() && chunk_memory(&chunk)) {
         is_lost |= !process_chunks_write_modules(&chunk);
         is_lost |= !perf_map_write(&chunk);
