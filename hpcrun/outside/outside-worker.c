@@ -30,6 +30,7 @@
 #define MOST_REST_NS   50000000u
 #define WRITE_INTERVAL 10000000000u
 #define CPU_INTERVAL   5000000u
+#define UNSEEN_PART    4 /* so much of the CPU time may be without samples */
 
 static struct {
     struct record_queue *queue;
@@ -285,6 +286,7 @@ static void note_measured(void)
     record_queue_note_measured(worker.queue, (struct measured){
         .samples = flush_totals()->fates[0][fate_slot(FATE_FIRED)].count,
         .cpu = time.used,
+        .unseen = time.used > time.sampled + time.used / UNSEEN_PART ? time.unseen : 0,
         .hidden = lacks_kernel(time) ? time.used - time.sampled : 0});
 }
 

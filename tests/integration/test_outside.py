@@ -409,6 +409,13 @@ class Children(OfChance, OutsideTest):
                          r"(, copies of stacks had \d+ to \d+ KB)?; ended without a sample: 10 processes \(.*\)\n\Z")
         self.assertGreaterEqual(image.pid, 1)
 
+    def test_threads_without_samples(self):
+        """They use less CPU time than a period, all together."""
+        done = self.run_tool(HPCRUN, "-o", self.directory / "short", "-e", "CPUTIME@f1", "--outside", program("thread_series"),
+                             1000, input="go\nend\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"; ended without a sample: 1000 threads \(.*\)\n\Z")
+
 
 class System(OutsideTest):
     @unittest.skipIf(os.geteuid() != 0, "only root may")
