@@ -411,8 +411,8 @@ class Children(OfChance, OutsideTest):
 
     def test_threads_without_samples(self):
         """They use less CPU time than a period, all together."""
-        done = self.run_tool(HPCRUN, "-o", self.directory / "short", "-e", "CPUTIME@f1", "--outside", program("thread_series"),
-                             1000, input="go\nend\n")
+        done = self.run_tool(HPCRUN, "-o", self.directory / "short", "-e", "CPUTIME@f1", "--outside",
+                             program("thread_series"), 1000, input="go\nend\n")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, r"; ended without a sample: 1000 threads \(.*\)\n\Z")
 
