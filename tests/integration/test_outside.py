@@ -195,8 +195,8 @@ class Overload(OfChance, OutsideTest):
         self.assertLess(lost, 0.01 * fired)
 
     def measure_while_stopped(self, rounds, *options, how="go", stops_reader=False, is_reaped=False):
-        """A program of two threads runs while hpcrun's worker is stopped, or its reader. It is a zombie at the end, whose
-        clocks can be read, or reaped. Returns what hpcrun says, the image, and for how many seconds that was."""
+        """A program of two threads runs while hpcrun's worker is stopped, or its reader. At the end it is a zombie,
+        whose clocks can be read, or reaped. Returns what hpcrun says, the image, and for how many seconds that was."""
         process = self.start(program("outside"), 2, rounds, how)
         tool, where = self.attach(process, *options)
         reader, worker = self.reader_and_worker(tool)

@@ -125,14 +125,14 @@ TEST(overload_shrinks_it_for_good)
     assert_int_equal(ask(100, 1), 4);
 }
 
-/* Samples that need a 20th of a CPU where there is a 16th of one, a 32nd, a 150th, and nearly none. Then 40 threads that
- * have a 100th of a CPU each, and of 1000, which have all four CPUs. */
+/* Samples that need a 20th of a CPU where there is a 16th of one, a 32nd, a 150th, and nearly none. Then 40 threads
+ * that have a 100th of a CPU each, 1000, which have all four CPUs, and 20. */
 TEST(fewer_samples_at_first_for_who_gets_little_of_a_cpu)
 {
     static const struct {
         unsigned parts, threads, cpus, slowdown;
-    } cases[] = {{16, 1000, 1, 0}, {20, 1000, 1, 0}, {32, 1000, 1, 1}, {150, 1000, 1, 3}, {100000, UINT_MAX, 1, MOST_SLOWDOWN},
-                 {100, 40, 4, 1},  {100, 1000, 4, 5}, {100, 20, 4, 0}};
+    } cases[] = {{16, 1000, 1, 0}, {20, 1000, 1, 0}, {32, 1000, 1, 1}, {150, 1000, 1, 3},
+                 {100000, UINT_MAX, 1, MOST_SLOWDOWN}, {100, 40, 4, 1},  {100, 1000, 4, 5}, {100, 20, 4, 0}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         begin(NULL);
         bool is_slower = copy_size_slow_down(&size, 50000000, cases[i].parts, cases[i].threads, cases[i].cpus);
