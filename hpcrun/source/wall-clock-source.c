@@ -147,19 +147,18 @@ static uint64_t measure_ready(struct thread *thread, struct thread_event *event,
     return pays;
 }
 
-/* How much of `ns` the thread was on a CPU. All that its CPU clock says is paid, `on_cpu` since the last
- * sample, but where the thread used it, not where it was when samples came: with bursts of work shorter than a
- * period, most samples find it waiting. So a sample of a wait pays nothing of that, unless
- * more is unpaid than the next bursts can need; one that finds it on a CPU pays what is there. Over many
- * samples the bursts then pay their own time, and the waits what the kernel needs for waiting. */
+/* How much of `ns` the thread was on a CPU. All that its CPU clock says is paid, `on_cpu` since the last sample, but
+ * where the thread used it, not where it was when samples came: with bursts of work shorter than a period, most samples
+ * find it waiting. So a sample of a wait pays nothing of that, unless more is unpaid than the next bursts can
+ * need; one that finds it on a CPU pays what is there. Over many samples the bursts then pay their own time, and the
+ * waits what the kernel needs for waiting. */
 static uint64_t take_cpu_time(struct thread_event *event, uint64_t ns, uint64_t on_cpu, bool waits)
 {
     uint64_t kept = waits ? KEPT_PERIODS * event->mean : 0;
     uint64_t unpaid = event->unpaid_cpu + on_cpu, pays = unpaid > kept ? unpaid - kept : 0;
     if (pays > ns)
         pays = ns;
-    unpaid -= pays;
-    event->unpaid_cpu = unpaid < KEPT_PERIODS * event->mean ? unpaid : KEPT_PERIODS * event->mean;
+    event->unpaid_cpu = unpaid - pays;
     return pays;
 }
 
