@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Columns left of the cells: room for the names of the strip and their values; not more than a third of the line. */

@@ -3,7 +3,6 @@
 #include "viewer-tui/output/timeline-lines.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Pixels. */
 #define COLUMN       5

@@ -12,7 +12,6 @@
 #include "viewer-tui/output/inspect.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Most columns of a line; longer lines are hard to read. */
