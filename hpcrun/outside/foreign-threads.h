@@ -27,9 +27,9 @@ bool foreign_threads_write(bool ended);
 
 /* CPU time, ns. */
 struct foreign_time {
-    uint64_t used;    /* by the threads that have had samples, since their measurement began */
+    uint64_t used;    /* by the threads that have had samples, since their measurement began, or by the process */
     uint64_t sampled; /* what samples stand for, lost ones included */
-    uint64_t rests;   /* at most, after the last samples of the threads: a period on each CPU */
+    uint64_t rests;   /* at most, after the last samples of all threads: a period on each CPU */
 };
 struct foreign_time foreign_threads_time(void);
 
