@@ -1,5 +1,5 @@
-/* The workers of process images (outside-worker.h), as their parent sees them: it forks a worker, puts the records of the
- * process into its queue, and reaps it when it has written its measurement. */
+/* The workers of process images (outside-worker.h), as their parent sees them: it forks a worker, puts the records of
+ * the process into its queue, and reaps it when it has written its measurement. */
 #ifndef HPCRUN_OUTSIDE_IMAGE_WORKERS_H
 #define HPCRUN_OUTSIDE_IMAGE_WORKERS_H
 
@@ -28,7 +28,8 @@ void image_worker_end(struct traced *process, enum queue_end why);
 /* Takes notice of the workers that have ended. */
 void image_workers_reap(void);
 
-/* Waits until all workers have ended, whatever signals come: else hpcrun would end before there are all measurements. */
+/* Waits until all workers have ended, whatever signals come: else hpcrun would end before there are all
+ * measurements. */
 void image_workers_await(void);
 
 #endif

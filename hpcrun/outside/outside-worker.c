@@ -341,8 +341,8 @@ static bool end_image(enum queue_end end)
 
 /* ---- the work ---- */
 
-/* Threads of a process that was forked meanwhile began with it, or later. Samples from before the clocks of a thread that
- * runs already are read are none of its measured time. */
+/* Threads of a process that was forked meanwhile began with it, or later. Samples from before the clocks of a thread
+ * that runs already are read are none of its measured time. */
 static void begin_thread(int tid, void *data)
 {
     const struct measured_image *image = data;

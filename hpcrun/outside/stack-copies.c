@@ -17,7 +17,8 @@
 /* The rings and queues have room for the samples of 10 ms; at first, of more (copy_size_first_time). */
 #define LEAST_ROOM_NS 10000000u
 
-/* CPU time of reading a sample, or of recording it (estimated); and what must have been used to know the share of a CPU. */
+/* CPU time of reading a sample, or of recording it (estimated); and what must have been used to know the share of a
+ * CPU. */
 #define SAMPLE_NS    15000u
 #define LEAST_CPU_NS 2000000u
 
@@ -35,8 +36,8 @@ static struct {
     perf_record_visit_function *visit; /* for records that are read meanwhile */
 } copies;
 
-/* The most bytes that each sample may have, so that the samples of `ns` ns fit into the ring of a CPU, and those of `cpus`
- * CPUs into the queue of a process. */
+/* The most bytes that each sample may have, so that the samples of `ns` ns fit into the ring of a CPU, and those of
+ * `cpus` CPUs into the queue of a process. */
 static uint64_t room_for(uint64_t ns, unsigned cpus)
 {
     size_t ring = perf_rings_bytes_of_each(), queue = QUEUE_BYTES / cpus;
