@@ -12,10 +12,11 @@
  * of one writer and the thread of the other fit no third object: objects that share an entry are at least 2,584 bytes apart,
  * and numbers of threads differ by less. */
 struct note {
-    _Atomic uint64_t key;    /* exclusive or of the object's address and `thread`; 0: being written, or taken by a waiter */
-    _Atomic uint64_t ticks;  /* ticks_now() */
-    _Atomic uint64_t thread; /* agent_slot.thread */
-    _Atomic uint64_t wakes;  /* enum wakes */
+    _Alignas(32) _Atomic uint64_t key; /* exclusive or of the object's address and `thread`; 0: being written, or a waiter
+                                          has taken it */
+    _Atomic uint64_t ticks;            /* ticks_now() */
+    _Atomic uint64_t thread;           /* agent_slot.thread */
+    _Atomic uint64_t wakes;            /* enum wakes */
 };
 
 struct waker {

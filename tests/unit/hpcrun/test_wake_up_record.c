@@ -166,10 +166,12 @@ TEST(the_time_of_a_release_is_the_one_that_is_noted)
 
 /* ---- releases that wake one waiter, or all ---- */
 
+static char event;
+
 static void release_by(uint64_t by, enum wakes wakes)
 {
     atomic_store(&slot.thread, by);
-    waker_note(&object, wakes);
+    waker_note(&event, wakes);
 }
 
 /* 1 + the index of the thread that ended a wait since then; 0: unknown. */
@@ -177,7 +179,7 @@ static uint32_t waker_since(uint64_t since)
 {
     uint32_t index;
     uint64_t released;
-    return waker_find(&object, since, &index, &released) ? index + 1 : 0;
+    return waker_find(&event, since, &index, &released) ? index + 1 : 0;
 }
 
 /* Whoever waits first is woken first, and may ask when others have been woken. */
