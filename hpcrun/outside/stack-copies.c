@@ -13,13 +13,14 @@
 
 #define INTERVAL_NS 250000000u
 
-/* The rings and queues have room for the samples of 10 ms; for those of 30 ms at first, when the machine may be busy with
- * the begin of programs, and a worker with that of its threads. */
+/* The rings and queues have room for the samples of 10 ms; for those of 30 ms at first, when the machine may be busy
+ * with the begin of programs, and a worker with that of its threads. */
 #define FIRST_ROOM_NS 30000000u
 #define THREAD_NS     100000u
 #define LEAST_ROOM_NS 10000000u
 
-/* CPU time of reading a sample, or of recording it (estimated); and what must have been used to know the share of a CPU. */
+/* CPU time of reading a sample, or of recording it (estimated); and what must have been used to know the share of a
+ * CPU. */
 #define SAMPLE_NS    25000u
 #define LEAST_CPU_NS 2000000u
 
@@ -37,8 +38,8 @@ static struct {
     perf_record_visit_function *visit; /* for records that are read meanwhile */
 } copies;
 
-/* The most bytes that each sample may have, so that the samples of `ns` ns fit into the ring of a CPU, and those of `cpus`
- * CPUs into the queue of a process. */
+/* The most bytes that each sample may have, so that the samples of `ns` ns fit into the ring of a CPU, and those of
+ * `cpus` CPUs into the queue of a process. */
 static uint64_t room_for(uint64_t ns, unsigned cpus)
 {
     size_t ring = perf_rings_bytes_of_each(), queue = QUEUE_BYTES / cpus;

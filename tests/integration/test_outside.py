@@ -364,8 +364,20 @@ class Children(OfChance, OutsideTest):
         done = self.run_tool(HPCRUN, "-o", other, "--name", "shell-of-*t", "--for", "0.1s")
         self.assertEqual([image.pid for image in profiling.read_measurements(other)], [process.pid], done.stderr)
         printed, _ = process.communicate("go\n")
-        self.assertEqual(tool.wait(), 0, tool.stderr.read())
-        self.check_children(self.images_of(where), process.pid, binary, printed)
+        said = tool.stderr.read()
+        self.assertEqual(tool.wait(), 0, said)
+        images = self.images_of(where)
+        self.check_children(images, process.pid, binary, printed)
+        self.check_last_line(said, images, printed)
+
+    def check_last_line(self, said, images, printed):
+        """It has the samples of all programs, and at least the CPU time that they have printed."""
+        total = re.search(r"^hpcrun: measured from outside: (\d+) programs, (\d+) samples in ([\d.]+) s CPU; .*\n\Z", said,
+                          re.MULTILINE)
+        self.assertTrue(total, said)
+        fired = sum(image.count("CPUTIME", [FIRED]) for image in images)
+        self.assertEqual((int(total[1]), int(total[2])), (len(images), fired))
+        self.assertGreaterEqual(float(total[3]), sum(int(word) for word in printed.split()) * 1e-9)
 
     def test_descendants_that_run_already(self):
         """As long as the process runs: the oldest one runs on."""
@@ -391,7 +403,7 @@ class Children(OfChance, OutsideTest):
         done, (image,) = self.measure("sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done", options=["--outside"],
                                       events=["CPUTIME@f10"])
         self.assertRegex(done.stderr, r"measured from outside: 1 program; reading took [\d.]+ s CPU"
-                                           r"(, copies of stacks had \d+ to \d+ KB)?\n\Z")
+                         r"(, copies of stacks had \d+ to \d+ KB)?; ended without a sample: 10 processes \(.*\)\n\Z")
         self.assertGreaterEqual(image.pid, 1)
 
 
@@ -520,6 +532,22 @@ class Ends(OutsideTest):
                 self.assertEqual(process.returncode, 7)
                 subprocess.run(["rm", "-r", where], check=True)
 
+    def test_measurement_in_the_background_of_a_script(self):
+        """There SIGINT is ignored, and ends the measurement all the same, as does the kill that the first line has."""
+        process = self.start(program("outside"), 2, 2, "go")
+        for command in ("kill -INT $!", 'kill ${line##*kill } 2>&1'):
+            with self.subTest(command):
+                script = f"""mkfifo said; "$0" -o m -p {process.pid} 2>said & exec 3<said
+                             read line <&3; echo "$line"; line=${{line% ends it}}; {command}; wait $! && cat <&3"""
+                done = self.run_tool("sh", "-c", script, HPCRUN)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                first, *_, last = done.stdout.splitlines()
+                self.assertRegex(first, rf"^hpcrun: measuring outside\[{process.pid}\]; Ctrl-C or kill \d+ ends it$")
+                self.assertIn("measured from outside: 1 program;", last)
+                subprocess.run(["rm", "-r", self.directory / "m", self.directory / "said"], check=True)
+        self.assertIsNone(process.poll())
+        process.communicate("go\n")
+
     def test_full_disk(self):
         """What is lost is in the status where it is not the command's; the process goes on."""
         process = self.start(program("outside"), 2, 2, "go")
@@ -647,6 +675,19 @@ class Rights(OutsideTest):
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assertGreater(sum(image.count("CPUTIME", [FIRED])
                                for image in profiling.read_measurements(self.directory / "locks")), 0)
+
+    def test_kernel_time_of_children(self):
+        """Samples lack it, and the last line says so."""
+        if int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text()) != 2:
+            self.skipTest("kernel.perf_event_paranoid is not 2")
+        self.directory.chmod(0o777)
+        done = self.run_tool(HPCRUN, "-o", self.directory / "kernel", "-e", "CPUTIME@f1000", "--outside", "sh", "-c",
+                             "dd if=/dev/zero of=/dev/null bs=64k count=300000; :", user=profiling.ORDINARY_USER)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = re.search(r" programs, (\d+) samples in ([\d.]+) s CPU;.* no samples of ([\d.]+) s CPU, most of it in the "
+                         r"kernel:", done.stderr.splitlines()[-1])
+        self.assertTrue(said, done.stderr)
+        self.assertAlmostEqual(float(said[3]), float(said[2]) - int(said[1]) * 0.0010271, delta=0.1)
 
     def test_others_may_not(self):
         for flags in ((), ("-static",)):

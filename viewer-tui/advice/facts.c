@@ -5,7 +5,6 @@
 #include "viewer-tui/metrics/efficiency.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- Metrics ---- */
