@@ -10,6 +10,8 @@ struct worker_counts {
     uint64_t images;       /* that have or had a worker */
     int64_t unmeasured[3]; /* processes without a worker, by `lack`; the first number means nothing */
     uint64_t too_late;     /* workers whose image had ended before they could look at it */
+    struct measured measured; /* by all that have ended */
+    uint64_t without_sample;  /* processes that ended before they had one, so they needed no worker */
     bool is_damaged;       /* a worker has failed */
 };
 struct worker_counts *image_workers_counts(void);
