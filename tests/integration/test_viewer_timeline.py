@@ -517,8 +517,9 @@ class Screen(InTerminal):
         for keys, heading in (("6 ?", "Time line (key 6)"), ("q 4 ?", "Threads (key 4)"), ("q q \\ ?", "Filters"),
                               ("q q ?", "Moving")):
             terminal.press(*keys.split())
-            lines = terminal.until(lambda lines, heading=heading: lines[1].rstrip() == heading, heading)
-            self.assertTrue(all(re.match("  .+  |   ", line) for line in lines[2:7]), lines)  # keys, meaning
+            terminal.until(lambda lines, heading=heading: lines[1].rstrip() == heading, heading)
+            if keys == "6 ?":
+                terminal.until_seen("Z, wheel down, Backspace  zoom out")
 
     def test_legend_has_the_lines_it_needs(self):
         terminal = self.start(width=40)
