@@ -142,7 +142,7 @@ class HoldersOfTheLock(test_python.Gil):
             period = 2 * image.mean_period("REALTIME")  # there are two waiters at most
             for name, share in self.SHARES.items():
                 found.between(name, blames[name] - share * total, -0.02 * total, 0.02 * total,
-                              of_share(share * total, total, period), 0.15 * total)
+                              of_share(share * total, total, period), 0.2 * total)
 
 
 @unittest.skipUnless(profiling.outside_is_allowed(), "perf_event_open is not permitted here")
