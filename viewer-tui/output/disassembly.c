@@ -8,7 +8,6 @@
 
 #include <Zydis/Zydis.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define INSTRUCTION_TEXT 256 /* bytes; longer ones are cut by the formatter */

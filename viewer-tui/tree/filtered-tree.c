@@ -3,7 +3,6 @@
 #include "viewer-tui/base/task.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 #define ROW_UNKNOWN 0xff
 

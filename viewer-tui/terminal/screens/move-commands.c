@@ -4,7 +4,6 @@
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Lines that a notch of the wheel scrolls. */
 #define NOTCH 3
