@@ -43,9 +43,9 @@ static struct {
     uint64_t most_in_them;  /* samples that may be among these */
     enum queue_wish wish;        /* what the reader was asked for */
     const struct caught *caught; /* after the next sample in the queue; NULL: nothing */
-    uint64_t samples, cut, calm; /* since the last wish. cut: the rest of the stack was lost; calm: since a rest was read */
+    uint64_t samples, cut, calm; /* since the last wish. cut: the rest of the stack was lost; calm: no rest was read */
     uint64_t most_calm;          /* then the rests are no longer read */
-    uint64_t to_catch, missed; /* samples since then; those whose memory was not read at their instant */
+    uint64_t to_catch, missed;   /* samples since an agent was found; those whose memory was not read at their instant */
     uint64_t throttled;  /* times that the kernel held samples back */
     uint64_t written_at, cpu_at; /* CLOCK_MONOTONIC of the last writing, and reading of the process's CPU time */
 } worker;
@@ -159,7 +159,8 @@ static void wish(enum queue_wish its, const void *note, size_t bytes)
     worker.samples = worker.cut = worker.calm = 0;
 }
 
-/* One lost rest of a stack is no reason to read all, nor is 1 of 1000. Each time that this begins anew, it goes on for longer. */
+/* One lost rest of a stack is no reason to read all, nor is 1 of 1000. Each time that this begins anew, it goes on for
+ * longer. */
 static void make_wishes(void)
 {
     uint8_t note[QUEUE_NOTE_BYTES];

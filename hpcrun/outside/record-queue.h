@@ -43,8 +43,8 @@ void record_queues_refuse(bool refuses);
 /* Its reader looks by itself: it is not woken. So another thread than that of the other queues may write to it. */
 void record_queue_is_looked_at(struct record_queue *queue);
 
-/* What a reader wants to be read at the instant of each sample (frame-catcher.h): the rest of a stack that is deeper than
- * its copy; or also what an agent needs. */
+/* What a reader wants to be read at the instant of each sample (frame-catcher.h): the rest of a stack that is deeper
+ * than its copy; or also what an agent needs. */
 enum queue_wish { QUEUE_WISHES_NOTHING, QUEUE_WISHES_STACKS, QUEUE_WISHES_AGENT };
 
 /* Whether a wish has come since the last call; that of a queue; and what the agent needs for it. */

@@ -1,5 +1,5 @@
-/* new_stacks TIMES: functions that call each other in another order each time, on a stack of 80 to 100 KB. No frame of it is
- * where one of the time before was, and all have returned after a few microseconds. */
+/* new_stacks TIMES: functions that call each other in another order each time, on a stack of 80 to 100 KB. No frame of
+ * it is where one of the time before was, and all have returned after a few microseconds. */
 #include "burn.h"
 
 #define LEVELS 120
