@@ -184,9 +184,9 @@ class Cursor(InTerminal):
 class Known(unittest.TestCase):
     """A second of three threads, of which the first one calls libc, and that the kernel, for its last 0.2 s."""
 
-    def setUp(self, has_wake_ups=True, names=None):
+    def setUp(self, has_wake_ups=True, names=None, stripped=False):
         self.db = self.enterContext(tempfile.TemporaryDirectory())
-        phases = Phases(names=names)
+        phases = Phases(names=names, stripped=stripped)
         libc, kernel = phases.db.module("/lib/x86_64-linux-gnu/libc.so.6"), phases.db.module("[kernel]")
         phases.contexts["join"] = phases.contexts["join"].call(phases.db.function("wait_for_end", libc, 64)).call(
             phases.db.function("sleep_there", kernel, 80)).charge(1.0)
@@ -229,6 +229,12 @@ class Known(unittest.TestCase):
         self.assertRegex(line, r" numerics::.*_of_it\(…\), worker_that_.*_along$")
         self.assertLessEqual(len(line), 100)
         self.assertIn(name, self.procedures())
+
+    def test_code_without_names(self):
+        """Of a program of a package, which libc calls, and that calls libc."""
+        names = {name: f"<phases+0x{n}>" for n, name in enumerate(("main", "assemble", "solve", "kernel", "join"))}
+        self.setUp(names=names, stripped=True)
+        self.assertEqual(set(self.procedures("--own", "!/home")), {names["assemble"], names["kernel"], names["join"]})
 
     def test_threads_without_wake_ups(self):
         """Measured from outside. The path of a process with one thread is that thread's."""

@@ -365,8 +365,9 @@ class AdviceOracle(Oracle):
         return None
 
     def row_of(self, context):
-        """The innermost row of the user's own, else of a package, else of whoever: procedure and loop."""
-        chosen, best, at = None, SYSTEM, context
+        """The innermost row of the user's own, else of a package, if possible with a name, else of whoever: procedure and
+        loop."""
+        chosen, best, at = None, None, context
         while at is not None:
             loop = self.loop_around(at)
             while at is not None and not is_procedure(at):
@@ -374,9 +375,10 @@ class AdviceOracle(Oracle):
             if at is None:
                 break
             owner = self.owner(at)
-            if chosen is None or (owner > best and (owner == OWN or self.has_name(at))):
-                chosen, best = (self.procedure_of(at), loop), owner if owner == OWN or self.has_name(at) else SYSTEM
-            if best == OWN:
+            rank = (owner, owner == OWN or (owner == PACKAGE and self.has_name(at)))
+            if chosen is None or rank > best:
+                chosen, best = (self.procedure_of(at), loop), rank
+            if owner == OWN:
                 break
             at = self.parent.get(at)
         return chosen

@@ -294,20 +294,21 @@ static struct cpu_supply cpu_supply_of(const struct facts *facts)
 #define OPENMP_SETTING "OMP_NUM_THREADS, num_threads, no nested regions"
 
 static const struct runtime_facts runtimes[] = {
-    {"gomp", OPENMP_SETTING, false, "OMP_WAIT_POLICY=passive", NULL},
-    {"openmp", OPENMP_SETTING, false, "OMP_WAIT_POLICY=passive", NULL},
-    {"minicilk", "MINICILK_WORKERS", true, NULL, NULL},
-    {"opencilk", "CILK_NWORKERS", true, NULL, NULL},
-    {"cilk5", "--nproc", true, NULL, "runtime-patches/cilk5/tag-overhead.py FILE.cilkc FILE.cilkc"},
-    {"tbb", "tbb::global_control", false, NULL, NULL},
+    {"gomp", OPENMP_SETTING, true, false, "OMP_WAIT_POLICY=passive", NULL},
+    {"openmp", OPENMP_SETTING, true, false, "OMP_WAIT_POLICY=passive", NULL},
+    {"minicilk", "MINICILK_WORKERS", false, true, NULL, NULL},
+    {"opencilk", "CILK_NWORKERS", false, true, NULL, NULL},
+    {"cilk5", "--nproc", false, true, NULL, "runtime-patches/cilk5/tag-overhead.py FILE.cilkc FILE.cilkc"},
+    {"tbb", "tbb::global_control", false, false, NULL, NULL},
 };
 
-/* The first runtime of the run that has workers. */
-static const struct runtime_facts *runtime_of(const json_t *run)
+/* The first runtime of the run that has workers. Libraries may bring OpenMP along that nobody uses, as ffmpeg's do. */
+static const struct runtime_facts *runtime_of(const json_t *run, const struct metrics *metrics)
 {
+    bool has_overhead = metrics_find_measured(metrics, METRIC_OVERHEAD) < metrics->n;
     json_each (agent, json_object_get(run, "agents"))
         for (size_t r = 0; r < sizeof runtimes / sizeof *runtimes; r++)
-            if (strcmp(run_text(agent, "name"), runtimes[r].agent) == 0)
+            if (strcmp(run_text(agent, "name"), runtimes[r].agent) == 0 && (has_overhead || !runtimes[r].knows_overhead))
                 return &runtimes[r];
     return NULL;
 }
@@ -407,7 +408,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
     bool is_top_down = view->class == &topdown_class;
     if (is_top_down) {
         choose_metrics(&facts);
-        facts.runtime = runtime_of(run);
+        facts.runtime = runtime_of(run, view->metrics);
         facts.supply = cpu_supply_of(&facts);
     } else {
         facts.process.ready_to_work = NAN; /* advice on other views is not about the machine */

@@ -210,7 +210,7 @@ uint32_t code_own_procedure(struct database *db, uint32_t node)
 {
     const struct nodes *nodes = db->nodes;
     uint32_t found = NOTHING;
-    int best = -1; /* that of the kernel is 0 */
+    enum rank { NONE, OF_KERNEL, OF_SYSTEM, WITHOUT_NAME, OF_PACKAGE } best = NONE;
     for (node = nodes->procedure[node]; is_procedure_kind(nodes->kind[node]); node = nodes_caller(nodes, node)) {
         struct procedure procedure = database_procedure(db, nodes->place[node]);
         const char *at = procedure.name ? strrchr(procedure.name, '@') : NULL;
@@ -225,8 +225,12 @@ uint32_t code_own_procedure(struct database *db, uint32_t node)
         enum code_owner owner = code_owner_of_procedure(db, nodes->place[node], module);
         if (owner == CODE_OWN)
             return nodes->place[node];
-        int rank = database_is_kernel(db, module) ? 0 : 1 + (int)owner;
-        if (rank > best && database_procedure_has_name(db, nodes->place[node])) {
+        bool has_name = database_procedure_has_name(db, nodes->place[node]);
+        enum rank rank = owner == CODE_OF_PACKAGE              ? (has_name ? OF_PACKAGE : WITHOUT_NAME)
+                         : !has_name                           ? NONE
+                         : database_is_kernel(db, module)      ? OF_KERNEL
+                                                               : OF_SYSTEM;
+        if (rank > best) {
             found = nodes->place[node];
             best = rank;
         }
