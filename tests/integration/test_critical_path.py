@@ -235,6 +235,8 @@ class Known(unittest.TestCase):
         names = {name: f"<phases+0x{n}>" for n, name in enumerate(("main", "assemble", "solve", "kernel", "join"))}
         self.setUp(names=names, stripped=True)
         self.assertEqual(set(self.procedures("--own", "!/home")), {names["assemble"], names["kernel"], names["join"]})
+        self.setUp(names=names | {"main": "main", "solve": "solve"}, stripped=True)
+        self.assertEqual(set(self.procedures("--own", "!/home")), {"main", "solve"})
 
     def test_threads_without_wake_ups(self):
         """Measured from outside. The path of a process with one thread is that thread's."""

@@ -969,6 +969,11 @@ class UnknownCode(Advice):
             p.main.call(p.db.function(name) if name[0] == "<" else p.of_libc(name)).charge(8)
             found = self.advice(p, run_json([thread(1, 8)], 8))
             self.assertEqual([f["kind"] for f in found if f["kind"] != "no lines"], kinds)
+        p = Program()
+        for name, seconds in ("getdents64", 6), ("write", 4):
+            p.db.entry(1, "main thread").call(p.of_libc(name)).charge(seconds)
+        kinds = [f["kind"] for f in self.advice(p, run_json([thread(1, 10)], 10))]
+        self.assertEqual(kinds, ["system calls", "no lines"])
 
     def test_lines_that_lead_there(self):
         """The vdso and libraries: a line of the program is at fault."""
@@ -1039,6 +1044,15 @@ class HotPlaces(Advice):
         p.main.call(p.db.function("<prog+0x1b919c0>", p.program, 32)).call(p.of_libc("memcpy")).charge(6)
         found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6)), "hot place")
         self.assertEqual(found["text"], "100 % of the time is in render, most of it in <prog+0x1b919c0>.")
+
+    def test_library_without_names(self):
+        """A caller with a name in another module, which may only have created its thread, says less."""
+        p = Program(module="/usr/bin/prog")
+        main = p.db.entry(1, "main thread").call(p.db.function("main", p.program, 16))
+        library = p.db.module("/usr/lib/libcodec.so.1")
+        main.call(p.db.function("<libcodec.so.1+0x10>", library, 16)).charge(6)
+        found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6)), "hot place")
+        self.assertEqual(found["text"], "100 % of the time is in <libcodec.so.1+0x10>.")
 
     def test_package_of_which_nothing_has_a_name(self):
         """It says more than the C library, which calls it, and which it calls."""

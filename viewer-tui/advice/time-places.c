@@ -86,7 +86,8 @@ static struct open_scope open_procedure(const struct place_collection *collectio
     }
     enum code_owner owner = name.is_lock ? CODE_OF_SYSTEM : code_owner(view, row);
     bool has_name = owner == CODE_OWN || database_procedure_has_name(view->db, at->place);
-    if (owner != CODE_OF_SYSTEM && owner >= scope.owner && (has_name || !scope.has_name))
+    bool says_more = has_name || !scope.has_name || label_module(view, row) != label_module(view, scope.found);
+    if (owner != CODE_OF_SYSTEM && owner >= scope.owner && says_more)
         scope = (struct open_scope){.row = row, .found = row, .owner = owner, .has_name = has_name};
     return scope;
 }
