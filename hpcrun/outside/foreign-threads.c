@@ -314,6 +314,7 @@ void foreign_threads_end(int tid, uint64_t wall)
     if (!its || !write_thread(its, wall, true))
         return;
     add_time(&ended, its);
+    ended.unseen += !its->thread && tid != process.pid;
     *at = its->next;
     if (its->thread)
         thread_retire(its->thread);

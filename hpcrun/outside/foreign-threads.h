@@ -25,10 +25,11 @@ void foreign_threads_end(int tid, uint64_t time);
 /* Writes what all threads have collected; `ended`: for the last time. False if a part of it is lost. */
 bool foreign_threads_write(bool ended);
 
-/* CPU time, ns. */
+/* CPU time, ns, but for `unseen`. */
 struct foreign_time {
     uint64_t used;    /* by the threads that have had samples, since their measurement began, or by the process */
     uint64_t sampled; /* what samples stand for, lost ones included */
+    uint64_t unseen;  /* number of threads that ended without a sample, but the initial one */
     uint64_t rests;   /* at most, after the last samples of all threads: a period on each CPU */
 };
 struct foreign_time foreign_threads_time(void);

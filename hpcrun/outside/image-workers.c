@@ -156,6 +156,7 @@ static void add_measured(struct measured measured)
 {
     counts.measured.samples += measured.samples;
     counts.measured.cpu += measured.cpu;
+    counts.measured.unseen += measured.unseen;
     counts.measured.hidden += measured.hidden;
 }
 

@@ -30,6 +30,7 @@
 #define MOST_REST_NS   50000000u
 #define WRITE_INTERVAL 10000000000u
 #define CPU_INTERVAL   5000000u
+#define UNSEEN_PART    4 /* so much of the CPU time may be without samples */
 
 static struct {
     struct record_queue *queue;
@@ -285,6 +286,7 @@ static void note_measured(void)
     record_queue_note_measured(worker.queue, (struct measured){
         .samples = flush_totals()->fates[0][fate_slot(FATE_FIRED)].count,
         .cpu = time.used,
+        .unseen = time.used > time.sampled + time.used / UNSEEN_PART ? time.unseen : 0,
         .hidden = lacks_kernel(time) ? time.used - time.sampled : 0});
 }
 
@@ -303,6 +305,14 @@ static enum process_state end_state(enum queue_end end, int *detail)
     return WIFSIGNALED(status) ? PROCESS_SIGNAL : PROCESS_EXIT;
 }
 
+/* A process that has ended has no clock. It has used at least what its samples stand for. */
+static void correct_cpu(void)
+{
+    uint64_t least = process.began_cpu + foreign_threads_time().used;
+    if (process.cpu_elsewhere < least)
+        process.cpu_elsewhere = least;
+}
+
 /* False: something could not be written, which a line says. */
 static bool end_image(enum queue_end end)
 {
@@ -313,6 +323,7 @@ static bool end_image(enum queue_end end)
     measured_read_children_cpu();
     count_lost_records();
     bool is_lost = !foreign_threads_write(true);
+    correct_cpu();
     if (measurement_create() && chunk_memory(&chunk)) {
         is_lost |= !process_chunks_write_modules(&chunk);
         is_lost |= !perf_map_write(&chunk);

@@ -62,13 +62,20 @@ static void add_hidden(struct text *line, uint64_t ns)
     text_add(line, sources_fallback_reason());
 }
 
-static void add_without_sample(struct text *line, uint64_t processes)
+static void add_without_sample(struct text *line, uint64_t processes, uint64_t threads)
 {
-    if (processes == 0)
+    if (processes + threads == 0)
         return;
     text_add(line, "; ended without a sample: ");
-    text_add_number(line, processes);
-    text_add(line, processes == 1 ? " process" : " processes");
+    if (processes) {
+        text_add_number(line, processes);
+        text_add(line, processes == 1 ? " process" : " processes");
+    }
+    if (threads) {
+        text_add(line, processes ? ", " : "");
+        text_add_number(line, threads);
+        text_add(line, threads == 1 ? " thread" : " threads");
+    }
     text_add(line, " (at a higher rate, such as -e CPUTIME@f5000, more have some)");
 }
 
@@ -100,7 +107,7 @@ void report_reading(void)
         text_add(&line, "; not measured, since they ended before hpcrun had looked at them: ");
         text_add_number(&line, counts->too_late);
     }
-    add_without_sample(&line, counts->without_sample);
+    add_without_sample(&line, counts->without_sample, counts->measured.unseen);
     if (counts->images > 1)
         add_hidden(&line, counts->measured.hidden);
     add_unmeasured(&line, "; too many at once: ", counts->unmeasured[LACKS_ROOM]);

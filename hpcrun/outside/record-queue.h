@@ -88,6 +88,7 @@ void record_queue_tell(struct record_queue *queue, const void *note, size_t byte
 /* What its reader has measured in all. The writer asks when the reader has ended. */
 struct measured {
     uint64_t samples, cpu; /* CPU time of the process image, ns */
+    uint64_t unseen;       /* threads that ended without a sample, if much of it has none */
     uint64_t hidden;       /* the part of it without samples, most of which perf hides, in the kernel */
 };
 void record_queue_note_measured(struct record_queue *queue, struct measured measured);

@@ -194,9 +194,9 @@ class Overload(OfChance, OutsideTest):
         self.assertGreater(fired, 300)
         self.assertLess(lost, 0.01 * fired)
 
-    def measure_while_stopped(self, rounds, *options, how="go", stops_reader=False):
-        """A program of two threads runs while hpcrun's worker is stopped, or its reader. Returns what hpcrun says, the
-        image, and for how many seconds that was."""
+    def measure_while_stopped(self, rounds, *options, how="go", stops_reader=False, is_reaped=False):
+        """A program of two threads runs while hpcrun's worker is stopped, or its reader. At the end it is a zombie,
+        whose clocks can be read, or reaped. Returns what hpcrun says, the image, and for how many seconds that was."""
         process = self.start(program("outside"), 2, rounds, how)
         tool, where = self.attach(process, *options)
         reader, worker = self.reader_and_worker(tool)
@@ -208,6 +208,8 @@ class Overload(OfChance, OutsideTest):
         process.stdin.write("go\n")
         process.stdin.flush()
         profiling.wait_until(lambda: "\nState:\tZ" in status.read_text(), "end of the process")
+        if is_reaped:
+            process.wait()
         os.kill(stopped, signal.SIGCONT)
         seconds = time.monotonic() - began
         printed = tool.communicate()[1]
@@ -219,8 +221,9 @@ class Overload(OfChance, OutsideTest):
         """While a worker has no CPU, samples that its queue has no room for stay in the rings, for a second at most. Of 96
         samples with whole copies of stacks, 60 KB each, the queue has room for 65."""
         for evidence in self.looks():
-            printed, image, seconds = self.measure_while_stopped(3, how="deep")
+            printed, image, seconds = self.measure_while_stopped(3, how="deep", is_reaped=True)
             evidence.enough("ends within a second", seconds < 0.9, 1)
+            self.assertGreater(image.cpu, image.seconds("CPUTIME", [FIRED]) - 1e-6)  # its clock is gone
             if seconds < 0.9:
                 self.assertEqual(image.count("CPUTIME", profiling.DROPPED), 0, printed)
 
@@ -405,6 +408,13 @@ class Children(OfChance, OutsideTest):
         self.assertRegex(done.stderr, r"measured from outside: 1 program; reading took [\d.]+ s CPU"
                          r"(, copies of stacks had \d+ to \d+ KB)?; ended without a sample: 10 processes \(.*\)\n\Z")
         self.assertGreaterEqual(image.pid, 1)
+
+    def test_threads_without_samples(self):
+        """They use less CPU time than a period, all together."""
+        done = self.run_tool(HPCRUN, "-o", self.directory / "short", "-e", "CPUTIME@f1", "--outside",
+                             program("thread_series"), 1000, input="go\nend\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"; ended without a sample: 1000 threads \(.*\)\n\Z")
 
 
 class System(OutsideTest):
