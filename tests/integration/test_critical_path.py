@@ -190,6 +190,9 @@ class Known(unittest.TestCase):
         libc, kernel = phases.db.module("/lib/x86_64-linux-gnu/libc.so.6"), phases.db.module("[kernel]")
         phases.contexts["join"] = phases.contexts["join"].call(phases.db.function("wait_for_end", libc, 64)).call(
             phases.db.function("sleep_there", kernel, 80)).charge(1.0)
+        if stripped:
+            codec = phases.db.function("<libcodec.so+0x10>", phases.db.module("/usr/lib/libcodec.so"), 16)
+            phases.contexts["kernel"] = phases.contexts["kernel"].call(codec).charge(1.0)
         if has_wake_ups:
             phases.line.wake_up(2, 0, 50 * MS, 50 * MS, 1)
         phases.write(self.db)
@@ -231,12 +234,13 @@ class Known(unittest.TestCase):
         self.assertIn(name, self.procedures())
 
     def test_code_without_names(self):
-        """Of a program of a package, which libc calls, and that calls libc."""
+        """Of a program of a package, which libc calls, and that calls libc and a library. A caller of the same binary says
+        more, if it has a name."""
         names = {name: f"<phases+0x{n}>" for n, name in enumerate(("main", "assemble", "solve", "kernel", "join"))}
         self.setUp(names=names, stripped=True)
-        self.assertEqual(set(self.procedures("--own", "!/home")), {names["assemble"], names["kernel"], names["join"]})
+        self.assertEqual(set(self.procedures("--own", "!/home")), {names["assemble"], "<libcodec.so+0x10>", names["join"]})
         self.setUp(names=names | {"main": "main", "solve": "solve"}, stripped=True)
-        self.assertEqual(set(self.procedures("--own", "!/home")), {"main", "solve"})
+        self.assertEqual(set(self.procedures("--own", "!/home")), {"main", "<libcodec.so+0x10>"})
 
     def test_threads_without_wake_ups(self):
         """Measured from outside. The path of a process with one thread is that thread's."""

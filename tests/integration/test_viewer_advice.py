@@ -417,6 +417,30 @@ class LoneWaits(Advice):
         found, = self.found(own=1)
         self.assertAlmostEqual(found["gain"], 10 / (8 - 1), delta=0.03)
 
+    def test_a_lock_in_a_piece_of_time(self):
+        """Thread 2 waits in line 32 until thread 1, which holds the lock, releases it. That is said once."""
+        metrics = ("work", "off CPU", "waiting", "lock blame", "lock wait")
+        p = Program(metrics, 2)
+        holds = p.main.statement(p.file, 13).charge(8, 0, 1).charge(8, 3, 1)
+        call = p.thread.statement(p.file, 32).call(p.of_libc("pthread_cond_timedwait"))
+        waits = call.charge(8, 2, 2)
+        call.call(p.function("<lock GIL>", 0)).charge(8, 4, 2)
+        line = tw.Timeline(unit=10)
+        for profile, state, context, waiters in ((1, tw.WORK, holds, 1), (2, tw.WAITING, waits, 0)):
+            place = len(line.places)
+            line.places.append((context, waiters))
+            for time in range(0, 8 * 10**9, self.STEP):
+                line.record(profile, time + self.STEP, self.STEP, state, place)
+        run = run_json([thread(1, 8), thread(2, 0.1, wall=8)], 8, 2, ("REALTIME",), metrics=metrics)
+        run["processes"][0]["time_line_begin"] = 0
+        self.write(p.db, run)
+        line.places = [(context.id, 0, 2, 1, waiters, 0) for context, waiters in line.places]
+        line.write(pathlib.Path(self.db))
+        for piece in (), ("--from", "2s", "--to", "6s"):
+            found = viewer.printed_json("summary", *piece, self.db)["advice"]
+            self.assertEqual([f["kind"] for f in found if f["kind"] in ("lock", "blocked")], ["lock"], piece)
+            self.assertIn("GIL is held 100 % in main, p.c:13", found[0]["text"])
+
     def test_a_piece_of_time(self):
         """Nothing is gained in the first 8 s, and all in the rest."""
         self.assertEqual(self.found("--to", "8s"), [])
