@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Threads that are remembered: the blocks that were read for one are read at once the next time. What the agent remembers of
- * a thread (its state, names) is forgotten each CATCHES_UNTIL_ANEW catches, so that all of it is read again: the worker may
- * lack it, since it only uses what was proven. */
+/* Threads that are remembered: the blocks that were read for one are read at once the next time. What the agent
+ * remembers of a thread (its state, names) is forgotten each CATCHES_UNTIL_ANEW catches, so that all of it is read
+ * again: the worker may lack it, since it only uses what was proven. */
 #define THREADS            64
 #define CATCHES_UNTIL_ANEW 128
 
-/* Bounds of one catch: reads of single blocks, about 0.3 us each, and requests of the agent, since lists in damaged memory
- * may lead back to themselves. */
+/* Bounds of one catch: reads of single blocks, about 0.3 us each, and requests of the agent, since lists in damaged
+ * memory may lead back to themselves. */
 #define MOST_READS 400
 #define MOST_STEPS 20000
 

@@ -1,6 +1,6 @@
 /* Reads what an agent may need of a thread that does not run now (caught-memory.h): the agent itself reads ahead
- * (agent.read_ahead), and what it has read becomes a record. Several threads of a process may do so, each with a catch of
- * its own. */
+ * (agent.read_ahead), and what it has read becomes a record. Several threads of a process may do so, each with a catch
+ * of its own. */
 #ifndef HPCRUN_OUTSIDE_CATCH_H
 #define HPCRUN_OUTSIDE_CATCH_H
 

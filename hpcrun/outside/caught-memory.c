@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* The reader takes samples that are older than this from the rings. So it has seen whether a ring was full, and a record
- * lost, until the last read. */
+/* The reader takes samples that are older than this from the rings. So it has seen whether a ring was full, and a
+ * record lost, until the last read. */
 #define MOST_NS 200000u
 
 size_t caught_size(uint64_t count)

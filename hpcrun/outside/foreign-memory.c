@@ -8,9 +8,9 @@
 
 #define PAGE 4096u
 
-/* The number of bytes at the copy's end that are compared, of a short copy half of it. They span several frames, since calls
- * do not write all bytes of a large frame. Of clang's paths that had the rest of another time, 4 % were wrong with 256
- * bytes of 8 KB, 0.04 % with 4096 (27 November 2026). */
+/* The number of bytes at the copy's end that are compared, of a short copy half of it. They span several frames, since
+ * calls do not write all bytes of a large frame. Of clang's paths that had the rest of another time, 4 % were wrong
+ * with 256 bytes of 8 KB, 0.04 % with 4096 (27 November 2026). */
 #define COMPARED_BYTES 4096u
 #define STACK_BYTES    (64u << 20) /* a stack reaches at most so far */
 

@@ -25,8 +25,8 @@
 #define CPU_PARTS     3
 #define MOST_AHEAD_NS 4000000u
 
-/* Microseconds. A catcher reads for less than a millisecond. If one does not sleep for so long, a fault of ours keeps the
- * CPU from the user's programs: the kernel ends the reader. */
+/* Microseconds. A catcher reads for less than a millisecond. If one does not sleep for so long, a fault of ours keeps
+ * the CPU from the user's programs: the kernel ends the reader. */
 #define MOST_RUN_US 200000
 
 struct catcher {
@@ -98,8 +98,8 @@ static void stay_on_cpu(unsigned cpu)
     CPU_FREE(set);
 }
 
-/* So that it gets the CPU when a sample wakes it, and not a while later. Users without CAP_SYS_NICE have the second way,
- * since Linux 6.12: a short slice. */
+/* So that it gets the CPU when a sample wakes it, and not a while later. Users without CAP_SYS_NICE have the second
+ * way, since Linux 6.12: a short slice. */
 static void be_prompt(void)
 {
     const struct sched_param priority = {.sched_priority = 1};

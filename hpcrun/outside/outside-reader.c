@@ -40,6 +40,7 @@ static void on_interrupt(int signal)
     is_interrupted = 1;
 }
 
+/* SIGHUP is ignored below nohup, and SIGINT where a command gets the terminal's (main.c). */
 static void handle_signals(void)
 {
     static const int may_be_ignored[] = {SIGINT, SIGHUP};

@@ -30,6 +30,7 @@
 #define MOST_REST_NS   50000000u
 #define WRITE_INTERVAL 10000000000u
 #define CPU_INTERVAL   5000000u
+#define UNSEEN_PART    4 /* so much of the CPU time may be without samples */
 
 static struct {
     struct record_queue *queue;
@@ -187,8 +188,8 @@ static void add_seconds(struct text *line, uint64_t ns)
  * process's CPU time without samples, in periods. */
 static void count_lost_records(void)
 {
-    uint64_t used = process_cpu_time() - process.began_cpu, sampled = foreign_threads_time().sampled;
-    uint64_t most = used > sampled ? (used - sampled) / worker.period : 0;
+    struct foreign_time time = foreign_threads_time();
+    uint64_t most = time.used > time.sampled ? (time.used - time.sampled) / worker.period : 0;
     uint64_t samples = most < worker.lost_records ? most : worker.lost_records;
     lose(&worker.most_in_them, (struct lost_samples){samples, samples * worker.period});
 }
@@ -279,6 +280,16 @@ static void report_losses(void)
         report_loss(&line);
 }
 
+static void note_measured(void)
+{
+    struct foreign_time time = foreign_threads_time();
+    record_queue_note_measured(worker.queue, (struct measured){
+        .samples = flush_totals()->fates[0][fate_slot(FATE_FIRED)].count,
+        .cpu = time.used,
+        .unseen = time.used > time.sampled + time.used / UNSEEN_PART ? time.unseen : 0,
+        .hidden = lacks_kernel(time) ? time.used - time.sampled : 0});
+}
+
 /* *detail: the number of a signal, else the exit status. */
 static enum process_state end_state(enum queue_end end, int *detail)
 {
@@ -294,6 +305,14 @@ static enum process_state end_state(enum queue_end end, int *detail)
     return WIFSIGNALED(status) ? PROCESS_SIGNAL : PROCESS_EXIT;
 }
 
+/* A process that has ended has no clock. It has used at least what its samples stand for. */
+static void correct_cpu(void)
+{
+    uint64_t least = process.began_cpu + foreign_threads_time().used;
+    if (process.cpu_elsewhere < least)
+        process.cpu_elsewhere = least;
+}
+
 /* False: something could not be written, which a line says. */
 static bool end_image(enum queue_end end)
 {
@@ -304,6 +323,7 @@ static bool end_image(enum queue_end end)
     measured_read_children_cpu();
     count_lost_records();
     bool is_lost = !foreign_threads_write(true);
+    correct_cpu();
     if (measurement_create() && chunk_memory(&chunk)) {
         is_lost |= !process_chunks_write_modules(&chunk);
         is_lost |= !perf_map_write(&chunk);
@@ -312,6 +332,7 @@ static bool end_image(enum queue_end end)
     } else {
         is_lost = true;
     }
+    note_measured();
     report_losses();
     summarize(state, detail, state == PROCESS_EXEC, is_lost);
     measurement_close();
@@ -320,8 +341,8 @@ static bool end_image(enum queue_end end)
 
 /* ---- the work ---- */
 
-/* Threads of a process that was forked meanwhile began with it, or later. Samples from before the clocks of a thread that
- * runs already are read are none of its measured time. */
+/* Threads of a process that was forked meanwhile began with it, or later. Samples from before the clocks of a thread
+ * that runs already are read are none of its measured time. */
 static void begin_thread(int tid, void *data)
 {
     const struct measured_image *image = data;

@@ -30,8 +30,8 @@ struct opened {
     unsigned older; /* number of events up to the one before with a tid of the same slot; 0: none */
 };
 
-/* All events in the order in which they were opened, which is that of their ids. In memory that workers share: they know
- * events that are opened later. */
+/* All events in the order in which they were opened, which is that of their ids. In memory that workers share: they
+ * know events that are opened later. */
 #define MOST_EVENTS (1u << 20)
 #define TID_SLOTS   (1u << 14)
 struct events {

@@ -25,6 +25,7 @@ struct record_queue {
     uint64_t woken; /* the writer's: `head` when the reader was last woken; UINT64_MAX: it is not woken */
     bool is_taken;  /* the writer's */
     _Atomic bool is_told;
+    struct measured measured;
     _Alignas(64) uint8_t note[QUEUE_NOTE_BYTES];
     _Alignas(4096) uint8_t data[QUEUE_BYTES];
 };
@@ -285,6 +286,16 @@ const void *record_queue_told(const struct record_queue *queue)
 void record_queue_ask(struct record_queue *queue, uint64_t bytes)
 {
     atomic_fetch_add(&queue->asked[copy_size_for(bytes)], 1);
+}
+
+void record_queue_note_measured(struct record_queue *queue, struct measured measured)
+{
+    queue->measured = measured;
+}
+
+struct measured record_queue_measured(const struct record_queue *queue)
+{
+    return queue->measured;
 }
 
 enum queue_end record_queue_ended(const struct record_queue *queue)

@@ -16,8 +16,8 @@ struct record_queue;
 #define MAX_QUEUES  512
 #define QUEUE_BYTES (4u << 20) /* a power of two; all queues have 2 GB of addresses */
 
-/* Maps all queues, before the first fork: MAX_QUEUES, or fewer below a limit of addresses. Their pages take memory when they
- * are first used. False: out of memory. */
+/* Maps all queues, before the first fork: MAX_QUEUES, or fewer below a limit of addresses. Their pages take memory when
+ * they are first used. False: out of memory. */
 bool record_queues_map(void);
 unsigned record_queues_count(void);
 
@@ -33,7 +33,8 @@ bool record_queue_has_room(const struct record_queue *queue, const struct perf_e
 /* Appends a record. If there is no room, it is lost; samples leave room for other records. */
 void record_queue_put(struct record_queue *queue, const struct perf_event_header *record);
 
-/* Empty queues give the memory of their records back: one that was full once would keep it as long as its process lives. */
+/* Empty queues give the memory of their records back: one that was full once would keep it as long as its process
+ * lives. */
 void record_queues_trim(void);
 
 /* From now on, or no longer, samples are refused: they are not taken. */
@@ -83,6 +84,15 @@ void record_queue_ask(struct record_queue *queue, uint64_t bytes);
 /* A note for the writer, of up to QUEUE_NOTE_BYTES, once. */
 #define QUEUE_NOTE_BYTES 1024
 void record_queue_tell(struct record_queue *queue, const void *note, size_t bytes);
+
+/* What its reader has measured in all. The writer asks when the reader has ended. */
+struct measured {
+    uint64_t samples, cpu; /* CPU time of the process image, ns */
+    uint64_t unseen;       /* threads that ended without a sample, if much of it has none */
+    uint64_t hidden;       /* the part of it without samples, most of which perf hides, in the kernel */
+};
+void record_queue_note_measured(struct record_queue *queue, struct measured measured);
+struct measured record_queue_measured(const struct record_queue *queue);
 
 enum queue_end record_queue_ended(const struct record_queue *queue);
 
