@@ -14,8 +14,8 @@
 
 uint64_t copy_size_first_time(unsigned threads, uint64_t ready, uint64_t slices)
 {
-    uint64_t wait = slices ? ready / slices : 0;
-    return FIRST_ROOM_NS + threads * (uint64_t)THREAD_NS + FIRST_WAITS * wait;
+    uint64_t waits = slices ? FIRST_WAITS * (ready / slices) : 0;
+    return (waits > FIRST_ROOM_NS ? waits : FIRST_ROOM_NS) + threads * (uint64_t)THREAD_NS;
 }
 
 unsigned copy_size_for(uint64_t bytes)
