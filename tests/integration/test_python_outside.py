@@ -128,8 +128,8 @@ class HoldersOfTheLock(test_python.Gil):
     def test_holders(self):
         found = self.evidence()
         for _ in found.looks():
-            done, (image,) = self.profile(PYTHON, SOURCES / "holders.py", 200, 3, events=("REALTIME@f1000",),
-                                          options=["--outside"])
+            done, _ = self.profile(PYTHON, SOURCES / "holders.py", 200, 3, events=("REALTIME@f1000",),
+                                    options=["--outside"])
             if NOT_USED.search(done.stderr):
                 self.skipTest(NOT_USED.search(done.stderr)[1])
             blames = {name: self.value("lock blame", name) for name in self.SHARES}
@@ -139,7 +139,7 @@ class HoldersOfTheLock(test_python.Gil):
             at_lock = sum(path[-1]["metrics"]["lock wait"]["inclusive"] for path in walk(self.tree)
                           if path[-1]["name"] == "<lock GIL>")
             self.assertGreater(at_lock, 0.95 * waits)
-            period = 2 * image.mean_period("REALTIME")  # there are two waiters at most
+            period = 2 * 0.001 * 38 / 37  # of samples on a CPU; there are two waiters at most
             for name, share in self.SHARES.items():
                 found.between(name, blames[name] - share * total, -0.02 * total, 0.02 * total,
                               of_share(share * total, total, period), 0.2 * total)
