@@ -52,9 +52,6 @@ void copy_size_begin(struct copy_size *size, uint64_t first_bytes, uint64_t most
  * samples until the CPU time is enough; returns whether it had to. */
 bool copy_size_slow_down(struct copy_size *size, uint64_t needed, uint64_t parts, uint64_t threads, unsigned cpus);
 
-/* Whether the largest size was too small for more than 1 per 1000 samples: haste may save the rest of their stacks. */
-bool copy_size_is_short(const struct copy_size *size);
-
 /* `news`: the demand since the last call. Returns whether the size or the slowdown changes. */
 bool copy_size_fit(struct copy_size *size, const struct copy_demand *news);
 

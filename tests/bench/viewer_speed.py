@@ -54,7 +54,6 @@ STEPS = [
     ("back", b"q"),
     ("hide a scope", b"gjjxs"),
     ("undo", b"U"),
-    ("flatten, and back", b"gfF"),
     ("bottom-up, the first time", b"2"),
     ("callers of a procedure", b"j+"),
     ("threads of a procedure", b"4"),

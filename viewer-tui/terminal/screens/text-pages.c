@@ -212,7 +212,7 @@ static void add_keys(const struct family *family, struct text *out)
 {
     text_printf(out, "%s\n", family->heading);
     for (const struct command *command = family->commands; command->keys; command++)
-        text_printf(out, "  %-*s%s\n", KEYS_WIDTH, command->keys, command->help);
+        text_printf(out, "  %-*s  %s\n", KEYS_WIDTH - 2, command->keys, command->help);
 }
 
 /* The family of the page that is shown, or else of the command that has opened a list or a page; NULL: the tree. */

@@ -62,8 +62,7 @@ static void zoom(struct tui *tui)
     const struct timeline *timeline = chart_of(tui)->timeline;
     if (tui->command->argument > 0 && timeline->is_time &&
         timeline_column_length(&page->lines) <= 1e9 * timeline->period) {
-        tui_say(tui, "a column is no longer than a sampling period (%.3g ms): there is nothing between samples",
-                1e3 * timeline->period);
+        tui_say(tui, "no closer: a column is at most a sampling period (%.3g ms)", 1e3 * timeline->period);
         return;
     }
     time_chart_zoom(chart_of(tui), tui->command->argument > 0 ? 1 / ZOOM : ZOOM, time);
