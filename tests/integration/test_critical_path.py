@@ -264,6 +264,20 @@ class Known(unittest.TestCase):
         path = viewer.printed_json("critical-path", self.db)["path"]
         self.assertEqual({line["thread"] for line in path}, {"<libgomp.so.1+0x1cc40>"})
 
+    def test_threads_with_names(self):
+        """Of a start routine without one. Threads of a kind differ by numbers. The name of the first thread is inherited."""
+        for name, kind in ("Thread-11 (run)", "Thread-# (run)"), ("program", "worker of python3.11"):
+            self.setUp()
+
+            def change(processes):
+                first, thread, *_ = processes[0]["threads"]
+                thread.update(name=name, start_routine="<python3.11+0x1cc40>")
+                processes.append(dict(processes[0], pid=71, wall=0.96, threads=[dict(first, profile=9, name="program"), thread]))
+                processes[0]["threads"].remove(thread)
+            self.change_processes(change)
+            path = viewer.printed_json("critical-path", self.db)["path"]
+            self.assertIn(("kernel", kind), [(line["procedure"], line["thread"]) for line in path])
+
     def test_impossible_times(self):
         for begin, wall in (-1, 5), (0, 1e12), (1e300, 1):
             self.change_processes(lambda processes: processes[0].update(time_line_begin=begin, wall=wall))

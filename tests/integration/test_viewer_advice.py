@@ -251,6 +251,15 @@ class Threads(Advice):
         self.assertIn("Thread 1 has 3.0 s of work, the mean of 3 is 2.0 s, in parallel, p.c:30: ", found["text"])
         self.assertAlmostEqual(found["gain"], 4 / (4 - 1))
 
+    def test_threads_that_only_begin_alike(self):
+        """As all of Python do. The third one does something else: 3 and 1 s."""
+        p, threads = self.program(0.01, [3, 1], 1)
+        threads.append(thread(4, 0.2))
+        for other in threads[1:]:
+            other["start_routine"] = "pythread_wrapper"
+        found, = self.of_kind(self.advice(p, run_json(threads, 4)), "imbalance")
+        self.assertIn("Thread 1 has 3 times the work of thread 2 in parallel, p.c:30: ", found["text"])
+
     def test_parts_that_differ_by_chance(self):
         """60 samples each, but for chance."""
         p, threads = self.program(0.001, [0.33, 0.30, 0.27, 0.30])
