@@ -206,27 +206,36 @@ enum code_owner code_owner(const struct view *view, uint32_t row)
     return row_is_procedure(at) ? code_owner_of_procedure(view->db, at->place, label_module(view, row)) : CODE_OF_SYSTEM;
 }
 
+int code_rank(struct database *db, uint32_t node)
+{
+    const struct nodes *nodes = db->nodes;
+    struct procedure procedure = database_procedure(db, nodes->place[node]);
+    const char *at = procedure.name ? strrchr(procedure.name, '@') : NULL;
+    if (procedure.file == NOTHING && at && at > procedure.name && strcmp(at, "@plt") == 0)
+        return -1; /* of the linker: "puts@plt" is in the user's binary, but not the user's */
+    uint32_t around = node;
+    while (nodes->kind[around] == KIND_INLINED)
+        around = nodes_caller(nodes, around);
+    uint32_t module = procedure.module;
+    if (module == NOTHING && is_procedure_kind(nodes->kind[around]))
+        module = database_procedure(db, nodes->place[around]).module;
+    enum code_owner owner = code_owner_of_procedure(db, nodes->place[node], module);
+    bool is_kernel = database_is_kernel(db, module);
+    if (database_procedure_has_name(db, nodes->place[node]))
+        return is_kernel ? 0 : 2 * (int)owner + 2;
+    return is_kernel || owner == CODE_OF_SYSTEM ? -1 : 2 * (int)owner + 1;
+}
+
 uint32_t code_own_procedure(struct database *db, uint32_t node)
 {
     const struct nodes *nodes = db->nodes;
     uint32_t found = NOTHING;
-    int best = -1; /* that of the kernel is 0 */
+    int best = -1;
     for (node = nodes->procedure[node]; is_procedure_kind(nodes->kind[node]); node = nodes_caller(nodes, node)) {
-        struct procedure procedure = database_procedure(db, nodes->place[node]);
-        const char *at = procedure.name ? strrchr(procedure.name, '@') : NULL;
-        if (procedure.file == NOTHING && at && at > procedure.name && strcmp(at, "@plt") == 0)
-            continue; /* of the linker: "puts@plt" is in the user's binary, but not the user's */
-        uint32_t around = node;
-        while (nodes->kind[around] == KIND_INLINED)
-            around = nodes_caller(nodes, around);
-        uint32_t module = procedure.module;
-        if (module == NOTHING && is_procedure_kind(nodes->kind[around]))
-            module = database_procedure(db, nodes->place[around]).module;
-        enum code_owner owner = code_owner_of_procedure(db, nodes->place[node], module);
-        if (owner == CODE_OWN)
+        int rank = code_rank(db, node);
+        if (rank >= CODE_RANK_OWN)
             return nodes->place[node];
-        int rank = database_is_kernel(db, module) ? 0 : 1 + (int)owner;
-        if (rank > best && database_procedure_has_name(db, nodes->place[node])) {
+        if (rank > best) {
             found = nodes->place[node];
             best = rank;
         }
