@@ -21,7 +21,7 @@ struct at_work {
 struct at_work at_work_of(const struct timeline *timeline, const struct timeline_thread *thread, double interval,
                           double least);
 
-/* Adds the stretches of a piece of time in which the thread is at work, and that touch it; their ends may lie outside. */
+/* Adds the stretches in which the thread is at work that reach into a piece of time. What lies outside of it may be cut. */
 void at_work_stretches(const struct timeline *timeline, const struct timeline_thread *thread, uint64_t gap,
                        struct time_range range, time_ranges *stretches);
 

@@ -91,9 +91,9 @@ TEST(pieces_have_the_stretches_of_the_whole)
     now += 200;
     add(TRACE_WORK, 100);
     begin();
-    expect(50, 105, 130, (uint32_t[][2]){{0, 200}}, 0 + 1);
+    expect(50, 105, 130, (uint32_t[][2]){{50, 145}}, 1); /* whole records that reach into it */
     expect(50, 200, 400, NULL, 0);
-    expect(50, 150, 401, (uint32_t[][2]){{0, 200}, {400, 405}}, 2);
+    expect(50, 150, 401, (uint32_t[][2]){{95, 200}, {400, 405}}, 2);
     end();
 }
 
