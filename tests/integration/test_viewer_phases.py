@@ -173,14 +173,15 @@ class TwoThreads(Run):
 
 
 class Callers(OneThread):
-    """Each procedure calls another of its own, that one of a package, and all of these call the same one."""
+    """Each procedure calls another of its own, that one of a package, and all of these call the same one,
+    which calls itself."""
 
     def innermost(self, name, statement, module, file):
         package = self.db.module("/usr/lib/x86_64-linux-gnu/libpackage.so.1")
         below = statement.call(self.db.function(f"in {name}", module, 0x200 + ord(name), file, 200)).statement(file, 205)
         of_package = below.call(self.db.function(f"package {name}", package, 0x100 + ord(name))).statement(file, 0)
         self.visit = getattr(self, "visit", None) or self.db.function("visit", module, 0x300, file, 300)
-        return of_package.call(self.visit).statement(file, 305)
+        return of_package.call(self.visit).statement(file, 305).call(self.visit).statement(file, 305)
 
 
 class Parallel(Run):
