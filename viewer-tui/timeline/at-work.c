@@ -41,6 +41,14 @@ struct at_work at_work_of(const struct timeline *timeline, const struct timeline
     return (struct at_work){(uint64_t)gap, interval + often};
 }
 
+/* What is near to an end of the run begins or ends there: the process was started or ended then. */
+static void add_stretch(const struct timeline *timeline, struct time_range stretch, uint64_t gap, time_ranges *stretches)
+{
+    stretch.from = stretch.from <= gap ? 0 : stretch.from;
+    stretch.to = stretch.to + gap >= timeline->end ? timeline->end : stretch.to;
+    vec_push(stretches, stretch);
+}
+
 void at_work_stretches(const struct timeline *timeline, const struct timeline_thread *thread, uint64_t gap,
                        struct time_range range, time_ranges *stretches)
 {
@@ -54,12 +62,12 @@ void at_work_stretches(const struct timeline *timeline, const struct timeline_th
         if (!goes_on && its.from > range.to)
             break;
         if (!goes_on && open.to > range.from)
-            vec_push(stretches, open);
+            add_stretch(timeline, open, gap, stretches);
         uint64_t end = goes_on && open.to > its.to ? open.to : its.to; /* a damaged file may go back */
         open = (struct time_range){goes_on ? open.from : its.from, end};
         if (open.to > range.to)
             break;
     }
     if (open.to > range.from && open.from < range.to)
-        vec_push(stretches, open);
+        add_stretch(timeline, open, gap, stretches);
 }

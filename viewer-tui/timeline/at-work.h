@@ -2,7 +2,7 @@
  *
  * By CPUTIME a thread has no records while it has no CPU or waits. Which of both it was is not known of short gaps: other
  * programs have the CPU for some ms at a time, here 34 to 40 ms at the most where 5 to 7 threads wanted each CPU. A gap
- * that a thread has often is part of what it does all the time. */
+ * that a thread has often is part of what it does all the time. Short gaps to the begin and the end of the run count, too. */
 #ifndef VIEWER_AT_WORK_H
 #define VIEWER_AT_WORK_H
 

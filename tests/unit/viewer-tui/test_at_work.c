@@ -82,6 +82,20 @@ TEST(threads_that_wait_are_not_at_work)
     end();
 }
 
+TEST(the_run_has_no_gaps_at_its_ends)
+{
+    now += 50;
+    add(TRACE_WORK, 100);
+    now += 200;
+    add(TRACE_WORK, 100);
+    now += 45;
+    add(TRACE_IDLE, 5);
+    begin();
+    expect(50, 0, 500, (uint32_t[][2]){{0, 150}, {350, 500}}, 2);
+    expect(49, 0, 500, (uint32_t[][2]){{50, 150}, {350, 450}}, 2);
+    end();
+}
+
 /* What touches a piece of time is found as it is found in the whole. */
 TEST(pieces_have_the_stretches_of_the_whole)
 {
@@ -91,7 +105,7 @@ TEST(pieces_have_the_stretches_of_the_whole)
     now += 200;
     add(TRACE_WORK, 100);
     begin();
-    expect(50, 105, 130, (uint32_t[][2]){{50, 145}}, 1); /* whole records that reach into it */
+    expect(50, 105, 130, (uint32_t[][2]){{0, 145}}, 1); /* whole records that reach into it */
     expect(50, 200, 400, NULL, 0);
     expect(50, 150, 401, (uint32_t[][2]){{95, 200}, {400, 405}}, 2);
     end();
