@@ -52,8 +52,8 @@ struct agent_lock {
 
 #define AGENT_HOLDER_OF_LOCK ((uint64_t)1 << 63)
 
-/* An rwlock does not say which threads have it for reading, and a spin lock not which one has it. So each thread notes the
- * first such locks that it has at the same time. */
+/* An rwlock does not say which threads have it for reading, and a spin lock not which one has it. So each thread notes
+ * the first such locks that it has at the same time. */
 #define AGENT_MAX_HELD 4
 
 /* A thread as a member of a team of OpenMP. Only the thread writes this. */
@@ -117,8 +117,8 @@ struct agent_slot {
     _Atomic uint64_t holder; /* waiting: address of the word (4 bytes) with the tid of the lock's
                                 holder; 0: the lock has none. With AGENT_HOLDER_OF_LOCK: address of
                                 a struct agent_lock */
-    _Atomic uint64_t held[AGENT_MAX_HELD]; /* addresses of these locks; 0: none. Read by the thread's own samples only. The
-                                              thread that destroys a lock removes its address */
+    _Atomic uint64_t held[AGENT_MAX_HELD]; /* addresses of these locks; 0: none. Read by the thread's own samples only.
+                                              The thread that destroys a lock removes its address */
     uint32_t held_turn;            /* number of samples of the thread while others waited for one that it shares */
     _Atomic uint32_t is_charged;              /* delay[] has amounts */
     _Atomic uint64_t delay[AGENT_MAX_EVENTS]; /* time that holders have charged to this wait, by
@@ -134,8 +134,8 @@ struct agent_slot *hpctoolkit_own_slot(void) __attribute__((weak, visibility("de
  *
  * lets_go: the calling thread is about to release the threads that wait for the object; NULL: nothing. Returns the
  * current time.
- * waited: the calling thread has waited for the object since a time that lets_go returned. False: the wait was long enough
- * to be recorded, but no thread is known to have ended it.
+ * waited: the calling thread has waited for the object since a time that lets_go returned. False: the wait was long
+ * enough to be recorded, but no thread is known to have ended it.
  * woken_by: the same, where the agent knows the thread (agent_slot.thread) that has ended the wait, just now. */
 uint64_t hpctoolkit_lets_go(const volatile void *object) __attribute__((weak, visibility("default")));
 bool hpctoolkit_waited(const volatile void *object, uint64_t since) __attribute__((weak, visibility("default")));

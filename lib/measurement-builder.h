@@ -84,7 +84,6 @@ struct builder {
     bool is_child; /* the measurement itself comes from such pieces: it has no further ones */
     VEC(struct child_file) children;
     struct idmap child_positions; /* (pid, start time) -> position in children */
-    bool has_former_names; /* metrics have the names of earlier versions (lib/metric-kinds.h) */
     struct idmap thread_positions; /* thread index -> position in m->threads and states */
     VEC(struct thread_state) states;
     struct idmap module_ids;     /* of the modules so far */

@@ -5,8 +5,9 @@
 #include <stdint.h>
 
 #define MEASUREMENT_MAGIC       "HPCRUNMF"
-#define MEASUREMENT_MAJOR       2 /* readers accept 1, too */
-#define MEASUREMENT_MINOR       7
+#define MEASUREMENT_MAJOR        2
+#define MEASUREMENT_MINOR        7
+#define MEASUREMENT_OLDEST_MINOR 2 /* before that, metrics have other names */
 #define MEASUREMENT_HEADER_SIZE 16
 #define MEASUREMENT_SUFFIX      ".hpcrun"
 #define MEASUREMENT_LOG         "hpcrun.log"

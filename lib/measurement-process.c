@@ -70,15 +70,6 @@ static void decode_events(struct builder *b, struct cursor *c)
     }
 }
 
-/* The name that a metric has today. */
-static char *read_metric_name(struct builder *b, struct cursor *c)
-{
-    char *name = read_string(c), *renamed = b->has_former_names ? metric_renamed(name) : NULL;
-    if (renamed)
-        free(name);
-    return renamed ? renamed : name;
-}
-
 static void decode_metrics(struct builder *b, struct cursor *c)
 {
     uint64_t first = read_v(c), count = read_count(c, 3);
@@ -86,7 +77,7 @@ static void decode_metrics(struct builder *b, struct cursor *c)
         c->bad = true;
     for (uint64_t i = 0; i < count && !c->bad; i++) {
         struct measurement_metric metric = {.id = first + i};
-        metric.name = read_metric_name(b, c);
+        metric.name = read_string(c);
         metric.event_id = read_v(c);
         metric.flags = read_v(c);
         if (c->bad)

@@ -312,26 +312,19 @@ static void decode_children(struct builder *b)
     idmap_free(&b->child_positions);
 }
 
-/* Whether a file of this version has names of metrics that have changed since. */
-static bool has_former_names(uint16_t major, uint16_t minor)
-{
-    return major < 2 || (major == 2 && minor < 2);
-}
-
 static struct measurement *decode_file(const char *path, struct file_bytes *file, bool is_child,
                                        char **cause)
 {
     bool magic_is_right = memcmp(file->at, MEASUREMENT_MAGIC, strlen(MEASUREMENT_MAGIC)) == 0;
-    uint16_t major = get_u16(file->at + 8);
-    if (magic_is_right && (major == 0 || major > MEASUREMENT_MAJOR)) {
-        *cause = mem_printf("it has version %u, this program reads versions 1 to %u", major,
-                            MEASUREMENT_MAJOR);
+    uint16_t major = get_u16(file->at + 8), minor = get_u16(file->at + 10);
+    if (magic_is_right && (major != MEASUREMENT_MAJOR || minor < MEASUREMENT_OLDEST_MINOR)) {
+        *cause = mem_printf("it has version %u.%u, this program reads versions %u from %u.%u on", major, minor,
+                            MEASUREMENT_MAJOR, MEASUREMENT_MAJOR, MEASUREMENT_OLDEST_MINOR);
         return NULL;
     }
     struct builder b = {
         .m = new_measurement(path),
         .is_child = is_child,
-        .has_former_names = magic_is_right && has_former_names(major, get_u16(file->at + 10)),
     };
     if (!magic_is_right) {
         builder_problem(&b, "the file header is damaged");

@@ -22,15 +22,6 @@ static const struct metric_kind kinds[] = {
     {METRIC_BURDENED_SPAN, "the longest chain if every spawn is stolen", false},
 };
 
-/* Names that a metric had until measurements 2.1 and version 1 of run.json. */
-static const struct {
-    const char *former, *name;
-} renamed[] = {
-    {"lock wait", METRIC_LOCK_BLAME},
-    {"lock delay", METRIC_LOCK_WAIT},
-    {"blocked", METRIC_OFF_CPU},
-};
-
 /* The rest of a metric's name after that of its kind, "" or " (EVENT)"; NULL if it is of another kind. */
 static const char *event_after(const char *name, const char *kind)
 {
@@ -52,15 +43,5 @@ const struct metric_kind *metric_kind_of(const char *name)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (event_after(name, kinds[i].name))
             return &kinds[i];
-    return NULL;
-}
-
-char *metric_renamed(const char *former)
-{
-    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++) {
-        const char *event = event_after(former, renamed[i].former);
-        if (event)
-            return mem_printf("%s%s", renamed[i].name, event);
-    }
     return NULL;
 }

@@ -36,9 +36,4 @@ const struct metric_kind *metric_kinds(size_t *n);
 /* The kind of "lock wait" or "lock wait (REALTIME)"; NULL for a metric of another event. */
 const struct metric_kind *metric_kind_of(const char *name);
 
-/* Today's name of the metric that earlier versions (measurements before 2.2, run.json before version 2)
- * call `former`: "lock blame (REALTIME)" for "lock wait (REALTIME)". NULL if the name has not changed. The
- * caller frees. */
-char *metric_renamed(const char *former);
-
 #endif

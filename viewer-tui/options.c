@@ -9,13 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Indexes of rows[], in the order of --help. The words that --format and --scaling offer are in the order of their
- * enumerations. */
+/* Indexes of rows[], in the order of --help. The words that --format offers are in the order of enum format. */
 enum {
     PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, KERNEL, FILTER,
-    DEPTH, MIN_PERCENT, PROGRAM, THREADS, FROM, TO, PHASE, DURING, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES, SCALING,
-    WORKERS, INCLUDE, REPLACE, OWN,
-    COLUMNS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
+    DEPTH, MIN_PERCENT, PROGRAM, THREADS, FROM, TO, PHASE, DURING, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES,
+    INCLUDE, REPLACE, OWN, COLUMNS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
 };
 
 static struct option_row rows[OPTIONS] = {
@@ -114,12 +112,6 @@ static struct option_row rows[OPTIONS] = {
                  "`--print` asks for something else."},
     [NAMES] = {NULL, "names", "A,B", NULL, "names of two databases",
                "Names of two databases. Default: the parts in which their paths differ."},
-    [SCALING] = {NULL, "scaling", "KIND", "strong weak", "show loss of DB2 with more workers: strong, weak",
-                 "For two databases: show losses in place of differences. KIND is `strong` (both runs solve the "
-                 "same problem) or `weak` (the problem grows with the number of workers). See Comparing two "
-                 "databases."},
-    [WORKERS] = {NULL, "workers", "P,Q", NULL, NULL,
-                 "Numbers of workers, for weak scaling. Default: as the databases say, or the numbers of threads."},
     [INCLUDE] = {"I", "include", "DIR", "@directory", "search source files below DIR (repeatable)",
                  "Search source files of which the database has no copy below DIR, by the longest part of their "
                  "path that exists there. Can be given several times."},
@@ -137,7 +129,7 @@ static struct option_row rows[OPTIONS] = {
     [NO_MOUSE] = {NULL, "no-mouse", NULL, NULL, "leave the mouse to the terminal",
                   "Leave the mouse to the terminal, for selecting text. Most terminals also do that while Shift is "
                   "held."},
-    [CLOSED] = {NULL, "closed", NULL, NULL, NULL,
+    [CLOSED] = {NULL, "closed", NULL, NULL, "begin with the tree closed",
                 "Open the viewer with the tree closed and without a line of advice. Default: the tree is open along "
                 "the hot path."},
     [NO_CONFIG] = {NULL, "no-config", NULL, NULL, "do not read the user's defaults",
@@ -178,20 +170,6 @@ static double number_in(const char *text, double most, bool may_be_fraction, con
     if (*end || end == text || !is_right || number > most)
         diag_usage("%s, not '%s'", what_it_takes, text);
     return number;
-}
-
-/* Reads "P,Q". */
-static void take_workers(double workers[SIDES], const char *text)
-{
-    const char *at = text;
-    for (int side = 0; side < SIDES; side++) {
-        char *end;
-        workers[side] = strtod(at, &end);
-        bool is_number = end > at && isfinite(workers[side]) && workers[side] > 0;
-        if (!is_number || *end != (side == 0 ? ',' : '\0'))
-            diag_usage("--workers takes two numbers with a comma between them, not '%s'", text);
-        at = end + 1;
-    }
 }
 
 static void take_filter(struct filters *filters, const char *text)
@@ -283,10 +261,6 @@ static void take_option(void *target, size_t option, const char *value)
         break;
     case FAIL_IF: take_limit(&options->limits, value); break;
     case NAMES: line->names = value; break;
-    case SCALING:
-        options->comparison.scaling = STRONG_SCALING + (enum scaling)word_of(option, "kind of scaling", value);
-        break;
-    case WORKERS: take_workers(options->comparison.workers, value); break;
     case INCLUDE: path_add_search(&options->rules, value); break;
     case REPLACE:
         if (!path_add_replacement(&options->rules, value))
@@ -411,14 +385,11 @@ static void check_combination(const struct options *options, const bool given[OP
         diag_usage("pprof files are binary and standard output is a terminal: use --output FILE");
 }
 
-/* Names the two databases by `list` ("A,B", NULL: by their paths), and checks the options that need two. */
+/* Names the two databases by `list` ("A,B", NULL: by their paths), if there are two. */
 static void take_names(struct options *options, const char *list)
 {
-    const struct comparison_options *comparison = &options->comparison;
-    if (!options->paths[1] && (list || comparison->scaling || comparison->workers[0]))
-        diag_usage("--names, --scaling and --workers need two databases");
-    if (comparison->workers[0] && comparison->scaling != WEAK_SCALING)
-        diag_usage("--workers needs --scaling weak: strong scaling does not depend on the numbers");
+    if (!options->paths[1] && list)
+        diag_usage("--names needs two databases");
     if (list && !comparison_names_in(list, options->comparison.names))
         diag_usage("--names takes two different names with a comma between them, not '%s'", list);
     if (!list && options->compares_lists)

@@ -8,7 +8,6 @@
 #include "viewer-tui/compare/session-databases.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* The total of a metric (metrics_find_measured); NAN: it was not measured. */
 static double total(const struct view *view, const char *name)

@@ -1,8 +1,8 @@
 /* Normal context. Reports which thread ends a wait for a lock or a critical section of OpenMP (agent-slots.h).
  *
- * A look at the clock takes 10 to 20 ns, as long as to take a lock that is free. So a thread looks only when it waits, and
- * when it releases a lock for which others may wait. Their number is in a table, by a hash of the lock's address: two
- * locks that share an entry cost more while threads wait for one of them. */
+ * A look at the clock takes 10 to 20 ns, as long as to take a lock that is free. So a thread looks only when it waits,
+ * and when it releases a lock for which others may wait. Their number is in a table, by a hash of the lock's address:
+ * two locks that share an entry cost more while threads wait for one of them. */
 #ifndef AGENTS_LOCK_WAKERS_H
 #define AGENTS_LOCK_WAKERS_H
 

@@ -146,8 +146,8 @@ static struct runtime_copy *bound_copy(struct runtime_copies *copies, uint64_t a
     return copy || (is_module && !bound) ? copy : copy_any(copies);
 }
 
-/* First without the dynamic linker (loaded-modules.h), which suffices for the library's own calls, and if the process has
- * one copy: the caller may execute a part of a region of a library's constructor. */
+/* First without the dynamic linker (loaded-modules.h), which suffices for the library's own calls, and if the process
+ * has one copy: the caller may execute a part of a region of a library's constructor. */
 static struct runtime_copy *look_up(struct runtime_copies *copies, uint64_t address)
 {
     struct code_range range;

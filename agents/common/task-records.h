@@ -73,8 +73,8 @@ void record_count_from_zero(struct task_record *record);
 struct task_record *record_new(struct agent_slot_part *thread, struct body_link *outer, uint64_t pc,
                                uint64_t sp, uint64_t bp, uint64_t room);
 
-/* The record's task has ended, or was never created. A thread that waits for it, or for it and its descendants, in the task
- * that has created it may go on: last-wakers.h has the waiting task's record as the object. */
+/* The record's task has ended, or was never created. A thread that waits for it, or for it and its descendants, in the
+ * task that has created it may go on: last-wakers.h has the waiting task's record as the object. */
 void record_end(struct agent_slot_part *thread, struct task_record *record);
 
 /* Keeps a record until its region ends: the number of its tasks is not known. */

@@ -3,12 +3,12 @@
  *     a thread waits for        until another one                                  object
  *     a region                  begins it, as its master                           the region
  *     its team, at a barrier    arrives as the last one, or ends the last task     barrier_of(thread)
- *     a task, at a barrier      creates one while no sibling of that is ready      offer_of(record of the creating task)
+ *     a task, at a barrier      creates one while no sibling of that is ready      offer_of(the creating task's record)
  *     its children              ends the last one (task-records.c)                 the record of the waiting task
  *
- * A look at the clock takes 10 to 20 ns. So a thread that has ended a task looks only if no sibling of that is ready: it
- * takes that next. If another thread takes the last one at the same time, the wait that follows is not reported. Tasks that
- * wait for others (depend) are not reported either. */
+ * A look at the clock takes 10 to 20 ns. So a thread that has ended a task looks only if no sibling of that is ready:
+ * it takes that next. If another thread takes the last one at the same time, the wait that follows is not reported.
+ * Tasks that wait for others (depend) are not reported either. */
 #ifndef AGENTS_TEAM_WAITS_H
 #define AGENTS_TEAM_WAITS_H
 

@@ -43,7 +43,8 @@ static inline bool slot_is_spare(const struct agent_slot_part *part)
     return !slot || (uint64_t)part - (uint64_t)slot >= sizeof *slot;
 }
 
-/* Normal context. hpctoolkit_lets_go, hpctoolkit_waited and hpctoolkit_woken_by (agent-slots.h); without hpcrun the time is 0. */
+/* Normal context. hpctoolkit_lets_go, hpctoolkit_waited and hpctoolkit_woken_by (agent-slots.h); without hpcrun the
+ * time is 0. */
 static inline uint64_t let_go(const volatile void *object)
 {
     return hpctoolkit_lets_go ? hpctoolkit_lets_go(object) : 0;

@@ -54,8 +54,8 @@ void blas_forget_left_call(const struct agent_cursor *cursor)
         __atomic_store_n(&slot->openblas.own, NULL, __ATOMIC_RELEASE);
 }
 
-/* Begins a call. NULL: it is a part of one of the same thread, or there is no memory or nothing to measure. If the frame
- * of a call with has_end is not around this one, that call has ended by a jump. */
+/* Begins a call. NULL: it is a part of one of the same thread, or there is no memory or nothing to measure. If the
+ * frame of a call with has_end is not around this one, that call has ended by a jump. */
 static struct creation_context *begin(uint64_t pc, uint64_t sp, uint64_t bp, uint64_t body, bool has_end)
 {
     struct agent_slot *slot = slot_own();

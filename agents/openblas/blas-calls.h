@@ -1,8 +1,8 @@
 /* Calls of OpenBLAS that its own threads work for.
  *
- * A routine that runs on several threads puts parts of the work into a queue, and calls exec_blas, which returns when all
- * of them are done: threads of the library do some, the caller the others. Or it calls exec_blas_async, does a part of
- * its own, and then calls exec_blas_async_wait. A thread's slot leads to the frame of its call:
+ * A routine that runs on several threads puts parts of the work into a queue, and calls exec_blas, which returns when
+ * all of them are done: threads of the library do some, the caller the others. Or it calls exec_blas_async, does a part
+ * of its own, and then calls exec_blas_async_wait. A thread's slot leads to the frame of its call:
  *
  *     Debian's, conda's      The library calls these functions by way of its procedure linkage table, so that the
  *                            agent interposes them (blas-functions.h): at the begin and at the end.

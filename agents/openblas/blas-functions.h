@@ -1,8 +1,8 @@
 /* The functions exec_blas, exec_blas_async and exec_blas_async_wait, which the agent exports in each measured process.
  *
- * Not only OpenBLAS may have functions with these names, and another one's have other parameters. So what the agent exports
- * is a jump, with all registers as they were: to the agent's own function (blas-calls.c) if the caller means OpenBLAS's,
- * otherwise to the function that the caller means. Normal context. */
+ * Not only OpenBLAS may have functions with these names, and another one's have other parameters. So what the agent
+ * exports is a jump, with all registers as they were: to the agent's own function (blas-calls.c) if the caller means
+ * OpenBLAS's, otherwise to the function that the caller means. Normal context. */
 #ifndef AGENTS_OPENBLAS_BLAS_FUNCTIONS_H
 #define AGENTS_OPENBLAS_BLAS_FUNCTIONS_H
 

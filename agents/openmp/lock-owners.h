@@ -1,11 +1,11 @@
-/* Normal context. Reports which thread ends a wait for a lock or a critical section of libomp (agent-slots.h): the last one
- * that had it.
+/* Normal context. Reports which thread ends a wait for a lock or a critical section of libomp (agent-slots.h): the last
+ * one that had it.
  *
- * OMPT says when a thread is about to take a lock, and when it has it, but not whether that is free; it says that a lock is
- * released after others may have it. A look at the clock takes 10 to 20 ns, a free lock 60. So a thread looks only if another
- * one had the lock last. A table has that, by a hash of the lock's address. Where locks share an entry, a thread takes it for
- * another lock in one of 256 times only: so programs with very many locks write little to it, and those that are used most
- * are in it. */
+ * OMPT says when a thread is about to take a lock, and when it has it, but not whether that is free; it says that a
+ * lock is released after others may have it. A look at the clock takes 10 to 20 ns, a free lock 60. So a thread looks
+ * only if another one had the lock last. A table has that, by a hash of the lock's address. Where locks share an entry,
+ * a thread takes it for another lock in one of 256 times only: so programs with very many locks write little to it, and
+ * those that are used most are in it. */
 #ifndef AGENTS_LOCK_OWNERS_H
 #define AGENTS_LOCK_OWNERS_H
 

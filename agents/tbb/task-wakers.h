@@ -6,10 +6,10 @@
  *     the end of a call's tasks     has ended the last of them (notify_waiters, which the      the wait_context
  *                                   headers call)
  *
- * A look at the clock takes 10 to 20 ns, as long as the rest of what the agent does for a task. So a thread looks only if
- * its own queue is empty and its wait is not over when it has ended a task or begins a call that waits, and if other
- * threads use TBB. If its queue is not empty, it takes the next task from there, unless another thread has taken the last
- * one: that thread looks at the clock. */
+ * A look at the clock takes 10 to 20 ns, as long as the rest of what the agent does for a task. So a thread looks only
+ * if its own queue is empty and its wait is not over when it has ended a task or begins a call that waits, and if other
+ * threads use TBB. If its queue is not empty, it takes the next task from there, unless another thread has taken the
+ * last one: that thread looks at the clock. */
 #ifndef AGENTS_TBB_TASK_WAKERS_H
 #define AGENTS_TBB_TASK_WAKERS_H
 
@@ -76,8 +76,9 @@ static inline void last_task_ended(const void *wait)
         let_go(wait);
 }
 
-/* A wait for the end of tasks is over. The thread that ended the last one says so right after that; at its first call the
- * dynamic linker takes some microseconds to find notify_waiters. It may have no CPU: so this does not wait for long. */
+/* A wait for the end of tasks is over. The thread that ended the last one says so right after that; at its first call
+ * the dynamic linker takes some microseconds to find notify_waiters. It may have no CPU: so this does not wait for
+ * long. */
 static inline void tasks_ended(struct agent_slot *slot, const void *wait)
 {
     uint64_t since = waits_since(slot);

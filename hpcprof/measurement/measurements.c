@@ -3,6 +3,7 @@
 #include "hpcprof/team/packed-measurement.h"
 
 #include "lib/binary-search.h"
+#include "lib/database-format.h"
 #include "lib/diag.h"
 #include "lib/measurement.h"
 #include "lib/parallel.h"
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- reading ---- */
 
@@ -42,7 +44,11 @@ static void list_directory(struct measurements *measurements, const char *direct
         diag_error(directory, "%s", cause);
         free(cause);
     } else if (files->paths.n == before) {
-        diag_error(directory, "no measurement files in it: hpcrun writes the first ones after ten seconds, or at the end");
+        autofree char *meta = mem_printf("%s/" V4_META_FILE, directory);
+        diag_error(directory, access(meta, F_OK) == 0
+                                  ? "a database that hpcprof has made already; hpcviewer shows it"
+                                  : "no measurement files in it: hpcrun writes the first ones after ten seconds, or "
+                                    "at the end");
     }
 }
 

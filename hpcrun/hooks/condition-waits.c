@@ -53,18 +53,30 @@ HOOK int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
     WAIT_FOR(condition, REAL(pthread_cond_wait)(condition, mutex));
 }
 
-/* A wait for an interpreter's lock. */
+/* When the calling thread began to wait for an interpreter's lock, in calls that have timed out while the same thread had
+ * it; `turn` is that of agent_lock.turns. */
+static __thread struct {
+    uint64_t since, turn;
+} waits_for_lock __attribute__((tls_model("initial-exec")));
+
+/* A wait for an interpreter's lock. CPython's threads wait for 5 ms at a time, ask the holder for the lock, and wait again:
+ * the holder soon lets it go, and the last of these waits is too short to be recorded. */
 static __attribute__((noinline)) int wait_for_lock(const struct agent_lock *lock,
                                                    pthread_cond_t *condition,
                                                    pthread_mutex_t *mutex,
                                                    const struct timespec *until)
 {
     const void *holder = (const void *)(AGENT_HOLDER_OF_LOCK | (uint64_t)(uintptr_t)lock);
-    uint64_t since = ticks_now();
+    const _Atomic uint64_t *turns = (const _Atomic uint64_t *)(uintptr_t)lock->turns; /* next to the condition */
+    uint64_t turn = atomic_load_explicit(turns, memory_order_relaxed);
+    if (!waits_for_lock.since || waits_for_lock.turn != turn)
+        waits_for_lock.since = ticks_now();
     struct wait wait = wait_begin(own_slot, condition, holder);
     int result = REAL(pthread_cond_timedwait)(condition, mutex, until);
     wait_end(&wait);
-    wake_up(condition, since, result == 0);
+    wake_up(condition, waits_for_lock.since, result == 0);
+    waits_for_lock.since = result == 0 ? 0 : waits_for_lock.since;
+    waits_for_lock.turn = turn;
     if (wait.slot && atomic_load_explicit(&wait.slot->is_charged, memory_order_relaxed))
         lock_wait_record(wait.slot, condition);
     return result;
@@ -101,21 +113,21 @@ HOOK int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex,
 }
 
 /* glibc counts those who wait in the bits from 3 on. */
-static inline void note_signal(const pthread_cond_t *condition)
+static inline void note_signal(const pthread_cond_t *condition, enum wakes wakes)
 {
     if (__atomic_load_n(&condition->__data.__wrefs, __ATOMIC_RELAXED) >> 3)
-        waker_note(condition);
+        waker_note(condition, wakes);
 }
 
 HOOK int pthread_cond_signal(pthread_cond_t *condition)
 {
-    note_signal(condition);
+    note_signal(condition, WAKES_ONE);
     return REAL(pthread_cond_signal)(condition);
 }
 
 HOOK int pthread_cond_broadcast(pthread_cond_t *condition)
 {
-    note_signal(condition);
+    note_signal(condition, WAKES_ALL);
     return REAL(pthread_cond_broadcast)(condition);
 }
 
@@ -123,22 +135,34 @@ _Static_assert(sizeof(cnd_t) == sizeof(pthread_cond_t), "C11 conditions are POSI
 
 HOOK int cnd_signal(cnd_t *condition)
 {
-    note_signal((const pthread_cond_t *)condition);
+    note_signal((const pthread_cond_t *)condition, WAKES_ONE);
     return REAL(cnd_signal)(condition);
 }
 
 HOOK int cnd_broadcast(cnd_t *condition)
 {
-    note_signal((const pthread_cond_t *)condition);
+    note_signal((const pthread_cond_t *)condition, WAKES_ALL);
     return REAL(cnd_broadcast)(condition);
 }
 
 /* ---- barriers, yields, futexes ---- */
 
+/* What glibc keeps in a pthread_barrier_t, since version 2.24. `in`: threads that have arrived, in all rounds. */
+struct barrier {
+    unsigned in, round, count;
+};
+
+/* Two threads that arrive at the same time are not known to be the last. */
+static bool is_last_to_arrive(const struct barrier *barrier)
+{
+    return barrier->count && (__atomic_load_n(&barrier->in, __ATOMIC_RELAXED) + 1) % barrier->count == 0;
+}
+
 /* The last thread to arrive ends the waits of the others. glibc's call returns 0 to these. */
 HOOK int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
-    waker_note(barrier);
+    if (is_last_to_arrive((const struct barrier *)(const void *)barrier))
+        waker_note(barrier, WAKES_ALL);
     WAIT_FOR(barrier, REAL(pthread_barrier_wait)(barrier));
 }
 

@@ -16,7 +16,7 @@ static inline void note_unlock(const pthread_mutex_t *mutex)
     unsigned lock = __atomic_load_n((const unsigned *)&mutex->__data.__lock, __ATOMIC_RELAXED);
     bool is_free_or_taken = __builtin_expect(lock <= 1, 1);
     if (!is_free_or_taken && (lock % (1u << CEILING_SHIFT) == HAS_WAITERS || lock & FUTEX_WAITERS))
-        waker_note(mutex);
+        waker_note(mutex, WAKES_NEXT_HOLDER);
 }
 
 /* Whether this futex operation may wait, in a thread that has a slot. */

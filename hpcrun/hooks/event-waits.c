@@ -263,7 +263,7 @@ HOOK int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec 
 HOOK int sem_post(sem_t *semaphore)
 {
     if (look_at(semaphore) >> 32)
-        waker_note(semaphore);
+        waker_note(semaphore, WAKES_ONE);
     return REAL(sem_post)(semaphore);
 }
 

@@ -263,7 +263,7 @@ static inline bool others_wait(const pthread_rwlock_t *lock)
 HOOK int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
     if (others_wait(lock))
-        waker_note(lock);
+        waker_note(lock, WAKES_NEXT_HOLDER);
     forget_held(lock);
     return REAL(pthread_rwlock_unlock)(lock);
 }

@@ -298,7 +298,7 @@ void *syscall_enter(long number, long a, long b, long c, uint64_t sp, long e)
     if (number == SYS_futex && futex_waits((int)b))
         return (void *)(uintptr_t)futex_wait;
     if (number == SYS_futex) /* others wake up waiters */
-        waker_note((const void *)(uintptr_t)a);
+        waker_note((const void *)(uintptr_t)a, (int)c == 1 ? WAKES_ONE : WAKES_ALL);
     if (number == SYS_rt_sigaction && process.active)
         return (void *)(uintptr_t)set_action;
     if (number == SYS_sigaltstack)

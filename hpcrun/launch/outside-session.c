@@ -18,9 +18,17 @@ static void begin_child(pid_t parent)
     cpu_priority_take();
 }
 
+/* Scripts ignore SIGINT in commands that they leave in the background. There, too, kill -INT ends the measurement. */
+static void heed_interrupts(void)
+{
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigaction(SIGINT, &usual, NULL);
+}
+
 void outside_session_begin(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    heed_interrupts();
     pid_t parent = getpid(), child = fork();
     if (child < 0)
         diag_fatal(NULL, "fork: %s", strerror(errno));

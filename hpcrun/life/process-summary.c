@@ -111,6 +111,7 @@ static void add_life(struct text *line, const struct image_counts *counts)
     text_add(line, " s wall, ");
     text_add_number(line, counts->threads);
     text_add(line, counts->threads == 1 ? " thread" : " threads");
+    text_add(line, process.config.is_outside ? " with samples" : "");
 }
 
 /* CPU time outside of sampled threads (unknown threads, and before and after sampling). It is

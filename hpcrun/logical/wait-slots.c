@@ -126,8 +126,7 @@ void slots_find_long_calls(uint64_t ticks)
     for (uint32_t i = 0; i < end; i++) {
         struct agent_slot *slot = agent_slot_at(&slots, i);
         uint32_t calling = AGENT_SLOT_CALLING;
-        if (atomic_load_explicit(&slot->state, memory_order_acquire) == AGENT_SLOT_CALLING &&
-            ticks > atomic_load_explicit(&slot->works_until, memory_order_relaxed))
+        if (slot_is_in_long_call(slot, ticks))
             atomic_compare_exchange_strong(&slot->state, &calling, AGENT_SLOT_WAITING);
     }
 }

@@ -55,7 +55,22 @@ static inline uint32_t slot_call(const struct agent_slot *slot)
     return slot && (is_asleep || slot_is_in_call(slot)) ? slot->calls : 0;
 }
 
-/* At a sample: threads whose calls take too long for work wait (long-calls.h). */
+/* Whether the call of a wrapper has taken too long for work (long-calls.h). */
+static inline bool slot_is_in_long_call(const struct agent_slot *slot, uint64_t ticks)
+{
+    return atomic_load_explicit(&slot->state, memory_order_acquire) == AGENT_SLOT_CALLING &&
+           ticks > atomic_load_explicit(&slot->works_until, memory_order_relaxed);
+}
+
+/* Whether the thread waits, as far as its wrappers say. `slot` may be NULL. */
+static inline bool slot_waits(const struct agent_slot *slot, uint64_t ticks)
+{
+    uint32_t state = slot ? atomic_load_explicit(&slot->state, memory_order_relaxed) : AGENT_SLOT_WORKING;
+    return state == AGENT_SLOT_WAITING || state == AGENT_SLOT_ASLEEP ||
+           (slot && slot_is_in_long_call(slot, ticks));
+}
+
+/* At a sample: threads whose calls take too long for work wait. */
 void slots_find_long_calls(uint64_t ticks);
 
 /* Ends a wait whose wrapper is gone: the thread works. */

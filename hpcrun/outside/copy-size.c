@@ -7,6 +7,17 @@
 #define NS_PER_S        1000000000u
 #define LOST_PER_1000   20u /* samples that may be lost */
 
+/* When the machine may be busy with the begin of programs, and a worker with that of its threads. */
+#define FIRST_ROOM_NS 30000000u
+#define THREAD_NS     100000u
+#define FIRST_WAITS   2u /* of the reader, and then of the worker */
+
+uint64_t copy_size_first_time(unsigned threads, uint64_t ready, uint64_t slices)
+{
+    uint64_t wait = slices ? ready / slices : 0;
+    return FIRST_ROOM_NS + threads * (uint64_t)THREAD_NS + FIRST_WAITS * wait;
+}
+
 unsigned copy_size_for(uint64_t bytes)
 {
     unsigned index = 0;
@@ -29,9 +40,10 @@ void copy_size_begin(struct copy_size *size, uint64_t first_bytes, uint64_t most
     *size = (struct copy_size){.index = size_within(first_bytes, most), .most = most, .to_shrink = FIRST_TO_SHRINK};
 }
 
-bool copy_size_slow_down(struct copy_size *size, uint64_t needed, uint64_t parts)
+bool copy_size_slow_down(struct copy_size *size, uint64_t needed, uint64_t parts, uint64_t threads, unsigned cpus)
 {
-    while (size->slowdown < MOST_SLOWDOWN && (needed >> size->slowdown) * parts > NS_PER_S)
+    uint64_t all = threads < parts * cpus ? threads : parts * cpus;
+    while (size->slowdown < MOST_SLOWDOWN && (needed >> size->slowdown) * all > NS_PER_S)
         size->slowdown++;
     return size->slowdown > 0;
 }
@@ -57,12 +69,6 @@ static uint64_t samples_of(const struct copy_demand *demand)
     for (unsigned i = 0; i <= COPY_SIZES; i++)
         samples += demand->asked[i];
     return samples;
-}
-
-bool copy_size_is_short(const struct copy_size *size)
-{
-    uint64_t rare = samples_of(&size->since) * MORE_PER_1000 / 1000;
-    return size->index == size->most && asked_for_more(size, size->index) > rare;
 }
 
 static unsigned needed(const struct copy_size *size, uint64_t samples)

@@ -16,6 +16,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -156,6 +157,21 @@ static bool begin_system(void)
     return true;
 }
 
+/* hpcrun, the parent, passes its signals on. */
+static void say_how_to_end(void)
+{
+    const struct given_processes *given = &first.given;
+    char name[64] = "the whole system", others[64] = "";
+    if (given->count > 0) {
+        process.pid = given->pids[0];
+        measured_name(process.pid, name, sizeof name - sizeof "[2147483647]");
+        snprintf(name + strlen(name), sizeof name - strlen(name), "[%d]", process.pid);
+    }
+    if (given->count > 1)
+        snprintf(others, sizeof others, " and %zu other process%s", given->count - 1, given->count == 2 ? "" : "es");
+    diag_note(NULL, "measuring %s%s; Ctrl-C or kill %d ends it", name, others, getppid());
+}
+
 bool first_processes_begin_again(void)
 {
     perf_events_await_end();
@@ -167,5 +183,8 @@ bool first_processes_begin(const struct outside_work *work)
 {
     first.work = work;
     first.given = work->given;
-    return open_events(work->command != NULL) && (work->is_all ? begin_system() : begin_all_given());
+    bool has_begun = open_events(work->command != NULL) && (work->is_all ? begin_system() : begin_all_given());
+    if (has_begun && !work->command && !process.config.quiet)
+        say_how_to_end();
+    return has_begun;
 }

@@ -1,5 +1,5 @@
-/* The processes that are there when measuring begins: their events are opened, and they are known (traced-processes.h) with
- * their mappings. */
+/* The processes that are there when measuring begins: their events are opened, and they are known (traced-processes.h)
+ * with their mappings. */
 #ifndef HPCRUN_OUTSIDE_FIRST_PROCESSES_H
 #define HPCRUN_OUTSIDE_FIRST_PROCESSES_H
 

@@ -11,8 +11,8 @@
 /* Calls `visit` for the mappings of modules' code. False if they can't be read. */
 bool foreign_maps_visit(void (*visit)(const struct mapping *mapping, void *data), void *data);
 
-/* The stack that `sp` is on: the initial thread's, or one with a guard page below it; none if the memory has other uses, as
- * the stacks of goroutines. What is known must be from `since`, CLOCK_MONOTONIC, or later. */
+/* The stack that `sp` is on: the initial thread's, or one with a guard page below it; none if the memory has other
+ * uses, as the stacks of goroutines. What is known must be from `since`, CLOCK_MONOTONIC, or later. */
 enum foreign_stack { STACK_FOUND, STACK_NONE, STACK_NOT_YET_KNOWN };
 enum foreign_stack foreign_stack(uint64_t sp, uint64_t since, uint64_t *low, uint64_t *high);
 

@@ -207,7 +207,7 @@ static void unwind_and_record(struct foreign_thread *its, const struct perf_samp
     struct thread_event *event = &thread->events[0];
     for (unsigned i = 0; i < SAMPLED_REGISTER_COUNT; i++)
         context.uc_mcontext.gregs[greg_of[i]] = (greg_t)sample->registers[i];
-    thread->unwinder.elsewhere = foreign_memory(sample->stack, sample->stack_bytes);
+    thread->unwinder.elsewhere = foreign_memory(sample->stack, sample->stack_bytes, sample->caught);
     inner = &thread->unwinder.guard;
     if (guard_enter(&outer) == 0) {
         if (sample->is_waiting)
@@ -305,7 +305,7 @@ static void add_time(struct foreign_time *time, const struct foreign_thread *its
 {
     time->used += its->thread ? its->thread->ended_cpu - its->thread->began_cpu : 0;
     time->sampled += its->sampled;
-    time->rests += perf_rings_cpus() * its->period;
+    time->rests += perf_rings_cpus() * (its->period ? its->period : process.config.events[0].period);
 }
 
 void foreign_threads_end(int tid, uint64_t wall)
@@ -314,6 +314,7 @@ void foreign_threads_end(int tid, uint64_t wall)
     if (!its || !write_thread(its, wall, true))
         return;
     add_time(&ended, its);
+    ended.unseen += !its->thread && tid != process.pid;
     *at = its->next;
     if (its->thread)
         thread_retire(its->thread);
@@ -336,5 +337,7 @@ struct foreign_time foreign_threads_time(void)
     for (unsigned i = 0; i < SLOTS; i++)
         for (struct foreign_thread *its = by_tid[i]; its; its = its->next)
             add_time(&time, its);
+    uint64_t of_process = process_cpu_time() - process.began_cpu;
+    time.used = time.used > of_process ? time.used : of_process;
     return time;
 }

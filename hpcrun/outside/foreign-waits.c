@@ -19,8 +19,8 @@
 /* Looking at threads takes at most 1/80 of the CPUs' time: if there are many threads, each is looked at less often. */
 #define PARTS_PER_LOOKS 80
 
-/* Looks whose time's records have not come yet, and the most bytes of the stack that each copies. The rest of a deeper one
- * is read when it is unwound, if the thread still waits then (foreign-memory.h): mostly 50 ms later. */
+/* Looks whose time's records have not come yet, and the most bytes of the stack that each copies. The rest of a deeper
+ * one is read when it is unwound, if the thread still waits then (foreign-memory.h): mostly 50 ms later. */
 #define MAX_LOOKS  1024
 #define LOOK_BYTES 61440u
 #define PAGE       4096u
@@ -205,8 +205,8 @@ static bool find_place(const struct watched *thread, char text[PLACE_BYTES], uin
     return *sp != 0;
 }
 
-/* Locks of glibc: the value that threads wait with at their futex, and the distance from there to the holder's tid and to
- * the lock. FUTEX_LOCK_PI waits with any value. */
+/* Locks of glibc: the value that threads wait with at their futex, and the distance from there to the holder's tid and
+ * to the lock. FUTEX_LOCK_PI waits with any value. */
 static const struct {
     uint32_t value;
     int holder, lock;

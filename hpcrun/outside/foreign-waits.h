@@ -2,15 +2,15 @@
  *
  *   on a CPU   perf's samples of the task clock, as for CPUTIME
  *   waiting    looks: about once in one or two periods this process reads /proc/PID/task/TID/syscall of each thread. A
- *              thread that waits in the kernel has its instruction and stack pointer there, and its stack does not change. A
- *              look that finds it waiting pays the period. The thread is not woken
+ *              thread that waits in the kernel has its instruction and stack pointer there, and its stack does not
+ *              change. A look that finds it waiting pays the period. The thread is not woken
  *   ready      what the scheduler has counted (schedstat); the thread's next sample on a CPU pays it
  *
  * Looks become samples when the records of the same time have come, so that all are in order.
  *
- * A thread that waits in futex() for a mutex or an rwlock of glibc waits for its holder: the futex's address and the value
- * that it waits with tell which, and the lock has the holder's tid. The slot has it as in a preloaded run, with the
- * holder at the look: holders pay `lock blame` (agents/pthread), and the waiter's looks pay `lock wait`.
+ * A thread that waits in futex() for a mutex or an rwlock of glibc waits for its holder: the futex's address and the
+ * value that it waits with tell which, and the lock has the holder's tid. The slot has it as in a preloaded run, with
+ * the holder at the look: holders pay `lock blame` (agents/pthread), and the waiter's looks pay `lock wait`.
  *
  * How many threads run or could run at an instant is known exactly, by PERF_RECORD_SWITCH: the threads' slots
  * (logical/wait-slots.h) have it. A thread that is woken counts from when it gets a CPU. */

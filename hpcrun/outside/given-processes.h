@@ -1,8 +1,8 @@
 /* The processes that are measured from the begin, in the form in which hpcrun passes them to hpcrun-outside:
  *
- *     12,345;67,89    before the semicolon those that -p names: if one of them can't be measured, none is. After it their
- *                     descendants, or the processes of --name: those that can't be measured, such as programs of 32
- *                     bits, or that have ended since hpcrun listed them, are left out and counted */
+ *     12,345;67,89    before the semicolon those that -p names: if one of them can't be measured, none is. After it
+ *                     their descendants, or the processes of --name: those that can't be measured, such as programs of
+ *                     32 bits, or that have ended since hpcrun listed them, are left out and counted */
 #ifndef HPCRUN_OUTSIDE_GIVEN_PROCESSES_H
 #define HPCRUN_OUTSIDE_GIVEN_PROCESSES_H
 
@@ -18,9 +18,9 @@ struct given_processes {
 /* Ends the process with a message if the text is wrong. The caller frees `pids`. */
 struct given_processes given_parse(const char *text);
 
-/* Calls `open` for each process that may be measured. It returns 0, or a negative errno; NULL: perf_events_probe. Keeps the
- * processes for which it returns 0, and prints how many are left out. False, after printing the reason, if one of those
- * that -p names can't be measured, or if none is left. */
+/* Calls `open` for each process that may be measured. It returns 0, or a negative errno; NULL: perf_events_probe. Keeps
+ * the processes for which it returns 0, and prints how many are left out. False, after printing the reason, if one of
+ * those that -p names can't be measured, or if none is left. */
 bool given_open(struct given_processes *given, int (*open)(int pid));
 
 #endif

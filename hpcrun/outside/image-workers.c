@@ -139,7 +139,8 @@ void image_worker_end(struct traced *process, enum queue_end why)
     process->images++;
     if (process->is_caught)
         catchers_forget(process->pid);
-    process->is_caught = process->is_told = false;
+    process->is_caught = false;
+    process->wish = QUEUE_WISHES_NOTHING;
 }
 
 static void note_end_of_worker(int status)
@@ -152,6 +153,14 @@ static void note_end_of_worker(int status)
     counts.is_damaged |= status != 0 && !is_late;
 }
 
+static void add_measured(struct measured measured)
+{
+    counts.measured.samples += measured.samples;
+    counts.measured.cpu += measured.cpu;
+    counts.measured.unseen += measured.unseen;
+    counts.measured.hidden += measured.hidden;
+}
+
 /* A worker that fails before its last record is reaped when its process has ended: until then its queue is in use. */
 void image_workers_reap(void)
 {
@@ -161,6 +170,7 @@ void image_workers_reap(void)
         if (waitpid(its->worker, &status, WNOHANG) != its->worker)
             continue;
         note_end_of_worker(status);
+        add_measured(record_queue_measured(its->queue));
         stack_copies_gather(its->queue);
         record_queue_give_back(its->queue);
         *its = endings[--ending_count];

@@ -1,5 +1,5 @@
-/* The workers of process images (outside-worker.h), as their parent sees them: it forks a worker, puts the records of the
- * process into its queue, and reaps it when it has written its measurement. */
+/* The workers of process images (outside-worker.h), as their parent sees them: it forks a worker, puts the records of
+ * the process into its queue, and reaps it when it has written its measurement. */
 #ifndef HPCRUN_OUTSIDE_IMAGE_WORKERS_H
 #define HPCRUN_OUTSIDE_IMAGE_WORKERS_H
 
@@ -10,6 +10,8 @@ struct worker_counts {
     uint64_t images;       /* that have or had a worker */
     int64_t unmeasured[3]; /* processes without a worker, by `lack`; the first number means nothing */
     uint64_t too_late;     /* workers whose image had ended before they could look at it */
+    struct measured measured; /* by all that have ended */
+    uint64_t without_sample;  /* processes that ended before they had one, so they needed no worker */
     bool is_damaged;       /* a worker has failed */
 };
 struct worker_counts *image_workers_counts(void);
@@ -26,7 +28,8 @@ void image_worker_end(struct traced *process, enum queue_end why);
 /* Takes notice of the workers that have ended. */
 void image_workers_reap(void);
 
-/* Waits until all workers have ended, whatever signals come: else hpcrun would end before there are all measurements. */
+/* Waits until all workers have ended, whatever signals come: else hpcrun would end before there are all
+ * measurements. */
 void image_workers_await(void);
 
 #endif

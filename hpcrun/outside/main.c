@@ -10,8 +10,9 @@
  * the kernel puts its libraries at addresses where a measured process has nothing (module-image.h).
  * SECONDS is 0 to measure to the end; BYTES is the most memory to use.
  *
- * It measures processes that run itself, and hpcrun waits for it. If it runs a command, it only waits: a child of it, the
- * reader, measures, and the command is a child, too, with the terminal and the signals that it has without hpcrun. */
+ * It measures processes that run itself, and hpcrun waits for it. If it runs a command, it only waits: a child of it,
+ * the reader, measures, and the command is a child, too, with the terminal and the signals that it has without
+ * hpcrun. */
 #include "hpcrun/outside/outside-reader.h"
 
 #include "hpcrun/base/program-file.h"
@@ -71,7 +72,8 @@ static int measure_running(const char *text)
     bool is_all = strcmp(text, ALL) == 0;
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* an exec that gives rights (setcap) ends the one that hpcrun has asked for */
     return outside_read(&(struct outside_work){
-        .is_all = is_all, .given = given_parse(is_all ? "" : text), .seconds = outside.seconds, .memory = outside.memory});
+        .is_all = is_all, .given = given_parse(is_all ? "" : text), .seconds = outside.seconds,
+        .memory = outside.memory});
 }
 
 /* Of a command: whether this process may sample itself. */

@@ -143,7 +143,8 @@ static uint64_t ticks_of(uint64_t monotonic)
     return (monotonic + asleep) / NS_PER_TICK;
 }
 
-/* A process that has begun after this one has its number. The kernel notes the begin of a process before it reports it. */
+/* A process that has begun after this one has its number. The kernel notes the begin of a process before it reports
+ * it. */
 static bool identify_begin(const struct measured_image *image)
 {
     const uint64_t begin = ticks_of(image->forked);

@@ -1,5 +1,5 @@
-/* The limit of memory that hpcrun-outside may take (hpcrun --memory): rings of perf, queues, and what the reader and the
- * workers have for themselves. When it is reached, samples are not recorded, so that no worker needs more, until
+/* The limit of memory that hpcrun-outside may take (hpcrun --memory): rings of perf, queues, and what the reader and
+ * the workers have for themselves. When it is reached, samples are not recorded, so that no worker needs more, until
  * processes have ended. */
 #ifndef HPCRUN_OUTSIDE_MEMORY_LIMIT_H
 #define HPCRUN_OUTSIDE_MEMORY_LIMIT_H

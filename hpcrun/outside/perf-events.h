@@ -28,12 +28,12 @@ int perf_events_open(unsigned *missing);
 /* Another period, ns, for what was opened and does not count yet, and for what will be. */
 void perf_events_set_period(uint64_t period);
 
-/* Lets what was opened count, unless that begins with an exec. So the rings need no reading while thousands of threads get
- * their events, and no thread is ahead of others. */
+/* Lets what was opened count, unless that begins with an exec. So the rings need no reading while thousands of threads
+ * get their events, and no thread is ahead of others. */
 void perf_events_enable(void);
 
-/* The same as perf_events_open for all processes, also those that begin later: an event on each CPU. Threads of the kernel
- * have samples, too. Only with privileges. perf_events_probe(-1): whether it is allowed. */
+/* The same as perf_events_open for all processes, also those that begin later: an event on each CPU. Threads of the
+ * kernel have samples, too. Only with privileges. perf_events_probe(-1): whether it is allowed. */
 int perf_events_open_system(void);
 bool perf_events_are_of_system(void);
 
@@ -44,28 +44,29 @@ const struct perf_event_attr *perf_events_attributes(void);
 /* The number of events that were opened, those that are closed included. */
 size_t perf_events_count(void);
 
-/* Opens events again with another copy of the stack and another period, ns: what is opened between these calls takes the
- * place of all others from perf_events_end_again on, or is closed if that is not good. `meanwhile` is called after each
- * thread. */
+/* Opens events again with another copy of the stack and another period, ns: what is opened between these calls takes
+ * the place of all others from perf_events_end_again on, or is closed if that is not good. `meanwhile` is called after
+ * each thread. */
 void perf_events_begin_again(unsigned bytes, uint64_t period, void (*meanwhile)(void));
 void perf_events_end_again(bool is_good);
 
-/* Whether a record comes from an event that counts at its time: while events are opened again, two have the same records. */
+/* Whether a record comes from an event that counts at its time: while events are opened again, two have the same
+ * records. */
 bool perf_events_have(const struct perf_event_header *record);
 
 /* Whether a sample of this event counts for the thread, or is there twice. *opener is the thread's: 0 before
  * its first sample. */
 bool perf_events_count_sample(int tid, uint64_t event, int *opener);
 
-/* Whether events count the records for which their rings had no room: since Linux 6.0, but not those of the system. The rings
- * themselves report them with the next record only, which may never come. */
+/* Whether events count the records for which their rings had no room: since Linux 6.0, but not those of the system. The
+ * rings themselves report them with the next record only, which may never come. */
 bool perf_events_count_losses(void);
 
-/* The number of such records since the last call, of the events that were opened for a process. Those of its children are
- * among them. */
+/* The number of such records since the last call, of the events that were opened for a process. Those of its children
+ * are among them. */
 uint64_t perf_events_take_losses(int pid);
 
-/* Lets each sample in the ring of CPU i send a signal to a thread of this process. */
+/* Lets each sample in the ring of CPU i send a signal to a thread of this process; tid 0: to none. */
 void perf_events_alarm(unsigned i, int tid, int signal);
 
 /* Stops all events; the rings can still be read. */

@@ -37,7 +37,7 @@ struct perf_sample {
     uint64_t registers[SAMPLED_REGISTER_COUNT];
     const uint8_t *stack;
     size_t stack_bytes, copy_bytes; /* that are there; that the event's copies have at most */
-    const struct caught *caught; /* of a look: memory that was read at its instant (caught-memory.h); NULL: none */
+    const struct caught *caught; /* memory that was read at its instant (caught-memory.h); NULL: none */
     const uint64_t *kernel; /* frames of the kernel, innermost first: struct increment */
     unsigned kernel_count;
 };
@@ -54,14 +54,15 @@ struct perf_visitor {
 };
 void perf_record_visit(const struct perf_event_header *record, const struct perf_visitor *visitor);
 
-/* CLOCK_MONOTONIC of a record, the id of its event, and the process and thread that it is of: of a begin, the new process. */
+/* CLOCK_MONOTONIC of a record, the id of its event, and the process and thread that it is of: of a begin, the new
+ * process. */
 uint64_t perf_record_time(const struct perf_event_header *record);
 uint64_t perf_record_event(const struct perf_event_header *record);
 int perf_record_pid(const struct perf_event_header *record);
 int perf_record_tid(const struct perf_event_header *record);
 
-/* No sample stands for less. Where an event has got another period after it was opened, the kernel (Linux 6.18) keeps the
- * former one in the records of a clock. */
+/* No sample stands for less. Where an event has got another period after it was opened, the kernel (Linux 6.18) keeps
+ * the former one in the records of a clock. */
 void perf_records_expect(uint64_t period);
 
 /* ns of CPU time that a sample stands for; 0: it is another record. */
@@ -94,8 +95,8 @@ const struct task_record *perf_record_begin(const struct perf_event_header *reco
 #define PROCESS_NAME 16
 bool perf_record_is_exec(const struct perf_event_header *record, char name[PROCESS_NAME]);
 
-/* A sample's record has room for the largest copy of a stack, also if the stack ends before: the bytes that a copy of the
- * record does without. perf_record_copy makes it. */
+/* A sample's record has room for the largest copy of a stack, also if the stack ends before: the bytes that a copy of
+ * the record does without. perf_record_copy makes it. */
 size_t perf_record_unused(const struct perf_event_header *record);
 void perf_record_copy(struct perf_event_header *to, const struct perf_event_header *record, size_t unused);
 

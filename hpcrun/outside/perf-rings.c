@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Users without privileges get kernel.perf_event_mlock_kb for each CPU, 516 KB, and what they may lock (ulimit -l), for all
- * their rings together: large first ones would leave nothing for the others. */
+/* Users without privileges get kernel.perf_event_mlock_kb for each CPU, 516 KB, and what they may lock (ulimit -l), for
+ * all their rings together: large first ones would leave nothing for the others. */
 #define MOST_BYTES       (64u << 20) /* of all rings */
 #define MOST_RING_BYTES  (4u << 20)
 #define LEAST_RING_BYTES (64u << 10)
@@ -170,7 +170,8 @@ static void find_first(unsigned i)
     rings.times[i] = first ? perf_record_time(first) : UINT64_MAX;
 }
 
-/* The index of the ring with the earliest record that was not visited, of those until `limit`; rings.cpus: there is none. */
+/* The index of the ring with the earliest record that was not visited, of those until `limit`; rings.cpus: there is
+ * none. */
 static unsigned earliest(uint64_t limit)
 {
     unsigned found = rings.cpus;

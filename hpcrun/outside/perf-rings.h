@@ -13,7 +13,8 @@
 #define MAX_CPUS 1024
 
 /* Maps a ring for each CPU that is online, all of the same size and together at most most_bytes, unless there are some.
- * `wakes_late`: wait until one is half full. Returns 0, or a negative errno; -ENOBUFS: the user may not lock so much memory. */
+ * `wakes_late`: wait until one is half full. Returns 0, or a negative errno; -ENOBUFS: the user may not lock so much
+ * memory. */
 int perf_rings_map(size_t most_bytes, bool wakes_late);
 
 /* Of all rings; and of each. */
@@ -26,8 +27,9 @@ void perf_rings_wait(int other, int milliseconds);
 /* Takes the records from the rings in the order of their times. The youngest of them stay there, unless these
  * are the last ones. Returns until which time there is none left.
  *
- * `visit` returns whether it has taken the record. If not, this one and those after it stay in the rings, which have room for
- * more of them than a worker's queue. It must take one that is_urgent: it is a second old, or a ring is half full. */
+ * `visit` returns whether it has taken the record. If not, this one and those after it stay in the rings, which have
+ * room for more of them than a worker's queue. It must take one that is_urgent: it is a second old, or a ring is half
+ * full. */
 typedef bool perf_record_visit_function(const struct perf_event_header *record, bool is_urgent);
 uint64_t perf_rings_read(bool is_last, perf_record_visit_function *visit);
 

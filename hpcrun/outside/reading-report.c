@@ -4,6 +4,7 @@
 #include "hpcrun/outside/stack-copies.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
+#include "hpcrun/source/sample-source.h"
 
 #include <sys/resource.h>
 
@@ -45,23 +46,70 @@ static void add_unmeasured(struct text *line, const char *why, int64_t processes
     text_add(line, " processes were not measured");
 }
 
+static void add_seconds(struct text *line, uint64_t ns)
+{
+    text_add_decimal(line, ns / 1000000, 3);
+    text_add(line, " s CPU");
+}
+
+static void add_hidden(struct text *line, uint64_t ns)
+{
+    if (ns == 0)
+        return;
+    text_add(line, "; no samples of ");
+    add_seconds(line, ns);
+    text_add(line, ", most of it in the kernel: ");
+    text_add(line, sources_fallback_reason());
+}
+
+static void add_without_sample(struct text *line, uint64_t processes, uint64_t threads)
+{
+    if (processes + threads == 0)
+        return;
+    text_add(line, "; ended without a sample: ");
+    if (processes) {
+        text_add_number(line, processes);
+        text_add(line, processes == 1 ? " process" : " processes");
+    }
+    if (threads) {
+        text_add(line, processes ? ", " : "");
+        text_add_number(line, threads);
+        text_add(line, threads == 1 ? " thread" : " threads");
+    }
+    text_add(line, " (at a higher rate, such as -e CPUTIME@f5000, more have some)");
+}
+
+/* The line of a single program has the same numbers. */
+static void add_programs(struct text *line, const struct worker_counts *counts)
+{
+    uint64_t programs = counts->images - counts->too_late;
+    text_add_number(line, programs);
+    text_add(line, programs == 1 ? " program" : " programs, ");
+    if (programs == 1)
+        return;
+    text_add_number(line, counts->measured.samples);
+    text_add(line, counts->measured.samples == 1 ? " sample in " : " samples in ");
+    add_seconds(line, counts->measured.cpu);
+}
+
 void report_reading(void)
 {
     const struct worker_counts *counts = image_workers_counts();
-    char buffer[512];
+    char buffer[1024];
     struct text line = TEXT(buffer);
     text_add(&line, "measured from outside: ");
-    text_add_number(&line, counts->images - counts->too_late);
-    text_add(&line, counts->images - counts->too_late == 1 ? " program" : " programs");
+    add_programs(&line, counts);
     text_add(&line, "; reading took ");
-    text_add_decimal(&line, (cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN)) / 1000000, 3);
-    text_add(&line, " s CPU");
+    add_seconds(&line, cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN));
     add_copies(&line);
     add_slowdown(&line);
     if (counts->too_late) {
         text_add(&line, "; not measured, since they ended before hpcrun had looked at them: ");
         text_add_number(&line, counts->too_late);
     }
+    add_without_sample(&line, counts->without_sample, counts->measured.unseen);
+    if (counts->images > 1)
+        add_hidden(&line, counts->measured.hidden);
     add_unmeasured(&line, "; too many at once: ", counts->unmeasured[LACKS_ROOM]);
     add_unmeasured(&line, "; memory was used up (--memory): ", counts->unmeasured[LACKS_MEMORY]);
     report_init();

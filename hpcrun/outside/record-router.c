@@ -76,6 +76,7 @@ static void on_end(struct traced *process)
 {
     if (!process->forked || --process->threads > 0) /* of others, the number of threads is not known */
         return;
+    image_workers_counts()->without_sample += process->images == 0 && !process->queue && !process->lack;
     image_worker_end(process, QUEUE_PROCESS_ENDED);
     traced_remove(process);
 }

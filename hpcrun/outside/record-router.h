@@ -1,5 +1,5 @@
-/* Gives each record of perf's rings to the worker of its process. What begins and ends processes and images also begins and
- * ends workers (image-workers.h). */
+/* Gives each record of perf's rings to the worker of its process. What begins and ends processes and images also begins
+ * and ends workers (image-workers.h). */
 #ifndef HPCRUN_OUTSIDE_RECORD_ROUTER_H
 #define HPCRUN_OUTSIDE_RECORD_ROUTER_H
 

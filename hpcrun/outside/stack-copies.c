@@ -8,19 +8,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <unistd.h>
 
 #define INTERVAL_NS 250000000u
 
-/* The rings and queues have room for the samples of 10 ms; for those of 30 ms at first, when the machine may be busy with
- * the begin of programs, and a worker with that of its threads. */
-#define FIRST_ROOM_NS 30000000u
-#define THREAD_NS     100000u
+/* The rings and queues have room for the samples of 10 ms; at first, of more (copy_size_first_time). */
 #define LEAST_ROOM_NS 10000000u
 
-/* CPU time of reading a sample, or of recording it (estimated); and what must have been used to know the share of a CPU. */
-#define SAMPLE_NS    25000u
+/* CPU time of reading a sample, or of recording it (estimated); and what must have been used to know the share of a
+ * CPU. */
+#define SAMPLE_NS    15000u
 #define LEAST_CPU_NS 2000000u
 
 #define SETTLING_MS 2 /* more than the time of the records that perf_rings_read leaves in the rings */
@@ -30,15 +29,15 @@ static struct {
     struct copy_demand news;
     struct copy_range range;
     struct scheduled began; /* the reader's, before the first events */
-    unsigned running;       /* threads that may run at once then */
+    unsigned threads;       /* that are measured, then */
     uint64_t looked; /* CLOCK_MONOTONIC */
     bool is_fixed;   /* events could not be opened again */
     int error;
     perf_record_visit_function *visit; /* for records that are read meanwhile */
 } copies;
 
-/* The most bytes that each sample may have, so that the samples of `ns` ns fit into the ring of a CPU, and those of `cpus`
- * CPUs into the queue of a process. */
+/* The most bytes that each sample may have, so that the samples of `ns` ns fit into the ring of a CPU, and those of
+ * `cpus` CPUs into the queue of a process. */
 static uint64_t room_for(uint64_t ns, unsigned cpus)
 {
     size_t ring = perf_rings_bytes_of_each(), queue = QUEUE_BYTES / cpus;
@@ -58,11 +57,11 @@ static struct scheduled own_schedule(void)
 
 void stack_copies_begin(unsigned threads)
 {
-    uint64_t first_ns = FIRST_ROOM_NS + (uint64_t)threads * THREAD_NS;
+    copies.began = own_schedule();
+    uint64_t first_ns = copy_size_first_time(threads, copies.began.ready, copies.began.timeslices);
     copy_size_begin(&copies.size, room_for(first_ns, perf_rings_cpus()), room_for(LEAST_ROOM_NS, 1));
     perf_events_set_copy(COPY_SIZE(copies.size.index));
-    copies.began = own_schedule();
-    copies.running = threads > 0 && threads < perf_rings_cpus() ? threads : perf_rings_cpus();
+    copies.threads = threads ? threads : UINT_MAX; /* the system's are not counted */
     copies.range.least = copies.range.most = COPY_SIZE(copies.size.index) >> 10;
 }
 
@@ -70,19 +69,15 @@ void stack_copies_slow_down(void)
 {
     const struct scheduled now = own_schedule();
     uint64_t cpu = now.cpu - copies.began.cpu, ready = now.ready - copies.began.ready;
-    uint64_t period = process.config.events[0].period, needed = copies.running * SAMPLE_NS * (1000000000u / period);
-    if (cpu >= LEAST_CPU_NS && copy_size_slow_down(&copies.size, needed, (cpu + ready) / cpu))
+    uint64_t period = process.config.events[0].period, needed = SAMPLE_NS * (1000000000u / period);
+    uint64_t parts = cpu >= LEAST_CPU_NS ? (cpu + ready) / cpu : 1;
+    if (copy_size_slow_down(&copies.size, needed, parts, copies.threads, perf_rings_cpus()))
         perf_events_set_period(period << copies.size.slowdown);
 }
 
 struct copy_range stack_copies_range(void)
 {
     return copies.range;
-}
-
-bool stack_copies_are_short(void)
-{
-    return copy_size_is_short(&copies.size);
 }
 
 unsigned stack_copies_slowdown(void)

@@ -1,5 +1,5 @@
-/* Notices the ends of processes, by a pidfd for each. perf's records of threads that end are not enough: it is unknown how many
- * threads a process has that was there before. */
+/* Notices the ends of processes, by a pidfd for each. perf's records of threads that end are not enough: it is unknown
+ * how many threads a process has that was there before. */
 #ifndef HPCRUN_OUTSIDE_WATCHED_ENDS_H
 #define HPCRUN_OUTSIDE_WATCHED_ENDS_H
 

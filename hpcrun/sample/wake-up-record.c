@@ -63,7 +63,7 @@ void wake_up_add(const struct arena_wake_up *wake_up)
 
 uint64_t hpctoolkit_lets_go(const volatile void *object)
 {
-    return object ? waker_note(object) : ticks_now();
+    return object ? waker_note(object, WAKES_NEXT_HOLDER) : ticks_now();
 }
 
 bool hpctoolkit_waited(const volatile void *object, uint64_t since)

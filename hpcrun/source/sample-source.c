@@ -227,6 +227,7 @@ void source_resume(struct thread *thread, struct thread_event *event)
     event->first = true;
     event->last = clock_of(event, cpu_clock);
     event->last_cpu = sys_clock(cpu_clock);
+    event->unpaid_cpu = 0;
     event->mean = mean_period(event);
     if (event->event->interval)
         event->period = event->mean; /* the first sample pays it */

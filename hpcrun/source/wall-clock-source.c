@@ -15,6 +15,10 @@
  * threads would do nothing else. */
 #define PARTS_PER_SAMPLES 20
 
+/* CPU time of that many mean periods is kept for samples that find the thread on a CPU. By chance several may come in
+ * a row; what is not there then is time off the CPU. */
+#define KEPT_PERIODS 16
+
 /* CPU time that a sample of a waiting thread takes in all, ns: the wake-up, the signal, the handler, and
  * until the thread waits again. At first a guess; measured were 16000 to 58000, and more for a thread's
  * first samples. */
@@ -128,18 +132,33 @@ static bool has_woken(const greg_t *reg)
 /* How much of `off` ns off the CPU the thread was ready to run. What it had to wait after this sample
  * had woken it is not the program's. What is left over pays with later samples. */
 static uint64_t measure_ready(struct thread *thread, struct thread_event *event, uint64_t off,
-                              uint64_t late, const ucontext_t *context)
+                              uint64_t late, bool woken)
 {
     uint64_t ready = off > 0 ? cpu_waits_since_begin(thread).ready : READY_UNKNOWN;
     if (ready == READY_UNKNOWN)
         return 0;
     uint64_t pays = ready > event->paid_ready ? ready - event->paid_ready : 0;
-    uint64_t caused = has_woken(context->uc_mcontext.gregs) ? pays < late ? pays : late : 0;
+    uint64_t caused = woken ? pays < late ? pays : late : 0;
     atomic_fetch_add_explicit(&thread->sampled_ready, caused, memory_order_relaxed);
     pays -= caused;
     if (pays > off)
         pays = off;
     event->paid_ready += pays;
+    return pays;
+}
+
+/* How much of `ns` the thread was on a CPU. All that its CPU clock says is paid, `on_cpu` since the last sample, but
+ * where the thread used it, not where it was when samples came: with bursts of work shorter than a period, most samples
+ * find it waiting. So a sample of a wait pays nothing of that, unless more is unpaid than the next bursts can
+ * need; one that finds it on a CPU pays what is there. Over many samples the bursts then pay their own time, and the
+ * waits what the kernel needs for waiting. */
+static uint64_t take_cpu_time(struct thread_event *event, uint64_t ns, uint64_t on_cpu, bool waits)
+{
+    uint64_t kept = waits ? KEPT_PERIODS * event->mean : 0;
+    uint64_t unpaid = event->unpaid_cpu + on_cpu, pays = unpaid > kept ? unpaid - kept : 0;
+    if (pays > ns)
+        pays = ns;
+    event->unpaid_cpu = unpaid - pays;
     return pays;
 }
 
@@ -158,12 +177,13 @@ struct increment wall_source_measure(struct thread *thread, struct thread_event 
     event->lag = now - event->last;
     event->last_cpu = cpu;
     event->measured_at = ticks;
-    uint64_t off = on_cpu < pays ? pays - on_cpu : 0;
-    uint64_t ready = measure_ready(thread, event, off, late, context);
+    bool woken = has_woken(context->uc_mcontext.gregs);
+    uint64_t ready = measure_ready(thread, event, on_cpu < pays ? pays - on_cpu : 0, late, woken);
+    uint64_t off = pays - ready - take_cpu_time(event, pays - ready, on_cpu, woken || slot_waits(own_slot, ticks));
     return (struct increment){
         .fired = true,
         .amount = pays << TIME_SHIFT,
-        .off_cpu = (off - ready) << TIME_SHIFT,
+        .off_cpu = off << TIME_SHIFT,
         .ready = ready << TIME_SHIFT,
         .until = event->last,
     };

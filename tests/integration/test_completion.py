@@ -65,7 +65,6 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.complete("hpcviewer", "--format", "=", "fl"), {"flamegraph"})
         self.assertEqual(self.complete("hpcviewer", "--format", "="),
                          self.complete("hpcviewer", "--format", ""))
-        self.assertEqual(self.complete("hpcviewer", "--scaling", ""), {"strong", "weak"})
         self.assertEqual(self.complete("hpcviewer", "--depth", ""), set())
         self.assertEqual(self.complete("hpcrun", "--agent", "n"), {"none"})
 

@@ -184,9 +184,9 @@ class Cursor(InTerminal):
 class Known(unittest.TestCase):
     """A second of three threads, of which the first one calls libc, and that the kernel, for its last 0.2 s."""
 
-    def setUp(self, has_wake_ups=True):
+    def setUp(self, has_wake_ups=True, names=None):
         self.db = self.enterContext(tempfile.TemporaryDirectory())
-        phases = Phases()
+        phases = Phases(names=names)
         libc, kernel = phases.db.module("/lib/x86_64-linux-gnu/libc.so.6"), phases.db.module("[kernel]")
         phases.contexts["join"] = phases.contexts["join"].call(phases.db.function("wait_for_end", libc, 64)).call(
             phases.db.function("sleep_there", kernel, 80)).charge(1.0)
@@ -218,6 +218,17 @@ class Known(unittest.TestCase):
         for own in "/home", "!/home":
             with self.subTest(own=own):
                 self.assertEqual(set(self.procedures("--own", own)), {"assemble", "kernel", "join"})
+
+    def test_long_names_fit_into_their_lines(self):
+        """Begin and end of procedure and thread stay; JSON has them whole."""
+        name = "numerics::" + "solver_of_equations" * 6 + "<" + "std::vector<double>, " * 9 + "int>::kernel_of_it(long)"
+        thread = "worker_that_" + "runs_" * 20 + "along"
+        self.setUp(names={"kernel": name})
+        self.change_processes(lambda processes: [of.update(start_routine=thread) for of in processes[0]["threads"]])
+        line = next(line for line in viewer.printed("critical-path", self.db).split("\n") if "numerics" in line)
+        self.assertRegex(line, r" numerics::.*_of_it\(…\), worker_that_.*_along$")
+        self.assertLessEqual(len(line), 100)
+        self.assertIn(name, self.procedures())
 
     def test_threads_without_wake_ups(self):
         """Measured from outside. The path of a process with one thread is that thread's."""

@@ -21,6 +21,13 @@ class BadMeasurementsTest(HpcprofCase):
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         self.assertEqual(self.names(), ["empty", "file"])
 
+    def test_a_database_is_no_measurement(self):
+        self.process(self.program())
+        self.scenario.write()
+        self.scenario.run("-o", "db")
+        done = self.scenario.run(directories=["db"], status=1)
+        self.assertEqual(done.stderr, "hpcprof: db: a database that hpcprof has made already; hpcviewer shows it\n")
+
     def test_one_bad_directory_costs_only_itself(self):
         self.process(self.program())
         self.scenario.write()

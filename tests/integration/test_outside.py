@@ -194,9 +194,9 @@ class Overload(OfChance, OutsideTest):
         self.assertGreater(fired, 300)
         self.assertLess(lost, 0.01 * fired)
 
-    def measure_while_stopped(self, rounds, *options, how="go", stops_reader=False):
-        """A program of two threads runs while hpcrun's worker is stopped, or its reader. Returns what hpcrun says, the
-        image, and for how many seconds that was."""
+    def measure_while_stopped(self, rounds, *options, how="go", stops_reader=False, is_reaped=False):
+        """A program of two threads runs while hpcrun's worker is stopped, or its reader. At the end it is a zombie,
+        whose clocks can be read, or reaped. Returns what hpcrun says, the image, and for how many seconds that was."""
         process = self.start(program("outside"), 2, rounds, how)
         tool, where = self.attach(process, *options)
         reader, worker = self.reader_and_worker(tool)
@@ -208,6 +208,8 @@ class Overload(OfChance, OutsideTest):
         process.stdin.write("go\n")
         process.stdin.flush()
         profiling.wait_until(lambda: "\nState:\tZ" in status.read_text(), "end of the process")
+        if is_reaped:
+            process.wait()
         os.kill(stopped, signal.SIGCONT)
         seconds = time.monotonic() - began
         printed = tool.communicate()[1]
@@ -219,8 +221,9 @@ class Overload(OfChance, OutsideTest):
         """While a worker has no CPU, samples that its queue has no room for stay in the rings, for a second at most. Of 96
         samples with whole copies of stacks, 60 KB each, the queue has room for 65."""
         for evidence in self.looks():
-            printed, image, seconds = self.measure_while_stopped(3, how="deep")
+            printed, image, seconds = self.measure_while_stopped(3, how="deep", is_reaped=True)
             evidence.enough("ends within a second", seconds < 0.9, 1)
+            self.assertGreater(image.cpu, image.seconds("CPUTIME", [FIRED]) - 1e-6)  # its clock is gone
             if seconds < 0.9:
                 self.assertEqual(image.count("CPUTIME", profiling.DROPPED), 0, printed)
 
@@ -364,8 +367,20 @@ class Children(OfChance, OutsideTest):
         done = self.run_tool(HPCRUN, "-o", other, "--name", "shell-of-*t", "--for", "0.1s")
         self.assertEqual([image.pid for image in profiling.read_measurements(other)], [process.pid], done.stderr)
         printed, _ = process.communicate("go\n")
-        self.assertEqual(tool.wait(), 0, tool.stderr.read())
-        self.check_children(self.images_of(where), process.pid, binary, printed)
+        said = tool.stderr.read()
+        self.assertEqual(tool.wait(), 0, said)
+        images = self.images_of(where)
+        self.check_children(images, process.pid, binary, printed)
+        self.check_last_line(said, images, printed)
+
+    def check_last_line(self, said, images, printed):
+        """It has the samples of all programs, and at least the CPU time that they have printed."""
+        total = re.search(r"^hpcrun: measured from outside: (\d+) programs, (\d+) samples in ([\d.]+) s CPU; .*\n\Z", said,
+                          re.MULTILINE)
+        self.assertTrue(total, said)
+        fired = sum(image.count("CPUTIME", [FIRED]) for image in images)
+        self.assertEqual((int(total[1]), int(total[2])), (len(images), fired))
+        self.assertGreaterEqual(float(total[3]), sum(int(word) for word in printed.split()) * 1e-9)
 
     def test_descendants_that_run_already(self):
         """As long as the process runs: the oldest one runs on."""
@@ -391,8 +406,15 @@ class Children(OfChance, OutsideTest):
         done, (image,) = self.measure("sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done", options=["--outside"],
                                       events=["CPUTIME@f10"])
         self.assertRegex(done.stderr, r"measured from outside: 1 program; reading took [\d.]+ s CPU"
-                                           r"(, copies of stacks had \d+ to \d+ KB)?\n\Z")
+                         r"(, copies of stacks had \d+ to \d+ KB)?; ended without a sample: 10 processes \(.*\)\n\Z")
         self.assertGreaterEqual(image.pid, 1)
+
+    def test_threads_without_samples(self):
+        """They use less CPU time than a period, all together."""
+        done = self.run_tool(HPCRUN, "-o", self.directory / "short", "-e", "CPUTIME@f1", "--outside",
+                             program("thread_series"), 1000, input="go\nend\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"; ended without a sample: 1000 threads \(.*\)\n\Z")
 
 
 class System(OutsideTest):
@@ -519,6 +541,22 @@ class Ends(OutsideTest):
                 process.communicate("go\n")
                 self.assertEqual(process.returncode, 7)
                 subprocess.run(["rm", "-r", where], check=True)
+
+    def test_measurement_in_the_background_of_a_script(self):
+        """There SIGINT is ignored, and ends the measurement all the same, as does the kill that the first line has."""
+        process = self.start(program("outside"), 2, 2, "go")
+        for command in ("kill -INT $!", 'kill ${line##*kill } 2>&1'):
+            with self.subTest(command):
+                script = f"""mkfifo said; "$0" -o m -p {process.pid} 2>said & exec 3<said
+                             read line <&3; echo "$line"; line=${{line% ends it}}; {command}; wait $! && cat <&3"""
+                done = self.run_tool("sh", "-c", script, HPCRUN)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                first, *_, last = done.stdout.splitlines()
+                self.assertRegex(first, rf"^hpcrun: measuring outside\[{process.pid}\]; Ctrl-C or kill \d+ ends it$")
+                self.assertIn("measured from outside: 1 program;", last)
+                subprocess.run(["rm", "-r", self.directory / "m", self.directory / "said"], check=True)
+        self.assertIsNone(process.poll())
+        process.communicate("go\n")
 
     def test_full_disk(self):
         """What is lost is in the status where it is not the command's; the process goes on."""
@@ -648,6 +686,19 @@ class Rights(OutsideTest):
         self.assertGreater(sum(image.count("CPUTIME", [FIRED])
                                for image in profiling.read_measurements(self.directory / "locks")), 0)
 
+    def test_kernel_time_of_children(self):
+        """Samples lack it, and the last line says so."""
+        if int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text()) != 2:
+            self.skipTest("kernel.perf_event_paranoid is not 2")
+        self.directory.chmod(0o777)
+        done = self.run_tool(HPCRUN, "-o", self.directory / "kernel", "-e", "CPUTIME@f1000", "--outside", "sh", "-c",
+                             "dd if=/dev/zero of=/dev/null bs=64k count=300000; :", user=profiling.ORDINARY_USER)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = re.search(r" programs, (\d+) samples in ([\d.]+) s CPU;.* no samples of ([\d.]+) s CPU, most of it in the "
+                         r"kernel:", done.stderr.splitlines()[-1])
+        self.assertTrue(said, done.stderr)
+        self.assertAlmostEqual(float(said[3]), float(said[2]) - int(said[1]) * 0.0010271, delta=0.1)
+
     def test_others_may_not(self):
         for flags in ((), ("-static",)):
             binary = self.giving_rights("setuid", 0o4755, *flags)
@@ -680,6 +731,14 @@ class DeepStack(OfChance, OutsideTest):
             _, (image,) = self.measure(program("changing_frame"), 60, 240, options=["--outside"])
             self.check_fates([image])
             evidence.enough("samples", image.count("CPUTIME", [FIRED]), 150)
+            self.assertLess(image.count("CPUTIME", PARTIAL), 0.1 * image.count("CPUTIME", [FIRED]))
+
+    def test_rest_that_is_read_at_once(self):
+        """The copy ends in frames that no earlier sample had, and that have returned a moment later."""
+        for evidence in self.looks():
+            _, (image,) = self.measure(program("new_stacks"), 200000, options=["--outside"])
+            self.check_fates([image])
+            evidence.enough("samples", image.count("CPUTIME", [FIRED]), 500)
             self.assertLess(image.count("CPUTIME", PARTIAL), 0.1 * image.count("CPUTIME", [FIRED]))
 
 

@@ -2,13 +2,14 @@
 only what the program wanted counts."""
 import contextlib
 import json
+import math
 import os
 import pathlib
 import subprocess
 import unittest
 
 import profiling
-from evidence import EXACT, OfChance, of_ends
+from evidence import EXACT, OfChance, of_ends, of_samples
 from logical_case import LogicalTest
 
 HUNGRY = profiling.program("hungry")
@@ -22,15 +23,16 @@ class Account:
     def __init__(self, line):
         self.kind, tid, *numbers = line.split()
         self.tid = int(tid)
-        self.wall, self.cpu, self.ready, self.late = (int(number) / 1e9 for number in numbers)
+        self.wall, self.cpu, self.ready, self.own = (int(number) / 1e9 for number in numbers)
 
 
 class ReadyTest(OfChance, LogicalTest):
     measures_time = True
 
-    def take(self, computing, sleeping, *, events, command=(), options=()):
+    def take(self, computing, sleeping, working=0, *, events, command=(), options=()):
         """The threads' own accounts, each with its entry in run.json."""
-        done, _ = self.measure(*command, HUNGRY, computing, sleeping, MILLISECONDS, events=events, options=options)
+        done, _ = self.measure(*command, HUNGRY, computing, sleeping, MILLISECONDS, working, events=events,
+                               options=options)
         self.analyse()
         own = [Account(line) for line in done.stdout.splitlines()]
         self.run = json.loads((self.database / "run.json").read_text())
@@ -82,8 +84,19 @@ class Law(ReadyTest):
         for _ in self.looks():
             for own, thread in self.take(3, 1, events=["REALTIME@f200"]):
                 if own.kind == "nap":
-                    most = own.late + 0.1 * own.wall
+                    most = own.own + 0.1 * own.wall
                     self.found.between("ready", thread["ready"], 0, most, EXACT, 0.3 * own.wall, unsure=self.stolen)
+
+    def test_short_bursts_have_their_cpu_time(self):
+        """Of 2.1 ms a thread works 0.1 ms and sleeps the rest: nearly all samples find it asleep. Work is on the CPU all
+        the same, but for what earlier samples may not have left for it. A fault gives the CPU time to the sleep."""
+        for _ in self.looks():
+            accounts = self.take(0, 0, 2, events=["REALTIME@f1000"])
+            worked = sum(own.own for own, _ in accounts)
+            on_cpu = self.value("work", "work_in_turns") - self.value("off CPU", "work_in_turns")
+            self.assertLessEqual(on_cpu, sum(own.cpu for own, _ in accounts) + 1e-3)
+            self.found.between("on a CPU", on_cpu, 0.8 * worked, math.inf, of_samples(worked, 1e-3), 0.5 * worked,
+                               unsure=self.stolen)
 
 
 class FromOutside(ReadyTest):

@@ -582,6 +582,14 @@ class Ranks(Advice):
                                            "PMPI_Allreduce, p.c:14; equal parts could win 1.4x.")
         self.assertEqual([f["kind"] for f in found], ["ranks", "hot place"])
         self.assertAlmostEqual(found[0]["gain"], 6.5 / 4.5)
+        self.check_interval(found[0], period=PERIOD)
+
+    def check_interval(self, finding, period):
+        """Of (6 s - 2 s) / 2, a difference of two sums of samples that are uniform in (1 +- 0.5) periods."""
+        error = 1.96 * (13 / 12 * period * (6 + 2)) ** 0.5 / 2
+        low, high = finding["gain_interval"]
+        self.assertAlmostEqual(high, 6.5 / (4.5 - error))
+        self.assertTrue(1 < low <= 6.5 / (4.5 + error))  # of several ranks, one has the most by chance
 
     def test_by_the_wall_clock(self):
         """Threads of the library wait all the time, and longer than rank 0 does."""
@@ -646,6 +654,15 @@ class Locks(Advice):
             self.assertEqual(self.place(found), ("parallel", "/src/p.c", 31))
             self.assertEqual(found["text"], f"Lock queue_lock (80 %) and others: threads wait {wait}, 100 % of that while "
                                             f"parallel, p.c:31 holds it; could win {gain:.1f}x without it.")
+
+    def test_the_interval(self):
+        """By REALTIME of 5 s, in samples that stand for the waiting of up to two threads. By CPUTIME from what is known of
+        the waiting to all that the CPUs allow."""
+        error = 1.96 * (13 / 12 * 2 * PERIOD * 5) ** 0.5
+        for metrics, high in ((("CPUTIME", "work"), 2.5), (("REALTIME", "work", "off CPU"), 10 / (5 - error))):
+            interval = self.found(*metrics)[0]["gain_interval"]
+            self.assertAlmostEqual(interval[0], 10 / (5 + error))
+            self.assertAlmostEqual(interval[1], high)
 
     def test_the_lock_of_an_interpreter(self):
         """Line 31 holds it for most of the waiting. A function that it calls, or line 33, keeps it for long: but for the
@@ -801,6 +818,28 @@ class TooManyThreads(Advice):
     def test_other_runtimes(self):
         finding, = self.found(agents=("minicilk",))
         self.assertTrue(finding["text"].endswith("; try 2 (MINICILK_WORKERS)."), finding["text"])
+
+
+class CpusOfTheRun(Advice):
+    """Four threads of a runtime are idle for half of their effort. For 10 s of wall clock they work for 16 s."""
+
+    def found(self, cpus, **process):
+        p = Program(("work", "idleness"), 4)
+        for profile in range(1, 5):
+            p.thread.statement(p.file, 31).charge(4, 0, profile).charge(4, 1, profile)
+        run = run_json([thread(profile, 4, "tbb") for profile in range(1, 5)], 10, cpus, metrics=p.db.metrics)
+        run["agents"] = [{"name": "tbb"}]
+        run["processes"][0].update(process)
+        finding, = self.of_kind(self.advice(p, run), "parallelization")
+        return finding
+
+    def test_they_limit_gains(self):
+        """2 CPUs are used by 1.6 threads on average, so that no change of what is idle wins more than a quarter."""
+        for cpus, most in ((2, 1.25), (3, 1.875)):
+            found = self.found(cpus)
+            self.assertEqual((found["gain"], *found["gain_interval"]), (most,) * 3)
+            self.assertTrue(found["text"].endswith(f"at most {most:.2g}x faster."), found["text"])
+        self.assertAlmostEqual(self.found(4)["gain"], 2)
 
 
 class Grain(Advice):
@@ -1242,7 +1281,8 @@ class Span(Advice):
         self.assertAlmostEqual(found["gain"], 10)
         low, high = found["gain_interval"]
         self.assertTrue(low < 10 < high)
-        self.assertEqual(found["text"], "Limit with unlimited CPUs: 0.6 s (10x), 75 % of it in serial, p.c:21.")
+        self.assertEqual(found["text"], f"Limit with unlimited CPUs: at least {6 / high:.1g} s, at most {high:.0f}x faster, "
+                                        "75 % of it in serial, p.c:21.")
         self.assertEqual(found["scope"], "serial")
 
     def test_chunks_that_depend_on_the_workers(self):

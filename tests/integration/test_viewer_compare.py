@@ -383,68 +383,28 @@ class Metrics(Compared):
                       "out", text)
 
 
-class Scaling(Compared):
-    """Two workers, then four: work grows from 6 to 7 s, idleness from 1 to 5, overhead from 1 to 4;
-    effort from 8 to 16 in 4 s of time each."""
-
+class Workers(Compared):
     def setUp(self):
         super().setUp()
-        self.write(parallel("a", [("work", 6), ("overhead", 1), ("idleness", 1)]),
-                   parallel("b", [("work", 7), ("overhead", 4), ("idleness", 5)]))
-        described = viewer.measured("work", "overhead", "idleness")
-        self.describe_runs(*({"metrics": described, "processes": [{"workers": n}]} for n in (2, 4)))
+        self.write(parallel("a", [("work", 6)]), parallel("b", [("work", 7)]))
 
-    def losses(self, *options):
-        costs = self.compared("top-down", *options)["root"]["metrics"]
-        return {name.split()[0]: cost["inclusive"] for name, cost in costs.items()
-                if name.endswith(" loss")}
+    def said(self):
+        shown, = [line.split() for line in viewer.printed("summary", *self.folders).splitlines() if line.endswith(" workers")]
+        return shown
 
-    def test_strong(self):
-        losses = self.losses("--scaling", "strong")
-        self.assertEqual(losses, {"work": 1, "overhead": 3, "idleness": 4, "effort": 8})
-        idleness = self.compared("top-down", "--scaling", "strong")["root"]["metrics"][
-            "idleness loss"]
-        self.assertEqual(idleness["inclusive_percent_of_effort"], 25)
-        # All of it comes first: 8 of 16 s.
-        text = viewer.printed("top-down", "--scaling", "strong", *self.folders)
-        root = next(line for line in text.splitlines() if line.endswith("<whole program>"))
-        self.assertEqual(root.split()[:4], ["8.00", "50.0%", "8.00", "100.0%"])
-
-    def test_weak(self):
-        """Twice the problem on twice the workers: twice of everything is expected."""
-        losses = self.losses("--scaling", "weak")
-        self.assertEqual(losses, {"work": -5, "overhead": 2, "idleness": 3, "effort": 0})
-        losses = self.losses("--scaling", "weak", "--workers", "2,3")
-        self.assertEqual(losses, {"work": -2, "overhead": 2.5, "idleness": 3.5, "effort": 4})
-        ratios = self.compared("top-down", "--scaling", "weak", "--workers", "2,3")["root"]["metrics"]
-        self.assertEqual([ratios[f"{metric} ratio"]["inclusive"] for metric in ("work", "effort")], [7 / 9, 16 / 12])
-
-    def test_workers_of_all_processes(self):
+    def test_of_all_processes(self):
         self.describe_runs(*({"processes": [{"workers": n}, {"workers": 1}]} for n in (1, 2)))
-        self.assertEqual(self.losses("--scaling", "weak")["work"], 7 - 6 * 3 / 2)
+        self.assertEqual(self.said(), ["2", "3", "workers"])
 
-    def test_workers_of_others_are_threads(self):
-        for folder in self.folders:
-            (folder / "run.json").unlink()
-        losses = self.losses("--scaling", "weak")
-        self.assertEqual(losses["work"], 7 - 6 * 2 / 2)
+    def test_of_others_are_threads(self):
+        self.assertEqual(self.said(), ["2", "2", "workers"])
 
-    def test_percentages_are_of_all_that_the_second_costs(self):
-        text = viewer.printed("top-down", "--scaling", "strong", "--sort", "idleness", "--names",
-                              "p2,p4", *self.folders)
-        self.assertIn("Losses (strong scaling): p4 - p2, in percent of p4.", text)
-        root = next(line for line in text.splitlines() if line.endswith("<whole program>"))
-        self.assertEqual(root.split()[:4], ["4.000", "25.0%", "1.000", "12.5%"])
 
+class Names(Compared):
     def test_what_cannot_be_understood(self):
+        self.write(parallel("a", [("work", 6)]), parallel("b", [("work", 7)]))
         for arguments, expected in (
-                (["--scaling", "odd", *self.folders], "no kind of scaling 'odd'; there are strong, weak"),
-                (["--scaling", "weak", self.folders[0]], "need two databases"),
-                (["--names", "a,b", self.folders[0]], "need two databases"),
-                (["--workers", "1,2", *self.folders], "--workers needs --scaling weak"),
-                (["--scaling", "weak", "--workers", "1", *self.folders], "takes two numbers"),
-                (["--scaling", "weak", "--workers", "0,1", *self.folders], "takes two numbers"),
-                (["--scaling", "weak", "--workers", "1,2,3", *self.folders], "takes two numbers"),
+                (["--names", "a,b", self.folders[0]], "needs two databases"),
                 (["--names", "a", *self.folders], "takes two different names"),
                 (["--names", "a,a", *self.folders], "takes two different names")):
             with self.subTest(arguments=arguments):

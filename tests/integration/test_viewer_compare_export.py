@@ -131,17 +131,6 @@ class OfBoth(Compared, Checks):
                       "itself: before 8 (100.0%), after 12 (100.0%), difference 4 (50.0%)",
                       [path[-1].title for path in flamegraph_frames(page)])
 
-    def test_what_is_expected_of_more_workers(self):
-        """Twice the problem on twice the workers: twice the cost is no change, and gray."""
-        self.write(parallel("a", [("work", 8)]), parallel("b", [("work", 16)]))
-        page = self.export("top-down", "flamegraph", "--scaling", "weak", "--workers", "1,2",
-                           *self.folders)
-        self.assertIn("of 2 * before", page)
-        self.assertIn("loss 0 (0%)", page)
-        styles = [e.get("style") for e in ElementTree.fromstring(page).iter(f"{XHTML}div")
-                  if e.get("class") == "f"]
-        self.assertTrue(all("#e0e0e0" in style for style in styles), styles)
-
     def test_whatever_column_is_sorted_by(self):
         """It is the metric that is shown, of both runs; what was not compared cannot be."""
         self.write(*Program(2, unit=1).databases)

@@ -211,15 +211,25 @@ class Parallel(Run):
 
 
 class Locks(Run):
-    """By CPUTIME: all threads work for 1 s, then for 2 s three of them wait for the lock of the first one."""
+    """By CPUTIME: all threads work for 1 s, then for 2 s three of them wait for the lock of the first one.
+    `locks`: seconds of waiting by name; `ready`: seconds for which each thread was ready while others had the CPUs, half of the time."""
     METRICS = metrics("work", "wall", "idleness", "overhead", "lock blame", "lock wait")
     AGENTS = []
 
-    def __init__(self, folder):
+    def __init__(self, folder, locks=None, ready=0):
+        self.locks, self.ready = locks or {}, ready
         super().__init__(folder, ((1000, "works", WORKERS), (3000, "holds", WORKERS)))
 
+    def adapt(self, process):
+        process.update(cpus=2, ready=WORKERS * self.ready)
+        for thread in process["threads"]:
+            thread.update(ready=self.ready, timeslices=9)
+
     def sample(self, plan, step):
-        for ms in range(1, 3001):
+        for n, (name, seconds) in enumerate(self.locks.items()):
+            lock = self.db.function(f"<lock {name}>", self.db.module("/home/me/program"), 0x8000 + 16 * n)
+            self.statements["works"].call(lock).charge(seconds, self.db.metrics.index("lock wait"), 2)
+        for ms in range(1, 3001, 2 if self.ready else 1):
             for profile in range(1, 2 if ms > 1000 else WORKERS + 1):
                 yield profile, ms * 1e6, PERIOD, "holds" if ms > 1000 else "works", WORKERS
 
@@ -420,6 +430,22 @@ class Phases(unittest.TestCase):
         self.expect_advice(Locks, "Lock",
                            " 100 % of the waiting is in phase 2 of 2 (1.0 to 3.0 s): holds, 1.0 threads at work; 75 % of the "
                            "threads' time there, 0 % elsewhere.")
+
+    def test_a_piece_of_time_says_for_which_lock_threads_wait(self):
+        """In 1 s of 2, three of them do, while the first one has a CPU. What others take from the program comes first, and
+        hides nothing. If the run has several locks, it is not known for which one they wait in the piece."""
+        held = ", 100 % of that while holds, program.c:15 holds it"
+        for locks, ready, begin, end in (({"queue": 6}, 0, "Lock queue: threads wait at least 3.0 s", held),
+                                         ({"queue": 6}, 9, "Lock queue: threads wait at least 1.5 s", held),
+                                         ({"queue": 6, "other": 1}, 0, "Locks: threads wait at least 3.0 s", held),
+                                         ({"GIL": 6, "other": 0.1}, 9, "The GIL is held 100 % in holds, program.c:15, while others "
+                                          "wait for at least 1.5 s in all: use processes, or a library that releases it.", "")):
+            with tempfile.TemporaryDirectory() as folder, self.subTest(locks=locks, ready=ready):
+                Locks(folder, locks, ready)
+                found = viewer.printed_json("summary", "--from", "1.5s", "--to", "2.5s", folder)["advice"]
+                self.assertEqual([f["kind"] for f in found[:1 + (ready > 0)]], ["no cpu"] * (ready > 0) + ["lock"])
+                text = found[ready > 0]["text"]
+                self.assertTrue(text.startswith(begin) and end in text, text)
 
     def test_a_phase_is_not_named_where_all_are_alike(self):
         with tempfile.TemporaryDirectory() as folder:

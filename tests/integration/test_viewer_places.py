@@ -1,5 +1,5 @@
 """Places in the terminal viewer: back and forward, the same scope in other views; opening
-everything, flattening, the threshold of the hot path. Expected rows are computed from --print json.
+everything, the threshold of the hot path. Expected rows are computed from --print json.
 """
 import re
 import tempfile
@@ -9,7 +9,6 @@ import v4_writer
 import viewer
 import viewer_screen
 import viewer_story as story
-from test_viewer_filter import without
 
 METRIC = "work (sec)"
 
@@ -264,37 +263,3 @@ class Opening(InTerminal):
             "bottom-up", "--depth", 100, self.db)["root"])]
         terminal.press("*")
         terminal.until_at(1, len(rows))
-
-    def test_flattening(self):
-        terminal = self.start("3")
-        terminal.press("*")
-        everything = viewer.printed_json("flat", self.db)["root"]
-        n = sum(1 for _ in with_paths(everything))
-        shown = viewer_screen.tree(terminal.until_at(1, n))
-        for kinds in (("module",), ("module", "file"), ("module", "file", "procedure")):
-            terminal.press("f")
-            kind_of = {id(at): row["kind"] for (_, row), at in
-                       zip(with_paths(everything), shown.rows())}
-            levels = {id(row): depth for depth, row in self.depths(shown)}
-            expected = without(shown, lambda row: levels[id(row)] <= len(kinds) and row.children)
-            self.assertTrue(all(kind_of[id(row)] in kinds for row in shown.rows()
-                                if 1 <= levels[id(row)] <= len(kinds) and row.children))
-            flattened = terminal.until_tree(expected, f"without {kinds}")
-            costs = [float(row.costs[0].replace("<1", "0.5")) for row in flattened.children]
-            self.assertEqual(costs, sorted(costs, reverse=True))
-            terminal.until_seen(f" flattened {len(kinds)}")
-        for _ in range(3):
-            terminal.press("F")
-        terminal.until_tree(shown, "all")
-        terminal.press_until("F", "no level is flattened")
-
-    @staticmethod
-    def depths(row, depth=0):
-        yield depth, row
-        for child in row.children:
-            yield from Opening.depths(child, depth + 1)
-
-    def test_what_cannot_be_flattened(self):
-        terminal = self.start("2")
-        terminal.press_until("f", "the bottom-up view cannot be flattened")
-        terminal.press_until("3 f f f f f f f f f f f f", "the rows of the first level have none below them")

@@ -184,6 +184,20 @@ class Repeats(unittest.TestCase):
         self.runs("new", (11, 15.1, 20, 26.1), (3, 3, 3, 3))
         self.assertEqual(self.verdicts("wall +0%")[0], 3)
 
+    def test_chance_of_what_the_limit_allows(self):
+        """Samples of 10: twice 400 is allowed. Its mean in two runs has a variance of 2 * 2 * 400 * 10 / 2, so that 99.9 %
+        of the difference to 1150 are up to 386, to 1250 up to 393."""
+        for after, status, verdict in ((1150, 0, "undecided"), (1250, 3, "exceeded")):
+            with self.subTest(after=after):
+                self.setUp()
+                self.runs("base", (10, 10), (400, 400))
+                self.runs("new", (10, 10), (after, after))
+                for folder, repeat in (("base", 1), ("base", 2), ("new", 1), ("new", 2)):
+                    self.described(folder, repeat, lambda run: run["events"][0].update(period=10))
+                done = self.compare("work:parse +100%")
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertIn(verdict, done.stderr)
+
     def test_what_cannot_be_checked(self):
         self.runs("base", (10, 10), (3, 3))
         self.runs("new", (10, 10), (3, 3))

@@ -1,4 +1,6 @@
 """The first line of every view: the command, wall time, CPU time, CPUs used."""
+import json
+import pathlib
 import tempfile
 import unittest
 
@@ -94,6 +96,25 @@ class Printed(Case):
             shown = viewer.printed(view, "--names", "before,after", *folders).split("\n")[0]
             self.assertEqual(shown, "app [before] and [after]   1.58 s wall -> 1.21 s, 2.87 s CPU -> 2.30 s, "
                                     "1.8 -> 1.9 of 2 CPUs used")
+
+    def test_names_of_runs_stay(self):
+        """The command is cut, not what tells the runs apart."""
+        def run(wall, title):
+            folder = self.folder(process(1, wall, 2.5))
+            path = pathlib.Path(folder, "run.json")
+            path.write_text(json.dumps(json.loads(path.read_text()) | {"title": title}))
+            return folder
+        long, other = "app " + 30 * "option ", "tool " + 30 * "choice "
+        folders = run(1.5849, long), run(1.21, long)
+        shown = viewer.printed("top-down", "--names", "before,after", *folders).split("\n")[0]
+        self.assertRegex(shown, r"^app option .*\.\.\. \[before\] and \[after\]   1\.58 s wall -> 1\.21 s")
+        self.assertLessEqual(len(shown), 100)
+        with Viewer("--names", "before,after", *folders, width=64, height=24) as terminal:
+            terminal.until_seen("app option opt... [before] and [after]   1.58 s wall -> 1.21 s")
+        folders = folders[0], run(1.21, other)
+        shown = viewer.printed("top-down", "--names", "before,after", *folders).split("\n")[0]
+        self.assertRegex(shown, r"^app option .*\.\.\. \[before\] and tool choice.* \[after\]   1\.58 s wall -> 1\.21 s$")
+        self.assertLessEqual(len(shown), 100)
 
 
 class OnTheScreen(Case):

@@ -299,7 +299,7 @@ class Text(OfPhases):
         self.assertRegex(text, r"\nready +0\.30 +:?-{30,33}:?\n")
 
     def test_what_cpu_time_lacks_is_said(self):
-        said = "empty: off the CPU or ready, not measured; hpcrun -e REALTIME measures it\n"
+        said = "empty: off CPU or ready, not measured; hpcrun -e REALTIME measures it\n"
         self.assertNotIn(said, viewer.printed("timeline", self.db))
         Phases("CPUTIME").write(self.db)
         self.assertIn(said, viewer.printed("timeline", self.db))
@@ -457,6 +457,17 @@ class OtherPrograms(OfPhases):
             colors = [path.getAttribute("fill") for path in groups[2].getElementsByTagName("path")]
             self.assertEqual(colors, ["#56b4e9", "#0072b2"] if depth else ["#009e73", "#56b4e9", "#cc79a7"])
 
+    def test_labels_of_the_axis_fit(self):
+        """A tick is at 0.60 s, a period before the end of the drawing."""
+        drawing = xml.dom.minidom.parseString(
+            viewer.printed("timeline", "--format", "svg", "--from", "0.1", "--to", "0.603", self.db))
+        labels = [text for text in drawing.getElementsByTagName("text") if text.getAttribute("font-size") == "11"]
+        self.assertEqual(labels[-1].firstChild.data, "0.60 s")
+        width = int(drawing.documentElement.getAttribute("width"))
+        for label in labels:
+            begins, length = int(label.getAttribute("x")), 7 * len(label.firstChild.data)
+            self.assertLess(begins + (0 if label.getAttribute("text-anchor") == "end" else length), width)
+
 
 @unittest.skipUnless(HAVE_TMUX, "needs tmux")
 class Screen(InTerminal):
@@ -475,7 +486,7 @@ class Screen(InTerminal):
         terminal.press("Down", *["Right"] * 50)
         terminal.until_seen("0.623 s  t 70/72: working", "main > solve > kernel  phases.c:42", "cell: working 100 %")
         terminal.press("Down", "+", "+", "+")
-        terminal.until_seen(", depth 3, ", "t 70/73: ready, without a CPU 75 %, working 25 %",
+        terminal.until_seen(", depth 3, ", "t 70/73: ready 75 %, working 25 %",
                             "; solve 100 %", "A kernel  B solve  C assemble  D join")
         terminal.press("+")
         terminal.until_seen("no path is deeper")
@@ -490,6 +501,25 @@ class Screen(InTerminal):
         terminal.until_seen("0.500 s  t 70/73")
         test_viewer_mouse.Mouse.send(self, terminal, test_viewer_mouse.WHEEL_UP, line, 19 + 40)
         terminal.until_seen("500.0 ms  t 70/73: ready")
+
+    def test_zoom_ends_at_the_sampling_period(self):
+        """Of 10 ms; a column of the whole run is 12 ms."""
+        terminal = self.start(width=100)
+        terminal.press("6", "z")
+        terminal.until_seen("a column is 6.2 ms")
+        terminal.press("z")
+        terminal.until_seen("a column is 6.2 ms", "no closer: a column is at most a sampling period (10 ms)")
+        terminal.press("Z", "z")
+        terminal.until_gone("no closer")
+
+    def test_help_begins_with_the_keys_of_the_view(self):
+        terminal = self.start(width=100)
+        for keys, heading in (("6 ?", "Time line (key 6)"), ("q 4 ?", "Threads (key 4)"), ("q q \\ ?", "Filters"),
+                              ("q q ?", "Moving")):
+            terminal.press(*keys.split())
+            terminal.until(lambda lines, heading=heading: lines[1].rstrip() == heading, heading)
+            if keys == "6 ?":
+                terminal.until_seen("Z, wheel down, Backspace  zoom out")
 
     def test_legend_has_the_lines_it_needs(self):
         terminal = self.start(width=40)
@@ -536,7 +566,7 @@ class Screen(InTerminal):
         terminal.press("Escape", "i")
         terminal.until_seen("0.000 s to 0.800 s of 1.000 s", "idle or waiting for 0.400 s", "0.202 s  t 70/72: idle")
         terminal.press("i")
-        terminal.until_seen("t 70/73: idle, as all workers")
+        terminal.until_seen("t 70/73: nobody working")
         terminal.press("0", "o")
         terminal.until_seen("phases 70 (3 threads)", "a row for each process")
         terminal.press("o")

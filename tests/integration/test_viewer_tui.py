@@ -320,7 +320,7 @@ class Keys(InTerminal):
                     "Right, l", "Left, h", "Enter, Space", "+, =", "-", "H", "z", "Z, Backspace", "u",
                     "1", "2", "3", "Tab", "Shift-Tab", "p", "s, >", "S, <", "r", "/, F3", "n", "N", "v",
                     "c", "K", "J", "), Shift-Right", "(, Shift-Left", "a", "^L", "?, F1", "q, F10, ^C, Q", "*", "_",
-                    "T", "f", "F", "[", "]", ".", "&, F4", "x", "X", "%", "\\", "U", "^R", "Esc"):
+                    "T", "[", "]", ".", "&, F4", "x", "X", "%", "\\", "U", "^R", "Esc"):
             self.assertRegex(shown, r"(?m)^  " + re.escape(key) + r"  +\S")
 
     def redraw(self, terminal):

@@ -3,6 +3,7 @@
 #include "viewer-tui/advice/advice-rules.h"
 #include "viewer-tui/tree/labels.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct rule all_rules[] = {
@@ -25,7 +26,7 @@ static const struct rule all_rules[] = {
     {FINDING_PARALLELISM, "parallelism", ORDER_FIRST, OF_RUN, ONCE, has_work_span, say_parallelism},
     {FINDING_PARALLELIZATION, "parallelization", ORDER_GAIN, CLAIMS_GAIN, EACH_EVENT,
      is_judged, say_verdict},
-    {FINDING_SPAN, "span", ORDER_FACT, OF_RUN | NEEDS_QUIET | OF_ONE | CLAIMS_GAIN, ONCE,
+    {FINDING_SPAN, "span", ORDER_FACT, OF_RUN | NEEDS_QUIET | OF_ONE | CLAIMS_GAIN | ANY_CPUS, ONCE,
      has_limit, say_limit},
     {FINDING_WAITING, "waiting", ORDER_FACT, NEEDS_QUIET, ONCE, wait_in_runtime, say_waiting},
     {FINDING_SYSTEM_CALLS, "system calls", ORDER_GAIN, 0, ONCE,
@@ -59,8 +60,9 @@ void add_call(const struct facts *facts, const struct subject *subject, struct t
     }
 }
 
-/* Adds the finding on a subject. */
-static void add(const struct rule *rule, const struct facts *facts, struct subject *subject, struct findings *findings)
+/* Adds the finding on a subject; valid until the next one is added. */
+static struct finding *add(const struct rule *rule, const struct facts *facts, struct subject *subject,
+                           struct findings *findings)
 {
     autofree struct text where = {0}, text = {0};
     add_place(facts, &subject->place, &where);
@@ -69,13 +71,13 @@ static void add(const struct rule *rule, const struct facts *facts, struct subje
     struct finding *finding = findings_add(findings, rule->kind, &text);
     finding->name = rule->name;
     finding->order = subject->order;
-    finding->gain = subject->gain;
     finding->is_gain_claimed = rule->flags & CLAIMS_GAIN && subject->gain.factor > 1;
     finding->procedure = subject->place.procedure;
     finding->file = subject->place.at.file;
     finding->line = subject->place.at.line;
     if (rule->kind == FINDING_PARALLELIZATION)
         add_details(facts, subject, finding);
+    return finding;
 }
 
 static size_t n_entries(enum rule_each each, const struct facts *facts)
@@ -86,6 +88,13 @@ static size_t n_entries(enum rule_each each, const struct facts *facts)
     case EACH_EVENT: return facts->parallelizations.list.n;
     default: return 1;
     }
+}
+
+static void limit_gain(struct gain *gain, double most)
+{
+    gain->factor = fmin(gain->factor, most);
+    gain->low = fmin(gain->low, most);
+    gain->high = fmin(gain->high, most);
 }
 
 static void apply(const struct rule *rule, const struct facts *facts, struct findings *findings)
@@ -100,9 +109,12 @@ static void apply(const struct rule *rule, const struct facts *facts, struct fin
         struct subject subject = {.entry = i, .place = place, .order = rule->order, .gain = none};
         if (!rule->condition(facts, &subject))
             continue;
-        if (rule->flags & CLAIMS_GAIN && facts->supply.is_disturbed) /* the wall clock bounds no gain */
+        if (!(rule->flags & ANY_CPUS))
+            limit_gain(&subject.gain, facts_most_gain(facts));
+        struct gain order = subject.gain;
+        if (rule->flags & CLAIMS_GAIN && facts->supply.is_disturbed) /* the wall clock bounds no gain, which only orders */
             subject.gain = none;
-        add(rule, facts, &subject, findings);
+        add(rule, facts, &subject, findings)->gain = order;
     }
 }
 

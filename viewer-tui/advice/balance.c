@@ -204,17 +204,20 @@ static double waited_itself(const struct main_process *process, const struct sha
     return 0;
 }
 
+static double sum_of_others(const struct parts *parts)
+{
+    return parts->mean * (double)parts->n - parts->most;
+}
+
 /* The excess is significant if it is larger than what the largest of n equal parts exceeds the mean
  * by chance, with 95 %. `waited`: seconds to subtract. */
-static void find_excess(struct shared_work *work, double increment, double waited)
+static struct share excess_of(const struct parts *parts, double increment, double waited)
 {
-    double n = (double)work->parts.n, most = work->parts.most;
-    double others = work->parts.mean * n - most, own = 1 - 1 / n; /* most - mean = own most - others / n */
-    double sigma = sqrt(13.0 / 12 * increment * (own * own * most + others / (n * n)));
+    double n = (double)parts->n, others = sum_of_others(parts), own = 1 - 1 / n; /* most - mean = own most - others / n */
+    double sigma = sqrt(13.0 / 12 * increment * (own * own * parts->most + others / (n * n)));
     double chance = fmax(INTERVAL_SIGMAS, sqrt(2 * log(20.0 * n)));
-    double excess = fmax(most - work->parts.mean - waited, 0);
-    work->alone = fmax(most - others, 0);
-    work->excess = (struct share){excess, fmax(excess - chance * sigma, 0), excess + INTERVAL_SIGMAS * sigma};
+    double excess = fmax(parts->most - parts->mean - waited, 0);
+    return (struct share){excess, fmax(excess - chance * sigma, 0), excess + INTERVAL_SIGMAS * sigma};
 }
 
 /* Threads that do not all live at the same time do not share work. */
@@ -236,7 +239,8 @@ static void add_shared(struct balance *balance, const struct balanced *of, struc
     }
     if (list.n >= 2 && list.n <= process->most_alive) {
         work.parts = compare_parts(&list);
-        find_excess(&work, of->increment, work.is_construct ? 0 : waited_itself(process, &work));
+        work.alone = fmax(work.parts.most - sum_of_others(&work.parts), 0);
+        work.excess = excess_of(&work.parts, of->increment, work.is_construct ? 0 : waited_itself(process, &work));
         vec_push(&balance->list, work);
     }
 }
@@ -337,7 +341,9 @@ static struct rank_balance balance_of_ranks(const struct balanced *of)
         double waits = longest_wait(of, &work, least, &ranks.place), seconds;
         size_t n = sum_up(&work, most->process, LEAST_SHARE * most->seconds, values, &seconds);
         ranks.waits = wall_with_cpu > 0 ? waits / wall_with_cpu : 0;
-        ranks.excess = n ? (ranks.parts.most - ranks.parts.mean) / (double)n : 0;
+        double threads = fmax((double)n, 1);
+        struct share excess = excess_of(&ranks.parts, of->increment, 0);
+        ranks.excess = (struct share){excess.value / threads, excess.low / threads, excess.high / threads};
     }
     return ranks;
 }

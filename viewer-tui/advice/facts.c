@@ -5,7 +5,6 @@
 #include "viewer-tui/metrics/efficiency.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- Metrics ---- */
@@ -35,6 +34,7 @@ static void choose_metrics(struct facts *facts)
             facts->cpu.metric = event.at[WORK];
             facts->cpu.without = is_cpu_time ? NO_METRIC : off_cpu;
             facts->cpu_increment = run_increment(facts->run, work->name);
+            facts->event = event.event;
             facts->overhead = metric_of(metrics, METRIC_OVERHEAD, event.event);
             facts->idleness = metric_of(metrics, METRIC_IDLENESS, event.event);
             facts->waiting = waiting;
@@ -133,6 +133,17 @@ static struct hotspot kept_in(const struct database *db, const struct time_place
     return found;
 }
 
+/* `name`: that of the procedure that stands for it, "<lock NAME>". */
+static void name_lock(struct lock_facts *lock, const char *name)
+{
+    name += strlen(LOCK_PREFIX);
+    snprintf(lock->name, sizeof lock->name, "%.*s", (int)strlen(name) - 1, name);
+    lock->remedy = NULL;
+    for (size_t i = 0; i < sizeof known_locks / sizeof *known_locks; i++)
+        if (strcmp(lock->name, known_locks[i].name) == 0)
+            lock->remedy = known_locks[i].remedy;
+}
+
 /* Finds the lock with most of the waiting; its calls are those of `<lock NAME>`. */
 static void find_main_lock(const struct facts *facts, const struct time_places *waits, struct lock_facts *lock)
 {
@@ -146,33 +157,64 @@ static void find_main_lock(const struct facts *facts, const struct time_places *
             seconds += waits->list.at[k].leaf == leaf ? waits->list.at[k].seconds : 0;
         if (seconds <= most || !is_name_of_lock(name))
             continue;
-        name += strlen(LOCK_PREFIX);
-        snprintf(lock->name, sizeof lock->name, "%.*s", (int)strlen(name) - 1, name); /* without ">" */
+        name_lock(lock, name);
         most = seconds;
     }
     lock->share = waits->total > 0 ? most / waits->total : 0;
-    for (size_t i = 0; i < sizeof known_locks / sizeof *known_locks; i++)
-        if (strcmp(lock->name, known_locks[i].name) == 0)
-            lock->remedy = known_locks[i].remedy;
+}
+
+/* A smaller part of the run's waiting does not say what threads wait for in a piece of time. */
+#define NEARLY_ALL 0.95
+
+/* Of a piece of time, only the sum of the waiting is known. Finds the lock with nearly all of it in the whole run, if there
+ * is one. */
+static void find_lock_of_run(const struct facts *facts, struct lock_facts *lock)
+{
+    const struct database *db = facts->view->db;
+    const struct nodes *nodes = db->nodes;
+    uint32_t n = database_n_procedures(db), main_lock = 0;
+    const struct metrics *metrics = facts->view->metrics;
+    size_t metric = metrics_find_event(metrics, METRIC_LOCK_WAIT, facts->event);
+    int id = metric < metrics->n ? metrics->at[metric].ids.summary[METRIC_FUNCTION] : METRIC_ABSENT;
+    autofree double *seconds = mem_alloc((n + 1) * sizeof *seconds);
+    double all = 0;
+    char buffer[NAME_SIZE];
+    for (uint32_t i = 0; i < nodes->n && id != METRIC_ABSENT; i++) {
+        uint32_t procedure = nodes->place[i];
+        if (!is_procedure_kind(nodes->kind[i]) || nodes->position[i] == NOTHING || procedure >= n)
+            continue;
+        double here = values_get(&db->values, nodes->position[i], id);
+        all += here;
+        seconds[procedure] += here;
+        main_lock = seconds[procedure] > seconds[main_lock] ? procedure : main_lock;
+    }
+    const char *name = n ? database_procedure_name(db, main_lock, buffer) : "";
+    if (all > 0 && seconds[main_lock] >= NEARLY_ALL * all && is_name_of_lock(name))
+        name_lock(lock, name);
+    lock->share = 1;
 }
 
 static void find_locks(struct facts *facts)
 {
     double wall = facts->supply.wall;
-    if (facts->lock_blame == NO_METRIC || facts->lock_wait == NO_METRIC)
+    bool is_piece = facts->view->db->slice;
+    if (facts->lock_blame == NO_METRIC || (facts->lock_wait == NO_METRIC && !is_piece))
         return;
     struct time_places held = places_of(facts, (struct time_metric){facts->lock_blame, NO_METRIC});
     struct time_places waits = places_of(facts, (struct time_metric){facts->lock_wait, NO_METRIC});
     /* The lower end of the 95 % interval. A sample may stand for the waiting of all threads. */
     double largest = facts->cpu_increment * (double)facts->process.threads.n;
-    double least = held.total - INTERVAL_SIGMAS * sqrt(largest * held.total);
+    double error = share_error(held.total, largest), least = held.total - error;
     if (wall > 0 && least > NOTABLE_LOCK_SHARE * wall) {
         facts->held_in = hotspots_of(facts->view->db, &held, true);
-        facts->lock.seconds = held.total;
+        facts->lock.seconds = (struct share){held.total, least, held.total + error};
         facts->lock.is_lower_bound = facts->cpu.without == NO_METRIC;
         facts->lock.is_much = least > MUCH_LOCK_SHARE * wall;
         facts->lock.kept = kept_in(facts->view->db, &held);
-        find_main_lock(facts, &waits, &facts->lock);
+        if (is_piece)
+            find_lock_of_run(facts, &facts->lock);
+        else
+            find_main_lock(facts, &waits, &facts->lock);
         facts->lock_waits = waits;
     } else {
         time_places_free(&waits);
@@ -415,6 +457,15 @@ struct gain facts_gain_without(const struct facts *facts, const struct share *se
 {
     return (struct gain){factor_without(facts, seconds->value), factor_without(facts, seconds->low),
                          factor_without(facts, seconds->high)};
+}
+
+double facts_most_gain(const struct facts *facts)
+{
+    const struct main_process *process = &facts->process;
+    double overhead = facts->overhead == NO_METRIC ? 0 : view_cost(facts->view, 0, facts->overhead, INCLUSIVE);
+    double used = process->cpu - facts->spun - overhead - process->waited;
+    bool is_known = process->wall > 0 && process->cpus > 0 && used > 0;
+    return is_known ? fmax(process->cpus * process->wall / used, 1) : INFINITY;
 }
 
 static bool is_python_thread(const struct process_thread *thread)

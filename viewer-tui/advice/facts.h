@@ -29,7 +29,7 @@ struct cpu_supply {
 struct lock_facts {
     char name[NAME_SIZE]; /* "queue_lock"; "" if no lock has a name */
     double share;         /* of the waiting for all locks */
-    double seconds;       /* for all locks, summed over the threads that wait */
+    struct share seconds; /* for all locks, summed over the threads that wait */
     bool is_lower_bound;
     bool is_much; /* it may be what limits the program */
     const char *remedy; /* what a program can do about it; NULL: it is a lock of the program */
@@ -54,6 +54,7 @@ struct facts {
     size_t wall;                     /* work by REALTIME, on and off the CPU */
     struct time_metric thread_waits; /* waiting of plain threads by REALTIME */
     size_t overhead, idleness, waiting, lock_blame, lock_wait, incomplete;
+    const char *event;    /* that of `cpu`, in the view's metrics; NULL if it is not measured */
     double cpu_increment; /* mean of a sample */
     double cpu_total;     /* seconds of CPU time that were sampled: `cpu`, overhead and spinning */
     double off_cpu_increment;
@@ -82,6 +83,11 @@ void facts_free(struct facts *facts);
  *
  * All this is no bound where threads contend for a lock: they also pass its data between CPUs. */
 struct gain facts_gain_without(const struct facts *facts, const struct share *seconds);
+
+/* The largest factor by which the main process becomes faster with the CPUs that it could use: by the number of these, where
+ * its threads used fewer on average for the program's own code. Runtimes' overhead and what waits cost are no part of that.
+ * INFINITY: not known. */
+double facts_most_gain(const struct facts *facts);
 
 /* CPU seconds of the main process's threads that may hold Python's GIL, so that one runs at a time: all but those that
  * began in another library, as in OpenBLAS's blas_thread_server. 0 if the program is not Python's. */

@@ -41,7 +41,7 @@ struct finding {
     enum finding_kind kind;
     const char *name; /* of the kind: "parallelization" */
     enum finding_order order;
-    struct gain gain;     /* orders findings of ORDER_GAIN */
+    struct gain gain;     /* orders findings of ORDER_GAIN, also if it is not claimed */
     bool is_gain_claimed; /* the text has it */
     uint32_t procedure, file, line; /* the place; NOTHING, NOTHING and 0 if there is none */
     unsigned phase;       /* number of the phase that has most of it (finding-phase.h); 0: none is named */

@@ -3,7 +3,6 @@
 #include "viewer-tui/tree/labels.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- Grouping ---- */

@@ -92,6 +92,7 @@ static int compare(const void *left, const void *right)
  * time for which any does. */
 #define NOTABLE_LIFE 0.05
 
+/* *mean: of those on average, while any lives; NULL: not asked for. */
 static size_t most_alive(const struct main_process *main, bool with_helpers, double *mean)
 {
     autofree VEC(struct change) changes = {0};
@@ -114,7 +115,8 @@ static size_t most_alive(const struct main_process *main, bool with_helpers, dou
         all += seconds_with[alive];
         sum += (double)alive * seconds_with[alive];
     }
-    *mean = all > 0 ? sum / all : 0;
+    if (mean)
+        *mean = all > 0 ? sum / all : 0;
     for (alive = n; alive > 0; alive--) {
         with_more += seconds_with[alive];
         if (with_more >= NOTABLE_LIFE * all)
@@ -170,7 +172,7 @@ struct main_process main_process_of(const json_t *run)
         json_each (thread, json_object_get(main.process, "threads"))
             add_thread(&main, thread);
         find_helpers(&main);
-        main.most_alive = most_alive(&main, true, &main.mean_working);
+        main.most_alive = most_alive(&main, true, NULL);
         main.most_working = most_alive(&main, false, &main.mean_working);
     }
     if (!json_is_number(json_object_get(main.process, "ready")))

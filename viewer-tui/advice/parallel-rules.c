@@ -29,7 +29,7 @@ static bool is_parallel(const struct facts *facts)
 static bool is_explained(const struct facts *facts, const struct judgement *judgement)
 {
     double wall = facts->process.wall, saved = 1 - 1 / gain_without(&judgement->idleness_of_run).factor;
-    if (facts->lock.is_much && facts->lock.seconds >= judgement->idleness.value * judgement->effort / 2)
+    if (facts->lock.is_much && facts->lock.seconds.value >= judgement->idleness.value * judgement->effort / 2)
         return true;
     for (size_t i = 0; wall > 0 && facts->process.is_only_one && i < facts->balance.list.n; i++) {
         const struct share *excess = &facts->balance.list.at[i].excess;
@@ -366,8 +366,9 @@ bool has_limit(const struct facts *facts, struct subject *subject)
 void say_limit(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     (void)facts;
-    text_printf(text, "Limit with unlimited CPUs: %s (%s)", as_seconds(subject->seconds).text,
-                as_factor(subject->gain.factor).text);
+    double least = subject->seconds * subject->share.low / subject->share.value;
+    text_printf(text, "Limit with unlimited CPUs: at least %s", as_seconds(least).text);
+    add_limit(subject, ", at most ", " faster", text);
     if (subject->place.procedure != NOTHING)
         text_printf(text, ", %s of it in %s", as_percent(subject->place.cost / subject->seconds).text, subject->where);
     text_add(text, ".");

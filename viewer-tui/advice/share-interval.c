@@ -57,6 +57,11 @@ struct share share_of_samples(double part, double whole, double increment)
     return wilson(share, increment > 0 ? whole / unit : 0);
 }
 
+double share_error(double amount, double increment)
+{
+    return INTERVAL_SIGMAS * sqrt(INCREMENT_SPREAD * increment * amount);
+}
+
 static double factor_without(double share)
 {
     return share < 1 ? 1 / (1 - share) : INFINITY;

@@ -59,6 +59,9 @@ struct share share_of_effort(const struct efforts *scope, enum share_of_effort w
  * time. */
 struct share share_of_samples(double part, double whole, double increment);
 
+/* Half of the 95 % interval of an amount that was found in samples. */
+double share_error(double amount, double increment);
+
 /* The factor by which a run becomes faster when a part of its time is saved. 1 for no gain, INFINITY if all of the time
  * may be saved; low and high are a 95 % interval. */
 struct gain {

@@ -59,15 +59,23 @@ void say_unequal_parts(const struct facts *facts, const struct subject *subject,
 /* Less waiting is not reported, as a share of the rank's time. */
 #define LEAST_RANK_WAITING 0.05
 
+/* The gain if a part of the wall clock is saved. */
+static double gain_in(double wall, double saved)
+{
+    return saved < wall ? wall / (wall - saved) : INFINITY;
+}
+
 /* The wall clock is that of all threads. If only some were chosen it is unknown (0), and so is the gain. */
 bool have_unequal_ranks(const struct facts *facts, struct subject *subject)
 {
     const struct rank_balance *ranks = &facts->balance.ranks;
-    double wall = facts->supply.wall, factor = ranks->excess < wall ? wall / (wall - ranks->excess) : INFINITY;
+    double wall = facts->supply.wall;
+    const struct share *excess = &ranks->excess;
     subject->place = ranks->place;
     if (wall > 0)
-        subject->gain = (struct gain){factor, factor, factor};
-    return ranks->parts.n >= 2 && ranks->waits >= LEAST_RANK_WAITING && factor >= LEAST_GAIN;
+        subject->gain = (struct gain){gain_in(wall, excess->value), gain_in(wall, excess->low), gain_in(wall, excess->high)};
+    return ranks->parts.n >= 2 && ranks->waits >= LEAST_RANK_WAITING && excess->low > 0 &&
+           gain_in(wall, excess->value) >= LEAST_GAIN;
 }
 
 void say_unequal_ranks(const struct facts *facts, const struct subject *subject, struct text *text)
@@ -92,7 +100,7 @@ void say_unequal_ranks(const struct facts *facts, const struct subject *subject,
  * Times of single samples are not recorded, but the threads' CPU clocks are. Thread X used x seconds of CPU time, all
  * others together y, and were ready without a CPU for r. While others have work, at least one of them does, which
  * lasts at most y + r. So X has work alone for at least x - y - r. Clocks have no sampling error, but this is a
- * lower bound: the gain is that of the time that is known. */
+ * lower bound: the gain is that of the time that is known. In a piece of time, x and y are those of its samples. */
 
 /* Smaller shares of the wall clock are not reported. */
 #define LEAST_SHARE_OF_WALL 0.10
@@ -150,8 +158,11 @@ bool runs_alone(const struct facts *facts, struct subject *subject)
     find_lone_row(facts, busiest->profile, subject->seconds, &subject->place);
     /* On n CPUs that time can shrink to its n-th part. */
     double n = process->is_only_one && process->cpus > 1 ? process->cpus : 1;
-    double rest = process->wall - subject->seconds * (1 - 1 / n), gain = rest > 0 ? process->wall / rest : INFINITY;
-    subject->gain = (struct gain){gain, gain, gain};
+    double error = facts->view->db->slice ? share_error(process->cpu, facts->cpu_increment) : 0;
+    double low = fmax(subject->seconds - error, 0), high = fmin(subject->seconds + error, process->wall);
+    double saved = 1 - 1 / n, wall = process->wall;
+    subject->gain =
+        (struct gain){gain_in(wall, subject->seconds * saved), gain_in(wall, low * saved), gain_in(wall, high * saved)};
     return true;
 }
 

@@ -12,12 +12,14 @@ bool wait_for_locks(const struct facts *facts, struct subject *subject)
     if (facts->held_in.n == 0)
         return false;
     subject->place = facts->held_in.at[0];
-    subject->share.value = subject->place.cost / facts->lock.seconds;
+    subject->share.value = subject->place.cost / facts->lock.seconds.value;
     if (facts->lock.is_much)
         subject->order = ORDER_FIRST;
     /* By CPUTIME the waiting is only a lower bound: then the rest of the wall clock bounds nothing. */
-    double seconds = facts->lock.is_lower_bound ? INFINITY : facts->lock.seconds;
-    subject->gain = facts_gain_without(facts, &(struct share){seconds, seconds, seconds});
+    struct share seconds = facts->lock.seconds;
+    if (facts->lock.is_lower_bound)
+        seconds.value = seconds.high = INFINITY;
+    subject->gain = facts_gain_without(facts, &seconds);
     return true;
 }
 
@@ -54,7 +56,7 @@ static void say_lock_of_runtime(const struct facts *facts, const struct subject 
     text_add(text, tells_threads ? "the " : "The ");
     text_printf(text, "%s is held %s in %s, while others wait for %s%s in all", lock->name,
                 as_percent(subject->share.value).text, subject->where, lock->is_lower_bound ? "at least " : "",
-                as_seconds(lock->seconds).text);
+                as_seconds(lock->seconds.value).text);
     if (lock->kept.cost > 0)
         add_kept(facts, subject, text);
     add_gain(subject, "; could win ", " without it", text);
@@ -72,7 +74,7 @@ void say_locks(const struct facts *facts, const struct subject *subject, struct 
     if (*lock->name && lock->share < 0.95)
         text_printf(text, " (%.0f %%) and others", 100 * lock->share);
     text_printf(text, ": threads wait %s%s, %s of that while %s holds it", lock->is_lower_bound ? "at least " : "",
-                as_seconds(lock->seconds).text, as_percent(subject->share.value).text, subject->where);
+                as_seconds(lock->seconds.value).text, as_percent(subject->share.value).text, subject->where);
     add_gain(subject, "; could win ", " without it", text);
     text_add(text, ".");
 }

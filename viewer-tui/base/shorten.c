@@ -127,3 +127,16 @@ void shorten_name(const char *name, size_t columns, bool ascii, struct text *out
     }
     text_add(out, text_string(&shorter));
 }
+
+void shorten_middle(struct text *text, size_t columns, bool ascii)
+{
+    const char *dots = ascii ? "..." : "…";
+    size_t whole = text_columns(text_string(text)), kept = columns - text_columns(dots);
+    if (whole <= columns)
+        return;
+    autofree struct text end = {0};
+    text_add(&end, text_skip(text_string(text), whole - kept / 2));
+    text_cut(text, columns - text_columns(dots) - text_columns(text_string(&end)));
+    text_add(text, dots);
+    text_add(text, text_string(&end));
+}

@@ -12,4 +12,7 @@ void shorten_path(const char *path, size_t columns, bool ascii, struct text *out
  * first: "std::map<...>::find(...)". */
 void shorten_name(const char *name, size_t columns, bool ascii, struct text *out);
 
+/* Cuts a text to `columns`: its middle is left out, since its begin is a name, and its end tells it from others. */
+void shorten_middle(struct text *text, size_t columns, bool ascii);
+
 #endif

@@ -13,7 +13,6 @@ struct compared_event {
     const struct merged_runs *merged;
     struct view *view;
     uint32_t row;
-    double factor; /* expected cost on the right, per cost on the left */
     const double *periods; /* of the event's samples, by side; 0 if unknown */
 };
 
@@ -24,8 +23,8 @@ static struct costs_of_both both(const struct compared_event *compared, const do
     double left = merged_mean(merged, 0, costs), right = merged_mean(merged, 1, costs);
     return (struct costs_of_both){
         .sides = {left, right},
-        .difference = right - compared->factor * left,
-        .uncertainty = merged_uncertainty(merged, costs, compared->factor, compared->periods, CONFIDENCE_95)};
+        .difference = right - left,
+        .uncertainty = merged_uncertainty(merged, costs, 1, compared->periods, CONFIDENCE_95)};
 }
 
 static enum change_verdict judge_change(const struct costs_of_both *costs, double whole)
@@ -222,8 +221,7 @@ changes_list changes_of(struct view *view, uint32_t row)
         if (work == merged->metrics.n)
             continue;
         size_t quantity = merged->metrics.at[work].compared.quantity;
-        struct compared_event compared = {
-            merged, view, row, comparison_factor(merged), merged_periods(merged, quantity)};
+        struct compared_event compared = {merged, view, row, merged_periods(merged, quantity)};
         struct changes changes = {.event = event.event};
         for (int part = WORK; part < EFFICIENCY_PARTS; part++)
             changes.parts[part] = change_of(&compared, &event, (enum efficiency_part)part);
@@ -238,9 +236,7 @@ struct changes_printer {
     const struct view *view;
     struct advice_lines *lines;
     struct text names[SIDES]; /* printable */
-    bool is_scaling;
-    const char *than_expected; /* " than expected" with scaling, else "" */
-    const char *is_in;         /* "in", or in a bottom-up view of one procedure "there in calls from" */
+    const char *is_in; /* "in", or in a bottom-up view of one procedure "there in calls from" */
 };
 
 const char *change_verdict_name(enum change_verdict verdict)
@@ -284,10 +280,10 @@ static void describe_effort(const struct changes_printer *printer, const struct 
                 text_string(&printer->names[1]), number_with_unit(effort->costs.sides[0], unit).text,
                 text_string(&printer->names[0]));
     if (effort->verdict == CHANGE_HARDLY) {
-        text_add(&text, printer->is_scaling ? "as expected." : "hardly changed.");
+        text_add(&text, "hardly changed.");
     } else {
         add_size(printer, effort, &effort->costs, &text);
-        text_printf(&text, " %s%s%s.", effort->costs.difference > 0 ? "more" : "less", printer->than_expected,
+        text_printf(&text, " %s%s.", effort->costs.difference > 0 ? "more" : "less",
                     effort->verdict == CHANGE_BY_CHANCE ? ", which may be chance" : "");
     }
     take_text(printer, &text);
@@ -303,7 +299,6 @@ static void describe_verdict(const struct changes_printer *printer, const struct
                                         [CHANGE_WORSE] = "Worse in ",
                                         [CHANGE_BETTER] = "Better in "};
     bool is_clear = verdict == CHANGE_WORSE || verdict == CHANGE_BETTER;
-    bool is_as_expected = verdict == CHANGE_HARDLY && printer->is_scaling;
     struct text text = {0};
     for (int part = WORK; part < EFFORT; part++) {
         const struct change *change = &changes->parts[part];
@@ -312,8 +307,7 @@ static void describe_verdict(const struct changes_printer *printer, const struct
         if (text.n)
             text_add(&text, ", ");
         else
-            text_printf(&text, "%s%s%s: ", is_as_expected ? "As expected" : heads[verdict],
-                        is_clear ? text_string(&printer->names[1]) : "", is_clear ? printer->than_expected : "");
+            text_printf(&text, "%s%s: ", heads[verdict], is_clear ? text_string(&printer->names[1]) : "");
         text_add(&text, efficiency_part_name((enum efficiency_part)part));
         if (is_clear || verdict == CHANGE_BY_CHANCE) {
             text_add(&text, is_clear ? " by " : " ");
@@ -334,8 +328,8 @@ static void describe_hotspots(const struct changes_printer *printer, const struc
     const struct changed_hotspots *hotspots = &change->hotspots[direction];
     autofree struct text text = {0};
     if (hotspots->n)
-        text_printf(&text, "%s %s in %s%s is %s:", direction == MORE ? "More" : "Less", efficiency_part_name(part),
-                    text_string(&printer->names[1]), printer->than_expected, printer->is_in);
+        text_printf(&text, "%s %s in %s is %s:", direction == MORE ? "More" : "Less", efficiency_part_name(part),
+                    text_string(&printer->names[1]), printer->is_in);
     take_text(printer, &text);
     for (size_t i = 0; i < hotspots->n; i++) {
         const struct changed_hotspot *hotspot = &hotspots->at[i];
@@ -377,12 +371,9 @@ void changes_describe(const changes_list *list, const struct view *view, uint32_
                       struct advice_lines *lines)
 {
     const struct merged_runs *merged = merged_runs_of(view);
-    bool is_scaling = merged->comparing->scaling != NO_SCALING;
     bool is_about_callers = row != 0 && view->class->shows_callers;
     struct changes_printer printer = {.view = view,
                                       .lines = lines,
-                                      .is_scaling = is_scaling,
-                                      .than_expected = is_scaling ? " than expected" : "",
                                       .is_in = is_about_callers ? "there in calls from" : "in"};
     for (int side = 0; side < SIDES; side++)
         text_add_clean(&printer.names[side], comparison_name(merged, side), lines->ascii);

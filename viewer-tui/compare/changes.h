@@ -1,6 +1,5 @@
 /* What changed between the two sides of a comparison in a row of its view: how much more or less work,
- * overhead and idleness the right run has (with scaling: than expected), and which procedures are
- * responsible.
+ * overhead and idleness the right run has, and which procedures are responsible.
  *
  * A change is worse or better if it is at least NOTABLE_SHARE_OF_RUN (judgement.h) of what
  * percentages of the view's differences refer to, and more than chance explains (merged_uncertainty). */

@@ -14,7 +14,7 @@
 const char *comparison_column(const struct merged_runs *merged, enum merged_column column)
 {
     switch (column) {
-    case MERGED_DIFFERENCE: return merged->comparing->scaling == NO_SCALING ? "difference" : "loss";
+    case MERGED_DIFFERENCE: return "difference";
     case MERGED_RATIO: return "ratio";
     case MERGED_UNCERTAINTY: return "uncertainty";
     default: return merged->comparing->names[column];
@@ -80,16 +80,8 @@ static void set_state(struct merged_runs *merged, enum merged_column column,
 double comparison_workers(const struct merged_runs *merged, int side)
 {
     const struct merged_run *first = merged_first_run(merged, (size_t)side);
-    double given = merged->comparing->workers[side], measured = run_workers(first->run);
-    if (given > 0 || measured > 0)
-        return given > 0 ? given : measured;
-    return (double)threads_count(first->db);
-}
-
-double comparison_factor(const struct merged_runs *merged)
-{
-    bool is_weak = merged->comparing->scaling == WEAK_SCALING;
-    return is_weak ? comparison_workers(merged, 1) / comparison_workers(merged, 0) : 1;
+    double measured = run_workers(first->run);
+    return measured > 0 ? measured : (double)threads_count(first->db);
 }
 
 /* Appends what a pair of metrics costs in each run, as a quantity. */
@@ -111,15 +103,14 @@ static void add_quantity(struct merged_runs *merged, const struct metric_pair *p
 
 /* Adds a column of a metric that both sides have. Its name is that of the effort if only one is, else the one that
  * names its event. */
-static void add_column(struct merged_runs *merged, size_t quantity, enum merged_column column, double factor)
+static void add_column(struct merged_runs *merged, size_t quantity, enum merged_column column)
 {
-    struct merged_term left = {0, quantity, 1}, right = {1, quantity, 1}, expected = {0, quantity, factor},
-                       unexpected = {0, quantity, -factor};
+    struct merged_term left = {0, quantity, 1}, right = {1, quantity, 1}, less = {0, quantity, -1};
     const struct merged_formula formulas[] = {[MERGED_LEFT] = {FORMULA_SUM, 1, {left}},
                                               [MERGED_RIGHT] = {FORMULA_SUM, 1, {right}},
-                                              [MERGED_DIFFERENCE] = {FORMULA_SUM, 2, {right, unexpected}},
-                                              [MERGED_RATIO] = {FORMULA_QUOTIENT, 2, {right, expected}},
-                                              [MERGED_UNCERTAINTY] = {FORMULA_UNCERTAINTY, 2, {right, unexpected}}};
+                                              [MERGED_DIFFERENCE] = {FORMULA_SUM, 2, {right, less}},
+                                              [MERGED_RATIO] = {FORMULA_QUOTIENT, 2, {right, left}},
+                                              [MERGED_UNCERTAINTY] = {FORMULA_UNCERTAINTY, 2, {right, less}}};
     const struct metric *sides[SIDES];
     struct knowledge_of_side known[SIDES];
     for (int side = 0; side < SIDES; side++) {
@@ -186,12 +177,11 @@ static void relate(struct merged_runs *merged)
         if (column < SIDES)
             metrics->at[m].sum = find_column(merged, column, side, of_side->sum);
     }
-    int whole = merged->comparing->scaling == NO_SCALING ? 0 : 1;
     for (size_t m = 0; m < metrics->n; m++) {
         struct metric_comparison *compared = &metrics->at[m].compared;
         if (compared->column == MERGED_DIFFERENCE) {
-            compared->whole = (int)metrics_whole(metrics, compared->sides[whole]);
-            compared->is_of_effort = metric_is_of_effort(&metrics->at[compared->sides[whole]]);
+            compared->whole = (int)metrics_whole(metrics, compared->sides[0]);
+            compared->is_of_effort = metric_is_of_effort(&metrics->at[compared->sides[0]]);
         }
     }
 }
@@ -202,14 +192,13 @@ struct merged_runs *comparison_new(const struct merged_run *runs, size_t n, cons
     merged->comparing = options;
     merged->first_shown = merged_group_first(merged, 1);
     autofree metric_pair_list pairs = metric_pairs_of(merged);
-    double factor = comparison_factor(merged);
     for (size_t i = 0; i < pairs.n; i++) {
         add_quantity(merged, &pairs.at[i]);
         for (int column = MERGED_LEFT; column < MERGED_COLUMNS; column++)
-            add_column(merged, i, (enum merged_column)column, factor);
+            add_column(merged, i, (enum merged_column)column);
     }
     for (size_t i = 0; i < pairs.n && merged_is_of_repeats(merged); i++)
-        add_column(merged, i, MERGED_UNCERTAINTY, factor);
+        add_column(merged, i, MERGED_UNCERTAINTY);
     relate(merged);
     merged->metrics.set = runs[0].db->metrics.set;
     return merged;
@@ -224,11 +213,6 @@ struct sorting comparison_sorting(const struct merged_runs *merged, enum cost_pa
         by++;
     if (by == metrics->n_stored)
         by = metrics_first_measured(metrics);
-    size_t m = metrics_shown(metrics, 0);
-    while (m < metrics->n && !metric_is_sum(&metrics->at[m]))
-        m = metrics_shown(metrics, m + 1);
-    if (m < metrics->n && merged->comparing->scaling != NO_SCALING)
-        by = metrics->at[m].compared.sides[0] + MERGED_DIFFERENCE;
     return (struct sorting){.metric = by, .part = metric_part(&metrics->at[by], part)};
 }
 
@@ -286,16 +270,7 @@ void comparison_explain(const struct merged_runs *merged, struct text *out)
 {
     const char *left = comparison_name(merged, 0), *right = comparison_name(merged, 1);
     autofree struct text text = {0};
-    switch (merged->comparing->scaling) {
-    case NO_SCALING: text_printf(&text, "Differences: %s - %s, in percent of %s.", right, left, left); break;
-    case STRONG_SCALING:
-        text_printf(&text, "Losses (strong scaling): %s - %s, in percent of %s.", right, left, right);
-        break;
-    case WEAK_SCALING:
-        text_printf(&text, "Losses (weak scaling): %s - %g * %s, in percent of %s.", right,
-                    comparison_factor(merged), left, right);
-        break;
-    }
+    text_printf(&text, "Differences: %s - %s, in percent of %s.", right, left, left);
     add_other_names(merged, &text);
     comparison_only_in_one(merged, &text);
     text_add_clean(out, text_string(&text), describe_in_ascii());

@@ -6,20 +6,7 @@
  *     work [LEFT]    work [RIGHT]    work difference    work ratio
  *
  * LEFT and RIGHT are the names of the sides. Percentages of a difference refer to LEFT's whole. Of repeated runs there
- * is "work uncertainty", too: the difference is right within that, with 95 %.
- *
- * Scaling shows what a run with more workers loses, as in Coarfa, Mellor-Crummey, Froyd, Dotsenko:
- * "Scalability analysis of SPMD codes using expectations" (ICS 2007). With p and then q workers,
- * the same problem is expected to cost each worker p/q of what it did (strong scaling); a problem
- * that grows with the number of workers, the same as before (weak scaling). Costs here are sums
- * over threads, p times the mean of a worker. So a scope is expected to cost
- *
- *     strong: LEFT            weak: LEFT * q / p
- *
- * and its loss is RIGHT minus that, in percent of RIGHT's whole, or of its effort where effort is
- * known. Then the losses of work, overhead and idleness add up to that of effort, and all of it to
- * one minus the efficiency of RIGHT relative to LEFT. "work loss" takes the place of the
- * difference, and the ratio is to the expected cost. */
+ * is "work uncertainty", too: the difference is right within that, with 95 %. */
 #ifndef VIEWER_COMPARISON_H
 #define VIEWER_COMPARISON_H
 
@@ -27,12 +14,8 @@
 #include "viewer-tui/compare/merged.h"
 #include "viewer-tui/metrics/metric.h"
 
-enum scaling { NO_SCALING, STRONG_SCALING, WEAK_SCALING };
-
 struct comparison_options {
     char *names[SIDES]; /* of the sides; owned by the caller */
-    enum scaling scaling;
-    double workers[SIDES]; /* 0: the number in the database, or else the number of threads */
 };
 
 /* Compares runs[0 .. n-1] of groups 0 (left) and 1 (right), one at least of each. `options` and the databases must
@@ -40,7 +23,7 @@ struct comparison_options {
  * merged_runs_free. */
 struct merged_runs *comparison_new(const struct merged_run *runs, size_t n, const struct comparison_options *options);
 
-/* The initial sorting: by what got worse, with scaling by the loss of effort. */
+/* The initial sorting: by what got worse. */
 struct sorting comparison_sorting(const struct merged_runs *merged, enum cost_part part);
 
 /* The comparison that a view shows; NULL: one run, or losses. */
@@ -59,13 +42,10 @@ static inline const char *comparison_name(const struct merged_runs *merged, int 
 /* Whether a side has the scope of a row. */
 bool comparison_has(const struct view *view, uint32_t row, int side);
 
-/* The number of workers of a side. */
+/* The number of workers of a side; if it is not known, of threads. */
 double comparison_workers(const struct merged_runs *merged, int side);
 
-/* The cost expected on the right side for a cost of 1 on the left. */
-double comparison_factor(const struct merged_runs *merged);
-
-/* The heading of a column: the name of a side, "difference", "loss" or "ratio". */
+/* The heading of a column: the name of a side, "difference" or "ratio". */
 const char *comparison_column(const struct merged_runs *merged, enum merged_column column);
 
 /* The name of a metric without that of the column, "work" of "work [LEFT]"; the caller frees. */

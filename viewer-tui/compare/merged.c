@@ -41,8 +41,7 @@ static double formula_value_of(const struct merged_view *state, const struct mer
     case FORMULA_QUOTIENT: return terms[1] != 0 ? terms[0] / terms[1] : NAN;
     default:
         return merged_uncertainty(state->merged,
-                                  state->values + formula->terms[0].quantity * state->merged->runs.n,
-                                  fabs(formula->terms[1].factor),
+                                  state->values + formula->terms[0].quantity * state->merged->runs.n, 1,
                                   merged_periods(state->merged, formula->terms[0].quantity),
                                   CONFIDENCE_95);
     }

@@ -1,5 +1,6 @@
 #include "viewer-tui/compare/session-titles.h"
 
+#include "viewer-tui/base/shorten.h"
 #include "viewer-tui/compare/comparison.h"
 
 #include <stdlib.h>
@@ -124,6 +125,14 @@ static void add_times(const struct compared_times *times, size_t width, struct t
     }
 }
 
+/* Where the names of the runs begin in the title of a comparison, at " [before] and [after]"; else its end. */
+static const char *names_in(const struct session *session, const char *title)
+{
+    autofree char *first = session->comparing ? mem_printf(" [%s", session->comparing->names[0]) : NULL;
+    const char *names = first ? strstr(title, first) : NULL;
+    return names ? names : title + strlen(title);
+}
+
 /* Adds the command, cut to the columns that `rest` leaves, and the rest. */
 static void add_line(const char *command, const char *rest, size_t width, size_t least, bool ascii,
                      struct text *out)
@@ -183,17 +192,24 @@ static struct compared_times times_of(const struct session *session, struct text
 void run_line_add(const struct session *session, const struct database *db, size_t width,
                   bool ascii, struct text *out)
 {
-    autofree struct text command = {0}, names = {0}, rest = {0};
-    struct compared_times times = times_of(session, &names);
+    autofree struct text command = {0}, workers = {0}, rest = {0}, numbers = {0};
+    struct compared_times times = times_of(session, &workers);
     bool are_known = times.of[0].wall > 0 && times.of[times.n - 1].wall > 0;
-    text_add(&command, are_known && times.n == 1 ? times.of[0].command : session_title(session, db));
-    if (are_known)
-        text_add(&command, text_string(&names));
-    size_t columns = text_columns(text_string(&command)), least = times.n > 1 ? RUN_LINE_NAMES : RUN_LINE_COMMAND;
-    least = columns < least ? columns : least; /* columns of the beginning of the line */
-    if (are_known)
-        add_times(&times, width > least ? width - least : 0, &rest);
-    if (are_known)
-        session_describe_restriction(session, "   ", ascii, &rest);
+    const char *title = session_title(session, db), *names = names_in(session, title);
+    if (are_known && times.n == 1)
+        text_add(&command, times.of[0].command);
+    else
+        text_add_bytes(&command, title, (size_t)(names - title));
+    text_add_clean(&rest, *names ? names : are_known ? text_string(&workers) : "", ascii);
+    size_t half = width / 2 > RUN_LINE_NAMES ? width / 2 : RUN_LINE_NAMES;
+    shorten_middle(&rest, half, ascii); /* if it has another command */
+    size_t columns = text_columns(text_string(&command));
+    size_t least = columns < RUN_LINE_COMMAND ? columns : RUN_LINE_COMMAND;
+    size_t kept = least + text_columns(text_string(&rest));
+    if (are_known) {
+        add_times(&times, width > kept ? width - kept : 0, &numbers);
+        session_describe_restriction(session, "   ", ascii, &numbers);
+    }
+    text_add(&rest, text_string(&numbers));
     add_line(text_string(&command), text_string(&rest), width, least, ascii, out);
 }

@@ -36,7 +36,7 @@ const char *session_folding_words(const struct session *session);
 
 /* Least columns that the command of a run keeps, and the names of two runs. */
 #define RUN_LINE_COMMAND 16
-#define RUN_LINE_NAMES   40
+#define RUN_LINE_NAMES   24
 
 /* Adds the line. If it does not fit into `width` columns, the command is cut, then the last numbers
  * are left out. `db`: as in session_title. */

@@ -2,7 +2,6 @@
 
 #include "lib/measurement-format.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct event_fates *event_named(struct fates *fates, const char *name)

@@ -338,11 +338,6 @@ static char *choose_all(struct database *db, const json_t *described, const char
 void choose_complete(struct database *db, const json_t *run)
 {
     const json_t *described = json_object_get(run, "metrics");
-    for (size_t m = 0; m < db->metrics.n && run_has_former_names(run); m++) {
-        char *name = metric_renamed(db->metrics.at[m].name);
-        if (name)
-            metric_rename(&db->metrics.at[m], name);
-    }
     add_unmeasured(db, described);
     for (size_t m = 0; m < db->metrics.n; m++) {
         const struct metric_kind *kind = metric_kind_of(db->metrics.at[m].name);

@@ -3,7 +3,6 @@
 #include "lib/alloc.h"
 #include "lib/database-format.h"
 #include "lib/hash-tables.h"
-#include "lib/metric-kinds.h"
 #include "lib/path.h"
 #include "lib/safe-input.h"
 #include "viewer-tui/base/task.h"
@@ -37,17 +36,13 @@ static json_t *read_file(const char *path, char **cause)
     free(text);
     if (!root) {
         *cause = mem_printf("line %d: %s", error.line, error.text);
-    } else if (strcmp(run_text(root, "format"), DATABASE_RUN_FORMAT) != 0) {
-        *cause = mem_strdup("not a description of a run by hpcprof");
+    } else if (strcmp(run_text(root, "format"), DATABASE_RUN_FORMAT) != 0 || run_number(root, "version") == 1) {
+        *cause = mem_strdup(run_number(root, "version") == 1 ? "made by an earlier hpcprof, with other names of metrics"
+                                                             : "not a description of a run by hpcprof");
         json_decref(root);
         root = NULL;
     }
     return root;
-}
-
-bool run_has_former_names(const json_t *run)
-{
-    return run && run_number(run, "version") < 2;
 }
 
 json_t *run_read(const char *folder)
@@ -56,11 +51,6 @@ json_t *run_read(const char *folder)
     json_t *root = read_file(path, &cause);
     if (cause)
         problem_found(path, "%s", cause);
-    json_each (metric, run_has_former_names(root) ? json_object_get(root, "metrics") : NULL) {
-        autofree char *name = metric_renamed(run_text(metric, "name"));
-        if (name)
-            json_object_set_new(metric, "name", json_string(name));
-    }
     free(cause);
     free(path);
     return root;

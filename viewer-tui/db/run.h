@@ -20,10 +20,6 @@
  * of today. The caller releases it with json_decref (NULL allowed). */
 json_t *run_read(const char *folder);
 
-/* Whether the other files of the database have names of metrics that have changed since it was
- * written (metric_renamed). */
-bool run_has_former_names(const json_t *run);
-
 /* Whether the database is of the measurement files in a directory: all that it names are there. */
 bool run_is_of(const char *folder, const char *measurements);
 

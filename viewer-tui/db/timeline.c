@@ -111,6 +111,7 @@ struct timeline *timeline_open(const char *folder, const json_t *run)
         const json_t *event = json_array_get(json_object_get(run, "events"), timeline->header.event);
         timeline->event = run_text(event, "name");
         timeline->is_time = strcmp(run_text(event, "unit"), "s") == 0;
+        timeline->period = run_number(event, "period");
         take_end_of_processes(timeline, run);
         return timeline;
     }

@@ -19,6 +19,7 @@ struct timeline {
     const struct timeline_wake_list *wake_lists; /* parallel to threads; NULL: an earlier hpcprof has made the file */
     const char *event; /* in run.json, of which the records are; "" if unknown */
     bool is_time;      /* amounts are time, so that a record is about an interval */
+    double period;     /* mean period of the event: seconds, or a count; 0 unknown */
     uint64_t end;      /* of the last record, or of the last process if that is later */
     uint64_t n_records; /* of all threads */
 };

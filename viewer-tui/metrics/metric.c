@@ -68,8 +68,6 @@ static void free_metric(struct metric *metric)
     struct derivation *derivation = metric_derivation(metric);
     if (metric->source == METRIC_SUM)
         free(metric->sum_name);
-    if (metric->former_name)
-        free((char *)metric->name);
     if (!derivation)
         return;
     formula_free(&derivation->formula);
@@ -94,13 +92,6 @@ size_t metrics_add_sum(struct metrics *metrics, char *name, const char *unit)
     metrics->at[metrics->n_stored - 1].source = METRIC_SUM;
     metrics->at[metrics->n_stored - 1].sum_name = name;
     return metrics->n_stored - 1;
-}
-
-void metric_rename(struct metric *metric, char *name)
-{
-    metric->former_name = metric->name;
-    metric->name = name;
-    metric->of = identify(name);
 }
 
 void metric_set_unit(struct metric *metric, const char *unit)

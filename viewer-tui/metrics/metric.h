@@ -100,8 +100,7 @@ struct metric_identity {
 };
 
 struct metric {
-    const char *name; /* owned by the source, or by the caller; with a former name, by the metric */
-    const char *former_name; /* in the files of an earlier version; NULL: the same */
+    const char *name; /* owned by the source, or by the caller */
     struct metric_identity of;
     char unit[UNIT_SIZE]; /* "s", "count", or what stands in parentheses in the name */
     enum metric_state state;
@@ -252,9 +251,6 @@ static inline size_t metrics_whole(const struct metrics *metrics, size_t index)
         return (size_t)metric->compared.whole;
     return metric->sum == METRIC_ABSENT ? index : (size_t)metric->sum;
 }
-
-/* Takes ownership of a name that differs from that in the files. */
-void metric_rename(struct metric *metric, char *name);
 
 /* Sets the unit; ignored if empty. */
 void metric_set_unit(struct metric *metric, const char *unit);

@@ -8,7 +8,6 @@
 
 #include <Zydis/Zydis.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define INSTRUCTION_TEXT 256 /* bytes; longer ones are cut by the formatter */
@@ -21,7 +20,6 @@ struct listing {
     const struct database *db;
     struct sources *sources;
     const struct metric *metric;
-    const char *metric_name; /* in the database */
     struct number_scale scale;
     struct procedure_code code;
     double total;         /* of the procedure */
@@ -116,7 +114,7 @@ static void add_instruction(struct listing *listing, uint64_t address, size_t le
     const struct code_statement *statement = procedure_code_statement(&listing->code, address);
     bool is_marked = is_on_line(statement, listing->row_path, listing->row_line);
     double cost =
-        procedure_code_cost(&listing->code, listing->metric_name, address, address + length);
+        procedure_code_cost(&listing->code, listing->metric->name, address, address + length);
     const struct code_statement *last = listing->statement;
     if (statement != last && !(last && is_on_line(statement, last->file, last->line)))
         add_source_line(listing, statement);
@@ -177,7 +175,7 @@ static void add_part(struct listing *listing, const struct code_part *part)
 static void add_listing(struct listing *listing, const struct view *view, uint32_t procedure,
                         double program)
 {
-    listing->total = procedure_code_cost(&listing->code, listing->metric_name, 0, UINT64_MAX);
+    listing->total = procedure_code_cost(&listing->code, listing->metric->name, 0, UINT64_MAX);
     listing->scale = number_scale_for(listing->total, listing->metric->unit);
     add_title(listing, view, procedure, program);
     add_heads(listing);
@@ -206,7 +204,6 @@ bool disassembly_of_row(struct disassembly *disassembly, const struct view *view
                               .sources = disassembly->sources,
                               .metric = &origin->metrics->at[metric],
                               .dearest = -1};
-    listing.metric_name = listing.metric->former_name ? listing.metric->former_name : listing.metric->name;
     if (selected->kind == KIND_STATEMENT || selected->kind == KIND_LOOP) {
         listing.row_path = database_file_path(db, selected->place);
         listing.row_line = selected->line;

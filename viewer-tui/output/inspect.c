@@ -7,7 +7,6 @@
 #include "viewer-tui/tree/row-origins.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Widths of labels like "called at", and of values, so that columns line up. */
 #define LABEL_WIDTH  12

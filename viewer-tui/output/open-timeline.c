@@ -12,7 +12,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -155,7 +154,7 @@ void timeline_add_note(const struct open_timeline *open, struct text *out)
     if (!timeline->is_time)
         text_say(out, false, "amounts of %s", timeline->event);
     else if (!timeline_has_waits(timeline))
-        text_add(out, "empty: off the CPU or ready, not measured; hpcrun -e REALTIME measures it");
+        text_add(out, "empty: off CPU or ready, not measured; hpcrun -e REALTIME measures it");
     if (step > 1)
         text_printf(out, "%sa record stands for up to %u samples; hpcrun --trace full keeps all", out->n ? "; " : "",
                     step);
@@ -175,10 +174,10 @@ static uint64_t add_states(const struct time_samples *sample, struct text *out)
         [TRACE_OVERHEAD] = "overhead",
         [TRACE_WAITING] = "waiting",
         [TRACE_IDLE] = "idle",
-        [TRACE_NOBODY] = "idle, as all workers",
+        [TRACE_NOBODY] = "nobody working",
         [TRACE_RUNTIME] = "kept by the runtime",
-        [TRACE_READY] = "ready, without a CPU",
-        [TRACE_OFF_CPU] = "off the CPU",
+        [TRACE_READY] = "ready",
+        [TRACE_OFF_CPU] = "off CPU",
         [TRACE_DROPPED] = "no call path",
     };
     uint64_t amounts[TRACE_STATES] = {0}, most = sample->first;
@@ -224,7 +223,7 @@ uint32_t timeline_add_instant(const struct open_timeline *open, size_t thread, u
     if (is_measured)
         number = sample.records[add_states(&sample, out)].place;
     else
-        text_add(out, timeline_has_waits(open->timeline) ? "no sample" : "off the CPU or ready, or not there");
+        text_add(out, timeline_has_waits(open->timeline) ? "no sample" : "off CPU or ready, or not there");
     if (number < open->scopes.n)
         add_place(&open->timeline->places[number], out);
     thread_regions_add(&open->regions, of->profile, time, ascii, out);

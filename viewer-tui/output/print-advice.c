@@ -3,7 +3,6 @@
 #include "viewer-tui/advice/advice-text.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const char *name_of(const struct database *db, uint32_t procedure, char buffer[NAME_SIZE])
 {

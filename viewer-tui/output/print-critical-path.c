@@ -2,6 +2,7 @@
 #include "viewer-tui/output/print.h"
 
 #include "lib/diag.h"
+#include "viewer-tui/base/shorten.h"
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/compare/session-restriction.h"
@@ -39,6 +40,11 @@ static const struct table_column columns[] = {
     {NULL, "file", "file", NULL, OF_TEXT, MEMBER(file), .width = 0},
     {NULL, "line", "line", NULL, OF_INTEGER, MEMBER(line), .width = 0},
 };
+
+/* Columns of a line of text before the procedure, the least of its name, and the most of the thread's. */
+#define BEFORE_NAME 38
+#define LEAST_NAME  24
+#define MOST_THREAD 24
 
 /* A path, its times, and what they refer to. */
 struct critical_path {
@@ -223,17 +229,29 @@ static void write_title(const struct critical_path *path, const struct session *
     writer_end_line(writer);
 }
 
+/* Replaces the procedure by what a line of text has for it: "parse, worker", with long names shortened. */
+static void name_line(struct path_line *line, size_t width, bool ascii)
+{
+    autofree struct text thread = {0}, what = {0};
+    struct text name = {0};
+    text_say(&thread, ascii, "%s", line->thread);
+    shorten_middle(&thread, MOST_THREAD, ascii);
+    text_say(&what, ascii, "%s", line->what);
+    size_t used = BEFORE_NAME + strlen(", ") + text_columns(text_string(&thread));
+    size_t room = width > used + LEAST_NAME ? width - used : LEAST_NAME;
+    shorten_name(text_string(&what), room, ascii, &name);
+    shorten_middle(&name, room, ascii);
+    text_printf(&name, ", %s", text_string(&thread));
+    free((char *)line->what);
+    line->what = name.at;
+}
+
 /* Lines of text have the thread in the same column as the procedure. */
 static void write_text(struct critical_path *path, const struct session *session, struct writer *writer,
                        struct data_table *table)
 {
-    for (size_t i = 0; i < path->lines.n; i++) {
-        struct path_line *line = &path->lines.at[i];
-        struct text name = {0};
-        text_say(&name, writer->ascii, "%s, %s", line->what, line->thread);
-        free((char *)line->what);
-        line->what = name.at;
-    }
+    for (size_t i = 0; i < path->lines.n; i++)
+        name_line(&path->lines.at[i], writer->width, writer->ascii);
     write_title(path, session, writer);
     table->n_columns = 5;
     table_write(table, writer, "path", table->n_rows);

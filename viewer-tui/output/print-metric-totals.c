@@ -11,11 +11,9 @@
 #include "viewer-tui/table/columns.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TOTAL_WIDTH 14
-
 
 /* Whether the metric has a line: it has a value, or the user named it. */
 static bool has_line(const struct summary *summary, size_t m)

@@ -5,7 +5,6 @@
 #include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/db/run.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* CPU time without samples is reported from this share of a process's CPU time and this time on. */

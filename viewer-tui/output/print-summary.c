@@ -10,7 +10,6 @@
 #include "viewer-tui/threads/run-threads.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 

@@ -8,7 +8,6 @@
 #include "viewer-tui/table/table.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Text has groups of threads if there are more. */

@@ -6,7 +6,6 @@
 #include "viewer-tui/db/run.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 bool summary_take_changes(struct summary *summary, const speed_change_list *changes)
 {

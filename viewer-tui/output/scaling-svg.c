@@ -4,7 +4,6 @@
 #include "viewer-tui/output/print-scaling.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Pixels. */
 #define WIDTH          790

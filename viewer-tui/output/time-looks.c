@@ -13,7 +13,7 @@ const char *const time_color_codes[TIME_COLORS] = {
 const struct state_look state_looks[SHOWN_STATES] = {
     [SHOWN_WORK] = {"working", '#', TIME_GREEN},     [SHOWN_OVERHEAD] = {"overhead", 'o', TIME_VERMILION},
     [SHOWN_WAITING] = {"waiting", 'w', TIME_ORANGE}, [SHOWN_IDLE] = {"idle", '.', TIME_SKY},
-    [SHOWN_READY] = {"ready", 'r', TIME_PURPLE},     [SHOWN_OFF_CPU] = {"off the CPU", '-', TIME_GRAY},
+    [SHOWN_READY] = {"ready", 'r', TIME_PURPLE},     [SHOWN_OFF_CPU] = {"off CPU", '-', TIME_GRAY},
     [SHOWN_OTHER] = {"other", '?', TIME_YELLOW},
 };
 

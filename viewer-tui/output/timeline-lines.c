@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Columns left of the cells: room for the names of the strip and their values; not more than a third of the line. */
@@ -27,25 +26,11 @@ size_t timeline_label_width(const struct open_timeline *open, size_t width)
     return widest > LEAST_LABEL ? widest : LEAST_LABEL;
 }
 
-/* Shortens a label: its begin is a name, its end a number that tells it from others. */
-static void cut_middle(struct text *label, size_t most, bool ascii)
-{
-    const char *dots = ascii ? "..." : "…";
-    size_t columns = text_columns(text_string(label)), kept = most - text_columns(dots);
-    if (columns <= most)
-        return;
-    autofree struct text end = {0};
-    text_add(&end, text_skip(text_string(label), columns - kept / 2));
-    text_cut(label, most - text_columns(dots) - text_columns(text_string(&end)));
-    text_add(label, dots);
-    text_add(label, text_string(&end));
-}
-
 void timeline_line_label(const struct timeline_lines *lines, size_t row, struct text *out)
 {
     autofree struct text label = {0};
     timeline_add_row(lines->open, row, lines->ascii, &label);
-    cut_middle(&label, lines->label_width - 1, lines->ascii);
+    shorten_middle(&label, lines->label_width - 1, lines->ascii);
     text_add(out, text_string(&label));
     text_pad(out, ' ', lines->label_width - text_columns(text_string(&label)));
 }

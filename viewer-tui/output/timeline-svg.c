@@ -3,7 +3,6 @@
 #include "viewer-tui/output/timeline-lines.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Pixels. */
 #define COLUMN       5
@@ -57,8 +56,10 @@ static void write_axis(struct drawing *drawing)
         autofree struct text label = {0};
         int x = LABEL + (int)((double)(time - window->begin) / (double)length * COLUMN * window->n);
         timeline_add_time(time, step, &label);
+        bool fits = x + CHARACTER * (int)label.n <= width_of(drawing); /* else its label ends at the tick */
         fprintf(drawing->out, "<path stroke=\"#bbbbbb\" d=\"M%d %dV%d\"/>\n", x, drawing->top - 14, drawing->y);
-        write_text(drawing, x + 2, drawing->top - 4, " font-size=\"11\"", text_string(&label));
+        write_text(drawing, fits ? x + 2 : x - 2, drawing->top - 4,
+                   fits ? " font-size=\"11\"" : " font-size=\"11\" text-anchor=\"end\"", text_string(&label));
     }
 }
 

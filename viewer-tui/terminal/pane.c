@@ -262,21 +262,13 @@ void pane_hot_path(struct pane *pane, double share)
     pane_select(pane, row);
 }
 
-/* Makes a row the topmost one. */
-static void set_root(struct pane *pane, struct zoom zoom)
-{
-    pane->root = zoom.root;
-    pane->flattened = zoom.flattened;
-    pane->filtered->flat_depth = view_row(pane->view, zoom.root)->depth + zoom.flattened;
-}
-
 void pane_zoom_in(struct pane *pane)
 {
     uint32_t row = pane_row(pane);
     if (row == pane->root)
         return;
-    vec_push(&pane->zooms, (struct zoom){pane->root, pane->flattened});
-    set_root(pane, (struct zoom){row, 0});
+    vec_push(&pane->zooms, pane->root);
+    pane->root = row;
     set_open(pane, row, true);
     list_rows(pane, row);
     pane->scroller.top = 0;
@@ -287,7 +279,7 @@ bool pane_zoom_out(struct pane *pane)
     if (pane->zooms.n == 0)
         return false;
     uint32_t row = pane_row(pane);
-    set_root(pane, pane->zooms.at[--pane->zooms.n]);
+    pane->root = pane->zooms.at[--pane->zooms.n];
     list_rows(pane, row);
     return true;
 }
@@ -301,34 +293,6 @@ void pane_zoom_to(struct pane *pane, uint32_t row)
     pane_select(pane, row);
     if (pane_row(pane) == row)
         pane_zoom_in(pane);
-}
-
-bool pane_flatten(struct pane *pane)
-{
-    autofree row_list rows = {0};
-    bool has_level = false;
-    if (pane->view->class->shows_callers)
-        return false;
-    filtered_children(pane->filtered, pane->root, &rows, NULL);
-    for (size_t i = 0; i < rows.n && !has_level; i++)
-        has_level = filtered_can_open(pane->filtered, rows.at[i]);
-    if (!has_level)
-        return false;
-    uint32_t row = pane_row(pane);
-    set_root(pane, (struct zoom){pane->root, pane->flattened + 1});
-    set_open(pane, pane->root, true);
-    list_rows(pane, row);
-    return true;
-}
-
-bool pane_unflatten(struct pane *pane)
-{
-    if (pane->flattened == 0)
-        return false;
-    uint32_t row = pane_row(pane);
-    set_root(pane, (struct zoom){pane->root, pane->flattened - 1});
-    pane_select(pane, row);
-    return true;
 }
 
 void pane_sort(struct pane *pane, struct sorting sorting)

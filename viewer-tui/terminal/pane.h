@@ -1,5 +1,4 @@
-/* The state of a view on the screen: open rows, selected row, zoom, flattening, scrolling. Nothing
- * here draws. */
+/* The state of a view on the screen: open rows, selected row, zoom, scrolling. Nothing here draws. */
 #ifndef VIEWER_PANE_H
 #define VIEWER_PANE_H
 
@@ -10,20 +9,13 @@
 
 #include <assert.h>
 
-/* The part of a view that is shown. */
-struct zoom {
-    uint32_t root;      /* topmost row */
-    uint32_t flattened; /* number of levels below it that are left out */
-};
-
 struct pane {
     struct view *view;
     struct filtered_tree *filtered;
     open_rows is_open;
     VEC(uint32_t) shown; /* rows on the screen or reachable by scrolling, from top to bottom */
     uint32_t root;       /* the row that the pane is zoomed into, shown[0] */
-    uint32_t flattened;
-    VEC(struct zoom) zooms; /* earlier ones, to zoom out to */
+    VEC(uint32_t) zooms; /* earlier ones, to zoom out to */
     struct scroller scroller; /* over `shown` */
     bool shows_below;         /* the next pane_scroll leaves a third of the rows below the selected */
     size_t shift;           /* number of columns of the tree left of the screen, */
@@ -97,11 +89,6 @@ bool pane_zoom_out(struct pane *pane);
 
 /* Zooms into any row, zooming out first if it is outside. */
 void pane_zoom_to(struct pane *pane, uint32_t row);
-
-/* Leaves out one level more below the root, or one less: its rows are replaced by their children.
- * False if there is no such level. */
-bool pane_flatten(struct pane *pane);
-bool pane_unflatten(struct pane *pane);
 
 /* Sorts the rows; the selected row stays selected. pane_sort_by_shown chooses a metric that is
  * shown, e.g. overhead in place of one of its kinds. */

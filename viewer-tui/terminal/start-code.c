@@ -5,7 +5,6 @@
 #include "viewer-tui/tree/start-names.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Smallest share of its parent's cost of a row that continues a chain. What else is below the

@@ -3,7 +3,6 @@
 #include "lib/source-names.h"
 #include "viewer-tui/db/run.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* More would not fit beside a thread's name. */

@@ -4,7 +4,6 @@
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/tree/pattern.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Names of regions that a message lists. */

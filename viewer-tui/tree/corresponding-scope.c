@@ -6,8 +6,6 @@
 #include "viewer-tui/tree/view.h"
 #include "viewer-tui/tree/walk.h"
 
-#include <stdlib.h>
-
 /* What is looked for among the children of a row. */
 struct wanted {
     enum scope_kind kind;

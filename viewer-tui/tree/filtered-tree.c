@@ -3,7 +3,6 @@
 #include "viewer-tui/base/task.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 #define ROW_UNKNOWN 0xff
 
@@ -86,13 +85,11 @@ static struct decision decision_on(struct filtered_tree *tree, uint32_t row)
 
 static enum visibility visibility_of(struct filtered_tree *tree, uint32_t number)
 {
-    const struct row *row = view_row(tree->view, number);
     if (number == 0)
         return ROW_SHOWN;
     enum visibility visibility = filters_n(tree->filters) ? decision_on(tree, number).visibility : ROW_SHOWN;
     bool is_passed_over = number < tree->passed_over.n && tree->passed_over.at[number] && !tree->shows_passed_over;
-    bool is_flattened = row->depth <= tree->flat_depth && !row->is_leaf;
-    return visibility == ROW_SHOWN && (is_passed_over || is_flattened) ? ROW_ELIDED : visibility;
+    return visibility == ROW_SHOWN && is_passed_over ? ROW_ELIDED : visibility;
 }
 
 bool filtered_can_open(struct filtered_tree *tree, uint32_t number)
@@ -125,16 +122,12 @@ static void expand(struct listing *listing, uint32_t row)
         vec_push(listing->expanded, row);
 }
 
-/* A row that is elided only by flattening stays if nothing is below it. */
 static void elide(struct listing *listing, uint32_t row)
 {
     expand(listing, row);
     listing->n_elided++;
     if (view_row(listing->tree->view, row)->n_children > 0)
         vec_push(&listing->elided, row);
-    else if (!filters_n(listing->tree->filters) ||
-             decision_on(listing->tree, row).visibility == ROW_SHOWN)
-        vec_push(listing->into, row);
 }
 
 static void list_below(struct listing *listing, uint32_t row)

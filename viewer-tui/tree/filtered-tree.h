@@ -1,4 +1,4 @@
-/* What filters and flattening leave of a view: the tree of visible rows.
+/* What filters leave of a view: the tree of visible rows.
  *
  * The children of a row in this tree are the view's children without the hidden ones. Elided rows
  * are replaced by what is below them; all are sorted among each other. Which rows lie above one
@@ -36,7 +36,6 @@ typedef VEC(bool) open_rows; /* by row; rows beyond are closed */
 struct filtered_tree {
     struct view *view;
     const struct filters *filters;
-    uint32_t flat_depth;            /* levels that are elided if something is below; 0: none */
     bool is_unsorted;               /* children are listed in the order in which they were made */
     uint64_t state;                 /* filters_number when it was prepared, */
     struct sorting sorting;         /* and the view's sorting */

@@ -3,8 +3,6 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/tree/walk.h"
 
-#include <stdlib.h>
-
 /* Steps of the whole pass, for its progress. */
 #define STEPS 1000000
 

@@ -1,7 +1,5 @@
 #include "viewer-tui/tree/row-path.h"
 
-#include <stdlib.h>
-
 static struct path_step step_of(const struct view *view, uint32_t number)
 {
     uint32_t parent = view_row(view, number)->parent;

@@ -11,8 +11,6 @@
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/tree/view.h"
 
-#include <stdlib.h>
-
 /* One of several nodes of a row. */
 struct part {
     uint32_t node;

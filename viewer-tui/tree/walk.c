@@ -1,7 +1,6 @@
 #include "viewer-tui/tree/walk.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 struct cursor_level *cursor_level(struct cursor *cursor)
 {

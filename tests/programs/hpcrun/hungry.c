@@ -1,6 +1,7 @@
-/* hungry COMPUTING SLEEPING MS: so many threads that compute, and so many that take naps, on one CPU, which they
- * share, for MS milliseconds. Prints a line for each thread: compute or nap; its tid; the ns on the wall clock, on its CPU
- * clock, and without a CPU by the kernel's account; and how late its naps ended in all, ns. */
+/* hungry COMPUTING SLEEPING MS [WORKING]: so many threads that compute, that take naps, and that work for 0.1 ms and
+ * sleep for 2 ms in turns, on one CPU, which they share, for MS milliseconds. Prints a line for each thread: compute, nap or
+ * work; its tid; the ns on the wall clock, on its CPU clock, and without a CPU by the kernel's account; and how late
+ * its naps ended in all, or how long it worked, by its CPU clock, ns. */
 #include "burn.h"
 
 #include <inttypes.h>
@@ -9,6 +10,8 @@
 
 #define MOST   64
 #define NAP_NS 50000000u
+#define WORK_NS 100000u
+#define REST_NS 2000000u
 
 struct account {
     uint64_t wall, cpu, ready;
@@ -36,12 +39,12 @@ static struct account now(void)
                             ready_ns()};
 }
 
-static void report(char *line, const char *what, struct account begin, uint64_t late)
+static void report(char *line, const char *what, struct account begin, uint64_t own)
 {
     struct account end = now();
     snprintf(line, sizeof lines[0], "%s %ld %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
              what, syscall(SYS_gettid), end.wall - begin.wall, end.cpu - begin.cpu,
-             end.ready - begin.ready, late);
+             end.ready - begin.ready, own);
 }
 
 static void *compute(void *line)
@@ -70,6 +73,27 @@ static void *take_naps(void *line)
     return NULL;
 }
 
+static uint64_t work(void)
+{
+    uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    burn(WORK_NS);
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+}
+
+static void *work_in_turns(void *line)
+{
+    pthread_barrier_wait(&start);
+    struct account begin = now();
+    const struct timespec rest = {.tv_nsec = REST_NS};
+    uint64_t worked = 0;
+    while (clock_ns(CLOCK_MONOTONIC) < begin.wall + length) {
+        worked += work();
+        nanosleep(&rest, NULL);
+    }
+    report(line, "work", begin, worked);
+    return NULL;
+}
+
 static void share_one_cpu(void)
 {
     cpu_set_t usable, one;
@@ -86,16 +110,18 @@ static void share_one_cpu(void)
 
 int main(int count, char **arguments)
 {
-    if (count != 4)
+    if (count != 4 && count != 5)
         return 2;
-    int computing = atoi(arguments[1]), all = computing + atoi(arguments[2]);
+    int computing = atoi(arguments[1]), naps_end = computing + atoi(arguments[2]);
+    int all = naps_end + (count == 5 ? atoi(arguments[4]) : 0);
     pthread_t threads[MOST];
     length = (uint64_t)atoi(arguments[3]) * 1000000;
     if (all < 1 || all > MOST || pthread_barrier_init(&start, NULL, (unsigned)all) != 0)
         return 2;
     share_one_cpu();
     for (int i = 0; i < all; i++)
-        if (pthread_create(&threads[i], NULL, i < computing ? compute : take_naps, lines[i]) != 0)
+        if (pthread_create(&threads[i], NULL, i < computing ? compute : i < naps_end ? take_naps : work_in_turns,
+                           lines[i]) != 0)
             return 1;
     for (int i = 0; i < all; i++) {
         pthread_join(threads[i], NULL);

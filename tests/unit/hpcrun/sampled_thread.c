@@ -106,6 +106,14 @@ void begin(enum way way, uint64_t seed)
     assert_int_equal(thread.events[0].source, source_of[way]);
 }
 
+void set_place(enum place place)
+{
+    greg_t *reg = context.uc_mcontext.gregs;
+    reg[REG_RIP] = 0x1000;
+    reg[REG_RCX] = place == IN_CODE ? 0x2000 : place == BEFORE_CALL ? 0x1002 : 0x1000;
+    reg[REG_RAX] = place == AFTER_CALL ? -EINTR : 0;
+}
+
 void begin_counting_thread(uint64_t seed)
 {
     sim_start();

@@ -34,6 +34,12 @@ enum way {
 
 void begin(enum way way, uint64_t seed);
 
+/* Where the next samples find the thread: in user code, before a system call that the kernel will make again, or
+ * after one that it has ended. */
+enum place { IN_CODE, BEFORE_CALL, AFTER_CALL, PLACES };
+
+void set_place(enum place place);
+
 /* A counter without a period, and without a learned one; then another thread that counts. */
 void begin_counter(uint64_t seed);
 void begin_counting_thread(uint64_t seed);

@@ -3,6 +3,8 @@
 
 #include "hpcrun/outside/copy-size.h"
 
+#include <limits.h>
+
 static struct copy_size size;
 
 static int begin(void **state)
@@ -82,23 +84,6 @@ TEST(grows_by_one_size)
     assert_int_equal(ask(5000, 5), 60); /* there is no larger one */
 }
 
-/* Haste is of use only if no larger copy is allowed. */
-TEST(short_of_the_largest_size)
-{
-    assert_false(copy_size_is_short(&size));
-    assert_int_equal(ask(999, 0), 4);
-    assert_int_equal(ask(1, COPY_SIZES), 4);
-    assert_false(copy_size_is_short(&size));
-    assert_int_equal(ask(1, COPY_SIZES), 8);
-    for (unsigned i = 2; i < COPY_SIZES; i++)
-        ask(2, COPY_SIZES);
-    assert_int_equal(ask(999, 4), 60);
-    assert_int_equal(ask(1, COPY_SIZES), 60);
-    assert_false(copy_size_is_short(&size)); /* 1 of 1000 */
-    assert_int_equal(ask(1, COPY_SIZES), 60);
-    assert_true(copy_size_is_short(&size));
-}
-
 /* Depths that alternate must not open the events again and again. */
 TEST(takes_longer_to_shrink_after_each_growth)
 {
@@ -123,15 +108,27 @@ TEST(overload_shrinks_it_for_good)
     assert_int_equal(ask(100, 1), 4);
 }
 
-/* Samples that need a 20th of a CPU where there is a 16th of one, a 32nd, a 150th, and nearly none. */
+/* Samples that need a 20th of a CPU where there is a 16th of one, a 32nd, a 150th, and nearly none. Then 40 threads
+ * that have a 100th of a CPU each, 1000, which have all four CPUs, and 20. */
 TEST(fewer_samples_at_first_for_who_gets_little_of_a_cpu)
 {
-    static const unsigned slowdown[][2] = {{16, 0}, {20, 0}, {32, 1}, {150, 3}, {100000, MOST_SLOWDOWN}};
-    for (unsigned i = 0; i < sizeof slowdown / sizeof *slowdown; i++) {
+    static const struct {
+        unsigned parts, threads, cpus, slowdown;
+    } cases[] = {{16, 1000, 1, 0}, {20, 1000, 1, 0}, {32, 1000, 1, 1}, {150, 1000, 1, 3},
+                 {100000, UINT_MAX, 1, MOST_SLOWDOWN}, {100, 40, 4, 1},  {100, 1000, 4, 5}, {100, 20, 4, 0}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         begin(NULL);
-        assert_int_equal(copy_size_slow_down(&size, 50000000, slowdown[i][0]), slowdown[i][1] > 0);
-        assert_int_equal(size.slowdown, slowdown[i][1]);
+        bool is_slower = copy_size_slow_down(&size, 50000000, cases[i].parts, cases[i].threads, cases[i].cpus);
+        assert_int_equal(is_slower, cases[i].slowdown > 0);
+        assert_int_equal(size.slowdown, cases[i].slowdown);
     }
+}
+
+TEST(room_at_first_for_who_waits_for_a_cpu)
+{
+    assert_int_equal(copy_size_first_time(0, 0, 0), 30000000);
+    assert_int_equal(copy_size_first_time(100, 0, 5), 40000000);
+    assert_int_equal(copy_size_first_time(100, 2800000000, 8), 740000000);
 }
 
 /* Below the smallest size, each overload doubles the time between samples. It stays, as the size does. */

@@ -76,8 +76,9 @@ void call_ends(struct call_start before)
 
 static const volatile void *noted, *asked;
 
-uint64_t waker_note(const volatile void *object)
+uint64_t waker_note(const volatile void *object, enum wakes wakes)
 {
+    assert_int_equal(wakes, WAKES_ONE);
     noted = object;
     return 0;
 }

@@ -279,6 +279,83 @@ static bool both_timers_are_armed(void)
     return sim.timers[timers[0]].at && sim.timers[timers[1]].at;
 }
 
+/* ---- CPU time by the wall clock ---- */
+
+/* A thread that works and waits in turns, for much less than a period. A sample of a wait is told by the call that it
+ * has interrupted, or by the wrapper, where the wait had just ended. */
+struct bursts {
+    uint64_t work, call, wait; /* ns: at work, on a CPU in the kernel to wait, and off it */
+    bool by_wrapper;
+};
+
+static uint64_t cpu_time(const struct paid *paid)
+{
+    return paid->amount - paid->off_cpu - paid->ready;
+}
+
+static void run_bursts(struct bursts bursts, unsigned n, struct paid *at_work, struct paid *in_wait)
+{
+    for (unsigned i = 0; i < n; i++) {
+        set_place(IN_CODE);
+        slot.state = AGENT_SLOT_WORKING;
+        run(bursts.work, at_work);
+        set_place(bursts.by_wrapper ? IN_CODE : AFTER_CALL);
+        slot.state = bursts.by_wrapper ? AGENT_SLOT_WAITING : AGENT_SLOT_WORKING;
+        run(bursts.call, in_wait);
+        for (uint64_t end = sim.wall + bursts.wait; sim.wall < end; take(in_wait))
+            sim_sleep(end - sim.wall);
+    }
+}
+
+/* Work has its own CPU time, though nearly all samples find the thread waiting, and waits what the kernel used for
+ * them. No more is paid than was used, and no less but for the 16 periods that are kept. Samples at work are a
+ * share f of all, as the work is of the time; what each pays varies by half a period at most. Where it has all
+ * CPU time, what is kept is a random walk between 0 and 16 periods, which begins at 0. In a quarter or less of
+ * its steps it has less than the sample's period. */
+TEST(short_bursts_have_their_cpu_time)
+{
+    static const struct bursts all[] = {{MS / 50, MS / 100, 3 * MS, false}, {MS / 50, MS / 100, 3 * MS, true},
+                                        {MS / 5, 0, MS / 5, false}, {MS / 5, MS / 5, MS, false}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const struct bursts bursts = all[i];
+        struct paid at_work = {0}, in_wait = {0};
+        double turn = (double)(bursts.work + bursts.call + bursts.wait), f = (double)bursts.work / turn;
+        unsigned turns = 4000 * (unsigned)(PERIOD / turn / f + 1);
+        begin(BY_WALL_CLOCK, i + 1);
+        uint64_t began = sim.cpu;
+        run_bursts(bursts, turns, &at_work, &in_wait);
+        uint64_t used = sim.cpu - began, paid = cpu_time(&at_work) + cpu_time(&in_wait);
+        assert_true(paid <= used && paid + 17 * PERIOD >= used);
+        double work = (double)turns * (double)bursts.work, samples = work / PERIOD;
+        double sigma = PERIOD * sqrt(samples * (1 - f) * (1 + 1.0 / 12));
+        double kept_too_late = bursts.call ? 0 : PERIOD * samples / 30;
+        double error = (double)cpu_time(&at_work) - work;
+        assert_true(error < 5 * sigma && error > -5 * sigma - kept_too_late);
+    }
+}
+
+/* A thread that waits in no call, for a page or because it was stopped, pays no CPU time but what is kept. If it was
+ * paused before, as in the child of a fork, nothing is. */
+TEST(other_time_off_the_cpu_stays_that)
+{
+    for (unsigned is_paused = 0; is_paused < 2; is_paused++) {
+        struct paid paid = {0}, stopped = {0};
+        begin(BY_WALL_CLOCK, 1);
+        run_bursts((struct bursts){MS / 50, MS / 100, 3 * MS, false}, 20000, &paid, &paid);
+        set_place(IN_CODE);
+        slot.state = AGENT_SLOT_WORKING;
+        if (is_paused) {
+            source_pause(&thread.events[0]);
+            source_resume(&thread, &thread.events[0]);
+        }
+        for (unsigned i = 0; i < 100; i++) {
+            sim_wait(10 * PERIOD);
+            take(&stopped);
+        }
+        assert_true(cpu_time(&stopped) <= (is_paused ? 0 : 17 * PERIOD));
+    }
+}
+
 /* A thread that has the CPU arms one timer for each sample; the other one is armed already. */
 TEST(timers_take_turns)
 {

@@ -32,8 +32,9 @@ static int made_up(void)
     return result;
 }
 
-uint64_t waker_note(const volatile void *object)
+uint64_t waker_note(const volatile void *object, enum wakes wakes)
 {
+    assert_int_equal(wakes, WAKES_NEXT_HOLDER);
     noted = object;
     return 0;
 }

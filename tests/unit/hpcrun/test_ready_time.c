@@ -6,18 +6,6 @@
 
 #include "hpcrun/thread/ready-time.h"
 
-/* The registers of a thread in user code, after a system call that the kernel will make again, and after
- * one that it has ended. */
-enum place { IN_CODE, BEFORE_CALL, AFTER_CALL, PLACES };
-
-static void set_place(enum place place)
-{
-    greg_t *reg = context.uc_mcontext.gregs;
-    reg[REG_RIP] = 0x1000;
-    reg[REG_RCX] = place == IN_CODE ? 0x2000 : place == BEFORE_CALL ? 0x1002 : 0x1000;
-    reg[REG_RAX] = place == AFTER_CALL ? -EINTR : 0;
-}
-
 static void begin_by_wall_clock(unsigned seed)
 {
     begin(seed % 4 < 2 ? BY_WALL_CLOCK : BY_ONE_WALL_TIMER, seed);

@@ -118,7 +118,7 @@ TEST(the_waker_is_the_one_that_let_go_last)
     uint64_t now = ticks_now(), since = now - SECOND;
     assert_false(hpctoolkit_waited(&object, since)); /* nobody did so yet */
     assert_int_equal(image.wake_ups, 0);
-    waker_note(&object);
+    waker_note(&object, WAKES_NEXT_HOLDER);
     for (size_t i = 0; i < sizeof others; i++)
         wake_up_by_last(&others[i], since, now);
     assert_int_equal(image.wake_ups, 0);
@@ -128,9 +128,9 @@ TEST(the_waker_is_the_one_that_let_go_last)
     assert_int_equal(item(0)->thread, 7);
     assert_true(item(0)->released >= now && item(0)->released <= ticks_now());
     atomic_store(&slot.thread, 10);
-    waker_note(&object);
+    waker_note(&object, WAKES_NEXT_HOLDER);
     own_slot = NULL;
-    waker_note(&object); /* by a thread that is not measured */
+    waker_note(&object, WAKES_NEXT_HOLDER); /* by a thread that is not measured */
     wake_up_by_last(&object, since, now);
     assert_int_equal(item(1)->thread, 9);
     wake_up_by_last(&object, now + SECOND, now + 2 * SECOND); /* it was let go before this wait */
@@ -162,6 +162,64 @@ TEST(the_time_of_a_release_is_the_one_that_is_noted)
     assert_int_equal(released, now);
 }
 
+#define NOTES 8 /* of an entry */
+
+/* ---- releases that wake one waiter, or all ---- */
+
+static char event;
+
+static void release_by(uint64_t by, enum wakes wakes)
+{
+    atomic_store(&slot.thread, by);
+    waker_note(&event, wakes);
+}
+
+/* 1 + the index of the thread that ended a wait since then; 0: unknown. */
+static uint32_t waker_since(uint64_t since)
+{
+    uint32_t index;
+    uint64_t released;
+    return waker_find(&event, since, &index, &released) ? index + 1 : 0;
+}
+
+/* Whoever waits first is woken first, and may ask when others have been woken. */
+TEST(of_releases_that_wake_one_each_waiter_has_its_own)
+{
+    release_by(11, WAKES_ONE);
+    uint64_t since = ticks_now(), later;
+    release_by(12, WAKES_ONE);
+    later = ticks_now();
+    release_by(13, WAKES_ONE);
+    release_by(14, WAKES_ONE);
+    assert_int_equal(waker_since(since), 12);
+    assert_int_equal(waker_since(later), 13);
+    assert_int_equal(waker_since(since), 14);
+    assert_int_equal(waker_since(since), 0);
+}
+
+TEST(a_release_that_wakes_all_is_that_of_all_who_wait)
+{
+    uint64_t since = ticks_now(), later;
+    release_by(11, WAKES_ALL);
+    later = ticks_now();
+    release_by(12, WAKES_ALL);
+    assert_int_equal(waker_since(since), 11);
+    assert_int_equal(waker_since(since), 11);
+    assert_int_equal(waker_since(later), 12);
+}
+
+/* The first one may have been replaced. */
+TEST(of_too_many_releases_none_is_named)
+{
+    uint64_t since = ticks_now();
+    for (int i = 1; i < NOTES; i++)
+        release_by((uint64_t)(10 + i), WAKES_ONE);
+    uint64_t later = ticks_now();
+    release_by(20, WAKES_ONE);
+    assert_int_equal(waker_since(later), 20);
+    assert_int_equal(waker_since(since), 0);
+}
+
 /* ---- two threads at the same time ---- */
 
 static const char *other; /* one of `others` that shares the object's entry */
@@ -171,6 +229,13 @@ static unsigned steps, step_of_other;
 
 #define TRAP_FLAG 0x100
 
+/* So that each of the entry's notes is one of them. */
+static void note_often(const char *of)
+{
+    for (int i = 0; i < NOTES; i++)
+        waker_note(of, WAKES_NEXT_HOLDER);
+}
+
 /* After that many instructions, another thread notes another object. */
 static void on_step(int signal, siginfo_t *info, void *context)
 {
@@ -179,7 +244,7 @@ static void on_step(int signal, siginfo_t *info, void *context)
     if (steps++ != step_of_other)
         return;
     own_slot = &other_slot;
-    waker_note(other);
+    note_often(other);
     own_slot = &slot;
 }
 
@@ -194,7 +259,7 @@ static void note_while_another_notes(unsigned step)
     steps = 0;
     step_of_other = step;
     set_stepping(true);
-    waker_note(&object);
+    waker_note(&object, WAKES_NEXT_HOLDER);
     set_stepping(false);
 }
 
@@ -202,9 +267,9 @@ static const char *find_other(void)
 {
     uint32_t index;
     uint64_t released;
-    waker_note(&object);
+    waker_note(&object, WAKES_NEXT_HOLDER);
     for (size_t i = 0; i < sizeof others; i++) {
-        waker_note(&others[i]);
+        note_often(&others[i]);
         if (!waker_find(&object, 0, &index, &released))
             return &others[i];
     }

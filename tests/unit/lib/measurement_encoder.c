@@ -54,8 +54,8 @@ void start_file(void)
     sequence = 0;
     for (const char *p = "HPCRUNMF"; *p; p++)
         encode_u8(&file, (unsigned char)*p);
-    encode_fixed(&file, 1, 2);
-    encode_fixed(&file, 0, 2);
+    encode_fixed(&file, 2, 2);
+    encode_fixed(&file, 2, 2);
     encode_fixed(&file, 0, 4);
 }
 

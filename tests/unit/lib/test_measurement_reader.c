@@ -321,42 +321,6 @@ TEST(time_without_a_cpu_is_read_where_there_is_one)
     assert_false(m->clock.has_throttled);
 }
 
-/* Reads a file of a version with three metrics. */
-static struct measurement *read_names(unsigned major, unsigned minor, const char *const names[3])
-{
-    start_file();
-    file.at[8] = (uint8_t)major;
-    file.at[10] = (uint8_t)minor;
-    put_process();
-    ENCODE(0, 1);
-    put_event("REALTIME");
-    end_chunk(2, PROCESS);
-    ENCODE(0, 3);
-    for (size_t i = 0; i < 3; i++) {
-        encode_string(&payload, names[i]);
-        ENCODE(0, 1);
-    }
-    end_chunk(3, PROCESS);
-    return read_file();
-}
-
-TEST(metrics_have_the_names_of_today)
-{
-    static const char *const former[] = {"lock wait", "lock delay", "blocked"};
-    static const char *const today[] = {"lock blame", "lock wait", "off CPU"};
-    static const struct {
-        unsigned major, minor;
-        const char *const *names;
-    } cases[] = {{1, 0, former}, {1, 2, former}, {2, 0, former}, {2, 1, former},
-                 {2, 2, today},  {2, 3, today}};
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        struct measurement *m = read_names(cases[c].major, cases[c].minor, cases[c].names);
-        assert_int_equal(m->metrics.n, 3);
-        for (size_t i = 0; i < 3; i++)
-            assert_string_equal(m->metrics.at[i].name, today[i]);
-    }
-}
-
 static void put_code(const uint64_t *addresses, unsigned count)
 {
     start_process_file();
@@ -423,6 +387,9 @@ TEST(files_that_hold_nothing_are_refused)
     assert_no_file("version 3");
     file.at[8] = 0;
     assert_no_file("version 0");
+    file.at[8] = 2;
+    file.at[10] = 1; /* metrics had other names */
+    assert_no_file("version 2.1, this program reads versions 2 from 2.2 on");
     memset(file.at, 'x', 300);
     file.n = 300;
     assert_no_file("not a measurement file");

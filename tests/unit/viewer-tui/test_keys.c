@@ -45,10 +45,10 @@ TEST(what_hands_expect)
     }
 }
 
-/* Keys of the time view mean something else elsewhere. */
+/* Keys of a page mean something else elsewhere. */
 static const struct command *command_of(const struct family *family, int key)
 {
-    return family == &time_family ? command_in_family(family, key) : command_of_key(key);
+    return family_is_of_page(family) ? command_in_family(family, key) : command_of_key(key);
 }
 
 TEST(keys_of_a_page_are_its_own)
@@ -56,6 +56,7 @@ TEST(keys_of_a_page_are_its_own)
     assert_null(command_of_key('0'));
     assert_non_null(command_in_family(&time_family, '0'));
     assert_ptr_not_equal(command_of_key('r'), command_in_family(&time_family, 'r'));
+    assert_ptr_not_equal(command_of_key('T'), command_in_family(&thread_family, 'T'));
 }
 
 /* Each name of a key is known, and none is bound twice: then another command than the first has no key. */

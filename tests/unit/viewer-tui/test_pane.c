@@ -30,8 +30,6 @@ static enum outcome expand(struct view *view, uint32_t row)
 
 static const struct view_class tree_class = {
     .name = "tree", .sorted_by = INCLUSIVE, .expand = expand};
-static const struct view_class callers_class = {
-    .name = "callers", .sorted_by = INCLUSIVE, .shows_callers = true, .expand = expand};
 
 static struct {
     struct metric metric;
@@ -41,21 +39,16 @@ static struct {
     struct pane pane;
 } f;
 
-static void open_view(const struct view_class *class)
+STEP(open_tree)
 {
     memset(&f, 0, sizeof f);
     f.metric = metric_new("cost");
     f.metrics = (struct metrics){.at = &f.metric, .n = 1, .n_stored = 1};
-    f.view = view_new(class, NULL, &f.metrics);
+    f.view = view_new(&tree_class, NULL, &f.metrics);
     set_costs(f.view, 0, 0);
     f.view->totals[0].inclusive = 1;
     view_sort(f.view, (struct sorting){.metric = 0, .part = INCLUSIVE});
     pane_open(&f.pane, f.view, &f.filters);
-}
-
-STEP(open_tree)
-{
-    open_view(&tree_class);
 }
 
 STEP(close_view)
@@ -169,41 +162,19 @@ TEST(a_row_that_is_filtered_out_gives_its_place_to_what_it_is_below)
     assert_int_equal(selected(), 1);
 }
 
-TEST(flattening_merges_what_is_below)
+TEST(zooming_is_undone_step_by_step)
 {
-    assert_true(pane_flatten(&f.pane));
-    SHOWS(0, 3, 4, 5, 6); /* in the order of their costs */
-    scroller_move(&f.pane.scroller, 3);
-    pane_expand(&f.pane);
-    SHOWS(0, 3, 4, 5, 11, 12, 6);
-    assert_int_equal(pane_level(&f.pane, f.pane.shown.at[4]), 2);
     scroller_move(&f.pane.scroller, 1);
-    assert_true(pane_flatten(&f.pane));
-    SHOWS(0, 7, 8, 9, 10, 11, 12, 13, 14);
-    assert_int_equal(selected(), 11);
-    assert_true(pane_unflatten(&f.pane));
-    assert_true(pane_unflatten(&f.pane));
-    assert_false(pane_unflatten(&f.pane));
-    SHOWS(0, 1, 2, 5, 11, 12, 6);
-    assert_int_equal(selected(), 11);
-    close_view(NULL);
-    open_view(&callers_class);
-    assert_false(pane_flatten(&f.pane));
-}
-
-TEST(zooming_keeps_what_was_flattened)
-{
-    pane_flatten(&f.pane);
-    scroller_move(&f.pane.scroller, 2);
+    pane_expand(&f.pane);
+    scroller_move(&f.pane.scroller, 1);
     uint32_t row = pane_row(&f.pane);
     pane_zoom_in(&f.pane);
-    SHOWS(4, 9, 10);
-    pane_flatten(&f.pane);
-    SHOWS(4, 19, 20, 21, 22);
+    assert_int_equal(f.pane.root, row);
+    assert_int_equal(f.pane.shown.at[0], row);
     assert_true(pane_zoom_out(&f.pane));
-    SHOWS(0, 3, 4, 9, 10, 5, 6);
+    assert_int_equal(f.pane.root, 0);
     pane_zoom_to(&f.pane, row);
-    SHOWS(4, 9, 10);
+    assert_int_equal(f.pane.root, row);
     pane_zoom_to(&f.pane, 0);
     assert_int_equal(f.pane.root, 0);
     assert_false(pane_zoom_out(&f.pane));

@@ -66,6 +66,23 @@ TEST(brackets_that_hold_no_arguments_stay)
     check(shorten_name, "f<(Enum)1, (a < b)>::g()", 3, true, "f<...>::g()");
 }
 
+TEST(the_middle_is_left_out)
+{
+    const struct {
+        const char *before, *after;
+        size_t columns;
+        bool ascii;
+    } cases[] = {{"worker 71/73", "worker 71/73", 12, true}, {"assembler 71/73", "assem...1/73", 12, true},
+                 {"assembler 71/73", "assemb…71/73", 12, false}, {"…………………", "…………", 4, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct text text = {0};
+        text_add(&text, cases[i].before);
+        shorten_middle(&text, cases[i].columns, cases[i].ascii);
+        assert_string_equal(text_string(&text), cases[i].after);
+        vec_free(&text);
+    }
+}
+
 TEST(what_is_not_closed_stays)
 {
     check(shorten_name, "f<long, long", 3, true, "f<long, long");

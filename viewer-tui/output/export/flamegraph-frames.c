@@ -3,7 +3,6 @@
 #include "lib/hash-tables.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* In percent of the whole. Narrower frames could not be seen or hit, even zoomed in. */

@@ -7,8 +7,6 @@
 #include "lib/json.h"
 #include "viewer-tui/db/run.h"
 
-#include <stdlib.h>
-
 struct chrome_trace {
     struct timeline_lines *lines;
     struct json_writer json;

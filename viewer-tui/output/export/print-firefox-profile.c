@@ -8,7 +8,6 @@
 #include "viewer-tui/db/run.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define PROCESSED_VERSION 60
 #define GECKO_VERSION     30

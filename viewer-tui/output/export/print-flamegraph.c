@@ -2,7 +2,7 @@
  * outermost frames on top. A frame is as wide as its costs, with those of the frames below; its color is that of its
  * module. Frames that are too narrow are left out: the room below their parent stays empty.
  *
- * In a comparison widths are the right run's, and colors say what it has more or less than expected
+ * In a comparison widths are the right run's, and colors say what it has more or less
  * from the left one. Frames that only the left run has have no width. */
 #include "viewer-tui/output/export/flamegraph-frames.h"
 #include "viewer-tui/output/export/flamegraph-page.h"
@@ -16,7 +16,6 @@
 #include "viewer-tui/table/writer.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Smaller relative changes are shown as none. */
@@ -36,7 +35,6 @@ struct flamegraph {
     const struct tree *tree;
     const struct metrics *metrics;
     const struct merged_runs *comparison; /* NULL: one database */
-    double factor;                        /* comparison_factor */
     struct frames frames;
     size_t size; /* bytes of the lines so far */
     struct text line;
@@ -80,8 +78,8 @@ static void add_hsl(struct text *out, double hue, double saturation, double ligh
     }
 }
 
-/* Orange is an increase, blue a decrease, gray no change: the color-blind can tell them apart. `change` is from the
- * expected cost, relative to the larger of the two: -1..1. */
+/* Orange is an increase, blue a decrease, gray no change: the color-blind can tell them apart. `change` is
+ * relative to the larger of the two costs: -1..1. */
 static void add_color_of_change(struct text *out, double change)
 {
     if (fabs(change) < LEAST_CHANGE)
@@ -92,9 +90,9 @@ static void add_color_of_change(struct text *out, double change)
 
 static void add_color(struct flamegraph *graph, const struct flame_frame *frame)
 {
-    double expected = graph->factor * frame->total[0], larger = fmax(expected, frame->total[1]);
+    double before = frame->total[0], larger = fmax(before, frame->total[1]);
     if (graph->comparison)
-        add_color_of_change(&graph->line, larger > 0 ? (frame->total[1] - expected) / larger : 0);
+        add_color_of_change(&graph->line, larger > 0 ? (frame->total[1] - before) / larger : 0);
     else if (frame->has_module)
         add_hsl(&graph->line, frame->hue, 70, frame->lightness);
     else
@@ -124,7 +122,7 @@ static void add_values(struct flamegraph *graph, const char *what, const double 
         return;
     size_t difference = frames->export.metrics.at[0] + MERGED_DIFFERENCE;
     text_printf(&graph->line, ", %s ", comparison_column(graph->comparison, MERGED_DIFFERENCE));
-    add_costs(graph, costs[1] - graph->factor * costs[0], difference);
+    add_costs(graph, costs[1] - costs[0], difference);
 }
 
 /* Adds the lines that pointing at a frame shows: name, place and costs. */
@@ -224,10 +222,7 @@ static void write_legend(struct flamegraph *graph, const char *metric)
     add_sample(line, -0.5, "half");
     add_sample(line, 0, "as much");
     add_sample(line, 0.5, "twice");
-    text_add(line, " of ");
-    if (graph->factor != 1)
-        text_printf(line, "%g * ", graph->factor);
-    text_printf(line, "%s, or", left);
+    text_printf(line, " of %s, or", left);
     add_sample(line, 1, "something new");
     text_printf(line, ". Not shown, as %s has next to none of it: ", right);
     add_costs(graph, left_out(&graph->frames), graph->frames.export.metrics.at[0]);
@@ -356,7 +351,6 @@ static void print_graph(const struct tree *tree, void (*write)(struct flamegraph
     struct flamegraph graph = {.tree = tree,
                                .metrics = tree->view->metrics,
                                .comparison = comparison_of(tree->view)};
-    graph.factor = graph.comparison ? comparison_factor(graph.comparison) : 1;
     frames_find(&graph.frames, tree);
     const struct metric *shown = &graph.metrics->at[graph.frames.export.metrics.at[0]];
     autofree char *metric = graph.comparison ? comparison_metric_name(shown) : mem_strdup(shown->name);

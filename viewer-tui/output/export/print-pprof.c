@@ -11,7 +11,6 @@
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- Messages of Protocol Buffers, built in memory ---- */

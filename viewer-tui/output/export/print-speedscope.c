@@ -5,8 +5,6 @@
 
 #include "viewer-tui/compare/session-titles.h"
 
-#include <stdlib.h>
-
 struct speedscope {
     struct export export;
     struct json_writer json;

@@ -3,7 +3,6 @@
 
 #include "lib/number.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Columns of the screen that the tree keeps before costs get any. */

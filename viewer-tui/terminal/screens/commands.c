@@ -10,7 +10,8 @@
 
 const struct family *const command_families[] = {
     &moving_family, &opening_family, &place_family,   &filter_family, &view_family,  &sorting_family, &metric_family,
-    &finding_family, &source_family, &export_family, &mouse_family,  &other_family,  &time_family,    NULL};
+    &finding_family, &source_family, &export_family, &mouse_family,  &other_family,  &thread_family,  &time_family,
+    NULL};
 
 /* The keys that have a name. */
 static const struct {
@@ -68,11 +69,16 @@ const struct command *command_in_family(const struct family *family, int key)
     return NULL;
 }
 
+bool family_is_of_page(const struct family *family)
+{
+    return family == &thread_family || family == &time_family;
+}
+
 const struct command *command_of_key(int key)
 {
     const struct command *command = NULL;
     for (const struct family *const *family = command_families; *family && !command; family++)
-        if (*family != &time_family)
+        if (!family_is_of_page(*family))
             command = command_in_family(*family, key);
     return command;
 }

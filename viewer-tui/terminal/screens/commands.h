@@ -29,13 +29,16 @@ struct family {
 
 #define COMMANDS(...) (const struct command[]){__VA_ARGS__, {0}}
 
-extern const struct family moving_family, time_family, opening_family, place_family, filter_family, view_family, sorting_family,
-    metric_family, finding_family, source_family, export_family, mouse_family, other_family;
+extern const struct family moving_family, opening_family, place_family, filter_family, view_family, sorting_family,
+    metric_family, finding_family, source_family, export_family, mouse_family, other_family, thread_family, time_family;
 
 /* All families in the order of the help screen; NULL follows the last. */
 extern const struct family *const command_families[];
 
-/* The command of a key (screen_key); NULL: none. Keys of time_family are for its page only, where they come first. */
+/* Whether its keys are for one page only, where they come first. */
+bool family_is_of_page(const struct family *family);
+
+/* The command of a key (screen_key) in the other families; NULL: none. */
 const struct command *command_of_key(int key);
 
 /* The command of a key in a family; NULL: none. */

@@ -5,7 +5,6 @@
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Most columns of a name in a question, so that the answers fit. */
 #define MOST_NAME_COLUMNS 24

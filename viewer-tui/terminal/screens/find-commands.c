@@ -4,8 +4,6 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/tree/search.h"
 
-#include <stdlib.h>
-
 /* Goes to the next match, and says what came of it. */
 static void search_from_here(struct tui *tui, struct search *search)
 {

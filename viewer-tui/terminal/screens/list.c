@@ -1,7 +1,6 @@
 #include "viewer-tui/terminal/screens/list.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 void frame_draw(const char *title, const char *help)
 {

@@ -175,8 +175,6 @@ static void draw_status(const struct tui *tui, struct area area)
         return;
     }
     text_printf(&position, "%zu/%zu%s", pane->scroller.selected + 1, pane->shown.n, pane->root ? " zoomed" : "");
-    if (pane->flattened)
-        text_printf(&position, " flattened %u", pane->flattened);
     text_add(&position, "  ");
     draw_path(tui, area, STYLE_PLAIN, &position, pane_row(pane), "");
 }

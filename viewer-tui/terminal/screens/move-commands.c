@@ -4,7 +4,6 @@
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Lines that a notch of the wheel scrolls. */
 #define NOTCH 3
@@ -148,18 +147,6 @@ static void zoom(struct tui *tui)
         pane_zoom_in(pane);
 }
 
-static void flatten(struct tui *tui)
-{
-    struct pane *pane = tui_pane(tui);
-    bool undoes = !tui->command->argument;
-    if (undoes && !pane_unflatten(pane))
-        tui_say(tui, "no level is flattened");
-    else if (!undoes && pane->view->class->shows_callers)
-        tui_say(tui, "the %s view cannot be flattened", pane->view->class->name);
-    else if (!undoes && !pane_flatten(pane))
-        tui_say(tui, "the rows of the first level have none below them");
-}
-
 const struct family opening_family = {
     "Opening and closing",
     COMMANDS({"Enter, Space", "open or close the row; main thread > ... > main: show the rows between", tui_toggle, 0,
@@ -171,9 +158,7 @@ const struct family opening_family = {
              {"H", "follow the hot path: children with at least half of the cost (see T)", follow_hot_path, 0, JUMP},
              {"T", "set the smallest share of a hot child, in percent", ask_hot_share, 0, MOVE},
              {"z", "zoom in: show only the row and the rows below it", zoom, true, MOVE | JUMP},
-             {"Z, Backspace", "zoom out", zoom, false, MOVE | JUMP},
-             {"f", "flatten: replace the rows of the first level by their children", flatten, true, MOVE},
-             {"F", "undo one flattening", flatten, false, MOVE})};
+             {"Z, Backspace", "zoom out", zoom, false, MOVE | JUMP})};
 
 /* ---- mouse ---- */
 

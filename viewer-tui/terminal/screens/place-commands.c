@@ -4,8 +4,6 @@
 
 #include "viewer-tui/tree/corresponding-scope.h"
 
-#include <stdlib.h>
-
 static void forget_from(struct places *places, size_t first)
 {
     while (places->visited.n > first)

@@ -6,8 +6,6 @@
 #include "viewer-tui/terminal/editor.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <stdlib.h>
-
 /* Columns left of the code: cost of the line in percent, and signs. */
 #define PERCENT_COLUMNS 7
 #define MARGIN_COLUMNS  (PERCENT_COLUMNS + 4)

@@ -12,7 +12,6 @@
 #include "viewer-tui/output/inspect.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Most columns of a line; longer lines are hard to read. */
@@ -209,16 +208,37 @@ static void add_explanation(bool ascii, struct text *out)
 
 #define KEYS_WIDTH 16
 
+static void add_keys(const struct family *family, struct text *out)
+{
+    text_printf(out, "%s\n", family->heading);
+    for (const struct command *command = family->commands; command->keys; command++)
+        text_printf(out, "  %-*s  %s\n", KEYS_WIDTH - 2, command->keys, command->help);
+}
+
+/* The family of the page that is shown, or else of the command that has opened a list or a page; NULL: the tree. */
+static const struct family *family_shown(const struct tui *tui)
+{
+    const struct command *opener = tui->command;
+    if (tui->time_page || tui->thread_page)
+        return tui->time_page ? &time_family : &thread_family;
+    for (const struct family *const *family = command_families; *family && opener->obey != tui_help; family++)
+        for (const struct command *command = (*family)->commands; command->keys; command++)
+            if (command == opener)
+                return *family;
+    return NULL;
+}
+
 void tui_help(struct tui *tui)
 {
     autofree struct text text = {0};
     size_t n;
     const struct metric_kind *kinds = metric_kinds(&n);
-    for (const struct family *const *family = command_families; *family; family++) {
-        text_printf(&text, "%s\n", (*family)->heading);
-        for (const struct command *command = (*family)->commands; command->keys; command++)
-            text_printf(&text, "  %-*s%s\n", KEYS_WIDTH, command->keys, command->help);
-    }
+    const struct family *first = family_shown(tui);
+    if (first)
+        add_keys(first, &text);
+    for (const struct family *const *family = command_families; *family; family++)
+        if (*family != first)
+            add_keys(*family, &text);
     text_add(&text, "\nMetrics\n");
     for (size_t i = 0; i < n; i++)
         if (!kinds[i].is_internal)

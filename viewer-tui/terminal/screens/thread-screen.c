@@ -34,6 +34,8 @@ struct thread_screen {
     size_t *bins, n_bins;
     size_t label_width; /* longer labels lose their beginning */
     struct text title;
+    struct list list;
+    bool has_chosen, wants_other; /* the selected threads; the other run */
 };
 
 static const struct metric *metric_of(const struct thread_screen *page)
@@ -242,10 +244,61 @@ static void open_page(struct thread_screen *page, size_t *metric)
                         &page->title);
 }
 
-/* Shows the selected thread's name, start routine and creation context. */
-static void show_details(const struct thread_screen *page, size_t selected)
+/* ---- keys ---- */
+
+static void next_order(struct tui *tui)
 {
+    struct thread_screen *page = tui->thread_page;
+    page->order = (page->order + 1) % THREAD_ORDERS;
+    page->is_reversed = false;
+    arrange(page);
+}
+
+static void reverse(struct tui *tui)
+{
+    tui->thread_page->is_reversed = !tui->thread_page->is_reversed;
+    arrange(tui->thread_page);
+}
+
+static void show_bins_or_threads(struct tui *tui)
+{
+    struct thread_screen *page = tui->thread_page;
+    page->shows_bins = !page->shows_bins;
+    page->list.scroller.selected = page->list.scroller.top = 0;
+}
+
+static void next_column(struct tui *tui)
+{
+    show_column(tui->thread_page, tui->command->argument);
+}
+
+static void show_table(struct tui *tui)
+{
+    if (tui->thread_page->side == NO_SIDE)
+        tui_report(tui, PRINT_THREADS, NULL);
+}
+
+static void go_to_time_view(struct tui *tui)
+{
+    tui->next = command_of_key('t');
+}
+
+static void choose(struct tui *tui)
+{
+    tui->thread_page->has_chosen = tui->thread_page->side == NO_SIDE;
+}
+
+static void show_other_run(struct tui *tui)
+{
+    tui->thread_page->wants_other = tui->thread_page->side != NO_SIDE;
+}
+
+/* Shows the selected thread's name, start routine and creation context. */
+static void show_details(struct tui *tui)
+{
+    const struct thread_screen *page = tui->thread_page;
     const struct thread_costs *costs = &page->costs;
+    size_t selected = page->list.scroller.selected;
     if (page->shows_bins || selected >= costs->threads.list.n)
         return;
     const struct thread *thread = &costs->threads.list.at[costs->order[selected]];
@@ -253,67 +306,60 @@ static void show_details(const struct thread_screen *page, size_t selected)
     autofree struct text text = {0};
     text_printf(&text, "thread %s\n", costs->labels[costs->order[selected]]);
     if (*start)
-        text_say(&text, page->tui->ascii, "  begins with  %s\n", start);
+        text_say(&text, tui->ascii, "  begins with  %s\n", start);
     if (strcmp(run_text(thread->described, "root"), "thread root") == 0)
         text_add(&text, "  is below     <thread root>, since its creator did not join it\n");
     if (thread->created_at) {
         text_add(&text, "\ncreated at\n");
-        thread_origin_add_lines(thread->created_at, page->tui->ascii, &text);
+        thread_origin_add_lines(thread->created_at, tui->ascii, &text);
     }
-    tui_show_text(page->tui, "one thread", text_string(&text), command_of_key('i'));
+    tui_show_text(tui, "one thread", text_string(&text), command_of_key('i'));
 }
 
-/* Carries out a key other than a move; false if it closes the screen. */
-static bool obey(struct thread_screen *page, struct list *list, int key)
-{
-    switch (key) {
-    case 's':
-        page->order = (page->order + 1) % THREAD_ORDERS;
-        page->is_reversed = false;
-        arrange(page);
-        break;
-    case 'r':
-        page->is_reversed = !page->is_reversed;
-        arrange(page);
-        break;
-    case 'h':
-        page->shows_bins = !page->shows_bins;
-        list->scroller.selected = list->scroller.top = 0;
-        break;
-    case '>': show_column(page, 1); break;
-    case '<': show_column(page, -1); break;
-    case 'T':
-        if (page->side == NO_SIDE)
-            tui_report(page->tui, PRINT_THREADS, NULL);
-        break;
-    case 't': page->tui->next = command_of_key(key); break;
-    case 'i': show_details(page, list->scroller.selected); break;
-    default: return !tui_closes(page->tui, key);
-    }
-    return !page->tui->next;
-}
+const struct family thread_family = {
+    "Threads (key 4)",
+    COMMANDS({"Enter", "all views are about these threads alone", choose, 0, 0},
+             {">", "the next metric, or part of it", next_column, 1, 0},
+             {"<", "the one before", next_column, -1, 0},
+             {"s", "the next order: by value, in their order, by name", next_order, 0, 0},
+             {"r", "reverse the order", reverse, 0, 0},
+             {"h", "the number of threads by cost, or threads", show_bins_or_threads, 0, 0},
+             {"i", "the selected thread: name, first procedure, where it was created", show_details, 0, 0},
+             {"T", "the table of --print threads", show_table, 0, 0},
+             {"t", "when it ran: the time line of the row", go_to_time_view, 0, 0},
+             {"Tab", "comparing: the threads of the other run", show_other_run, 0, 0})};
 
 /* Shows the screen until the user closes it, or wants the other run of a comparison. The threads that the user
  * chose; NULL: none. */
-static struct thread_set *show(struct thread_screen *page, bool *other_run)
+static struct thread_set *show(struct thread_screen *page)
 {
-    bool is_compared = page->side != NO_SIDE, chooses;
-    struct list list = {.title = text_string(&page->title),
-                        .help = is_compared ? " Tab:other run  <,>:metric  s:order  r:reverse  h:bins  i:all  q:back"
-                                            : " Enter:only these  <,>:metric  s:order  r:reverse  h:bins  i:all  "
-                                              "T:table  t:time  q:back",
-                        .n_heads = 2,
-                        .head = head,
-                        .line = line,
-                        .context = page};
-    int key;
+    struct tui *tui = page->tui;
+    const struct command *opener = tui->command, *command;
+    page->list = (struct list){
+        .title = text_string(&page->title),
+        .help = page->side == NO_SIDE
+                    ? " Enter:only these  ?:help  q:back  <,>:metric  s:order  r:reverse  h:bins  i:all  "
+                      "T:table  t:time"
+                    : " Tab:other run  ?:help  q:back  <,>:metric  s:order  r:reverse  h:bins  i:all",
+        .n_heads = 2,
+        .head = head,
+        .line = line,
+        .context = page};
+    tui->thread_page = page;
     do {
-        list.scroller.n = page->shows_bins ? page->n_bins : page->costs.threads.list.n;
-        key = list_run(&list);
-        chooses = key != ' ' && key_is_of(key, tui_toggle);
-        *other_run = is_compared && key == '\t';
-    } while (!*other_run && (chooses ? is_compared : obey(page, &list, key)));
-    return chooses && !page->costs.why ? selected_threads(page, list.scroller.selected) : NULL;
+        page->list.scroller.n = page->shows_bins ? page->n_bins : page->costs.threads.list.n;
+        int key = list_run(&page->list);
+        command = command_in_family(&thread_family, key);
+        if (command) {
+            tui->command = command;
+            command->obey(tui);
+            tui->command = opener;
+        } else if (tui_closes(tui, key)) {
+            break;
+        }
+    } while (!page->has_chosen && !page->wants_other && !tui->next);
+    tui->thread_page = NULL;
+    return page->has_chosen && !page->costs.why ? selected_threads(page, page->list.scroller.selected) : NULL;
 }
 
 struct thread_set *tui_threads(struct tui *tui)
@@ -329,7 +375,8 @@ struct thread_set *tui_threads(struct tui *tui)
         side = page.side;
         if (thread_costs_read(&page.costs, metric, sorting->part) == DONE) {
             arrange(&page);
-            picked = show(&page, &is_again);
+            picked = show(&page);
+            is_again = page.wants_other;
         } else {
             tui_say(tui, "stopped");
         }

@@ -51,7 +51,7 @@ static void pan(struct tui *tui)
     time_chart_pan(chart, tui->command->argument * (long)(chart->window.n / PAN_PARTS));
 }
 
-/* Zooms around the mouse, if the wheel does it, or the cursor. */
+/* Zooms around the mouse, if the wheel does it, or the cursor: in until a column is at most a sampling period. */
 static void zoom(struct tui *tui)
 {
     struct time_page *page = tui->time_page;
@@ -59,6 +59,12 @@ static void zoom(struct tui *tui)
     if (mouse.column >= page->rows.column && mouse.column < page->rows.column + page->rows.width)
         page->column = (unsigned)(mouse.column - page->rows.column);
     uint64_t time = time_page_time(page);
+    const struct timeline *timeline = chart_of(tui)->timeline;
+    if (tui->command->argument > 0 && timeline->is_time &&
+        timeline_column_length(&page->lines) <= 1e9 * timeline->period) {
+        tui_say(tui, "no closer: a column is at most a sampling period (%.3g ms)", 1e3 * timeline->period);
+        return;
+    }
     time_chart_zoom(chart_of(tui), tui->command->argument > 0 ? 1 / ZOOM : ZOOM, time);
     go_to_time(page, time);
 }

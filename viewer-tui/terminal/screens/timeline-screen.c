@@ -3,7 +3,6 @@
 #include "viewer-tui/terminal/screens/list.h"
 #include "viewer-tui/terminal/screens/timeline-page.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 _Static_assert(TIME_COLORS == SCREEN_TILE_COLORS, "screen.c has as many colors");

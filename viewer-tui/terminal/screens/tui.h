@@ -105,6 +105,7 @@ struct tui {
     bool has_quit;
     const struct command *ranged_by;     /* the same for the piece of time */
     struct time_page *time_page;         /* the time view while it is shown; NULL */
+    struct thread_screen *thread_page;   /* the same of the page of threads */
     struct time_view_place time_place;        /* what it showed last */
     struct text headline;              /* first line of the advice, or "" */
     bool has_headline, knows_headline; /* has: there is a line for it; knows: it was looked for */
