@@ -33,9 +33,11 @@ class Run:
         module, file = self.db.module("/home/me/program"), self.db.file("src/home/me/program.c", True)
         main = self.db.entry(1, "main thread").call(self.db.function("main", module, 0x100, file, 100))
         names = sorted({name for _, name, _ in plan if name})
-        self.statements = {name: self.innermost(name, main.statement(file, 110 + n).call(
-            self.db.function(self.NAMES.get(name, name), module, 0x1000 * (n + 1), file, 10 * (n + 1))).statement(file, 10 * (n + 1) + 5),
-            module, file) for n, name in enumerate(names)}
+        self.statements = {}
+        for n, name in enumerate(names, 1):
+            procedure = self.db.function(self.NAMES.get(name, name), module, 0x1000 * n, file, 10 * n)
+            statement = main.statement(file, 109 + n).call(procedure).statement(file, 10 * n + 5)
+            self.statements[name] = self.innermost(name, statement, module, file)
         for statement in self.statements.values():  # so that all have values, and ids
             for profile in range(1, WORKERS + 1):
                 statement.charge(0.0, 0, profile)
@@ -178,7 +180,8 @@ class Callers(OneThread):
 
     def innermost(self, name, statement, module, file):
         package = self.db.module("/usr/lib/x86_64-linux-gnu/libpackage.so.1")
-        below = statement.call(self.db.function(f"in {name}", module, 0x200 + ord(name), file, 200)).statement(file, 205)
+        inner = self.db.function(f"in {name}", module, 0x200 + ord(name), file, 200)
+        below = statement.call(inner).statement(file, 205)
         of_package = below.call(self.db.function(f"package {name}", package, 0x100 + ord(name))).statement(file, 0)
         self.visit = getattr(self, "visit", None) or self.db.function("visit", module, 0x300, file, 300)
         return of_package.call(self.visit).statement(file, 305).call(self.visit).statement(file, 305)
@@ -281,12 +284,14 @@ class ShortRuns(unittest.TestCase):
                 with self.subTest(plan=plan, seconds=seconds), tempfile.TemporaryDirectory() as folder:
                     Callers(folder, scaled(plan, seconds), 5, False)
                     found = viewer.printed_json("phases", folder)["phases"]
-                    self.assertEqual([phase["procedure"] for phase in found], [f"in {part[0]}" for part in plan.split()])
+                    self.assertEqual([phase["procedure"] for phase in found],
+                                     [f"in {part[0]}" for part in plan.split()])
 
     def test_what_is_in_all_phases_names_the_only_one(self):
         with tempfile.TemporaryDirectory() as folder:
             Callers(folder, scaled(" ".join(["A1", "B1"] * 40), 2), 5, False)
-            self.assertEqual([phase["procedure"] for phase in viewer.printed_json("phases", folder)["phases"]], ["visit"])
+            (phase,) = viewer.printed_json("phases", folder)["phases"]
+            self.assertEqual(phase["procedure"], "visit")
 
     def test_one_procedure_is_one_phase(self):
         for seconds in 1, 1.2, 1.5, 2, 3, 6:
@@ -351,7 +356,8 @@ class ThreadsAtWork(unittest.TestCase):
 
     def test_threads_that_go_on_in_the_same_way_are_one_phase(self):
         for threads in 1, 2, 4:
-            for how in {}, {"taken": 40}, {"awake": 1, "sleep": 10}, {"awake": 3, "sleep": 50}, {"awake": 8, "sleep": 150}:
+            for how in ({}, {"taken": 40}, {"awake": 1, "sleep": 10}, {"awake": 3, "sleep": 50},
+                        {"awake": 8, "sleep": 150}):
                 for seed in range(4):
                     with self.subTest(threads=threads, how=how, seed=seed):
                         self.assertEqual(len(self.ends([(5000, threads)], seed=seed, **how)), 1)

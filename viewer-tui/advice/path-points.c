@@ -63,7 +63,8 @@ static void path_counts_free(struct path_counts *counts)
 }
 
 /* Adds the point points->list.at[i]. */
-static void count_path(struct path_counts *counts, const struct nodes *nodes, const struct path_points *points, size_t i)
+static void count_path(struct path_counts *counts, const struct nodes *nodes, const struct path_points *points,
+                       size_t i)
 {
     uint32_t node = nodes->procedure[points->list.at[i].node];
     for (; is_procedure_kind(nodes->kind[node]); node = nodes_caller(nodes, node)) {

@@ -19,8 +19,9 @@
  * that may use a CPU, on average, is quiet. */
 #define LEAST_WORK 0.05
 
-/* Most that the number of threads at work in a bin is known to, for each thread: 1 / variance. A judgement. With 500 bins a phase
- * with one thread of 2 less has 2 % of the run at least, one with 4 of 16 less has 1.2 %, and one with 1 of 16 less has 20 %. */
+/* The precision of the number of threads at work in a bin, for each of them, is this at most: 1 / variance. A
+ * judgement: with 500 bins, a phase that has one thread of 2 less than the others takes 2 % of the run at least, one
+ * with 4 of 16 less 1.2 %, one with 1 of 16 less 20 %. */
 #define MOST_PRECISION 25
 
 /* Kinds of time that bins count: work of each kind of call paths, and the other states. */
@@ -145,18 +146,19 @@ static void add_count(struct bins *bins, int kind, double count, uint64_t begin,
     }
 }
 
-/* Adds a thread's time at work / width of the bins, times its precision p. What it adds to a bin then has as much variance
- * as it is large, like a count. Where does p come from? A record says that its thread worked at some time since the one before. So
- * a stretch of work begins and ends up to `spacing` earlier or later than records say. Such an error has a variance of
- * spacing²/4 at most (Popoviciu), and a piece of time has two ends: whatever its length, its time at work has spacing²/2
- * at most, which is about 1 for each thread if spacing is a period. Stretches shorter than `gap` do not count. A change
- * of that length and longer ones have enough variance if a bin has width × spacing² / (2 gap), as an independent one. */
+/* 1 / variance of what a thread adds to the number of threads at work in a bin. A record says that its thread worked at
+ * some time since the record before. So a stretch of work begins and ends up to `spacing` earlier or later than records
+ * say. Such an error has a variance of spacing²/4 at most (Popoviciu), and a piece of time has two ends: whatever its
+ * length, its time at work has spacing²/2 at most, which is about 1 if times are in periods. Stretches shorter than
+ * `gap` do not count. With an independent variance of width × spacing² / (2 gap) in each bin, those of this length have
+ * as much, and longer ones more. */
 static double precision_of(const struct phase_search *search, const struct at_work *at_work)
 {
     double p = 2 * search->width * (double)at_work->gap / (at_work->spacing * at_work->spacing);
     return fmin(p, MOST_PRECISION);
 }
 
+/* Adds a thread's number at work, times its precision: that has as much variance as it is large, like a count. */
 static void add_work_of_thread(const struct phase_search *search, uint32_t thread, struct bins *bins)
 {
     time_ranges stretches = {0};

@@ -2,13 +2,15 @@
 
 #include <math.h>
 
-/* Gaps are short up to so many mean intervals of a record, so many ns, and so many times one that the thread has often. */
+/* Gaps are short up to so many mean intervals of a record, so many ns, and so many times one that the thread has
+ * often. */
 #define SHORT_INTERVALS 10
 #define SHORT_NS        50e6
 #define TIMES_OFTEN     2
 
 /* The time that a record of work is about; false: it is of no work. */
-static inline bool work_of(const struct timeline *timeline, const struct timeline_record *record, struct time_range *its)
+static inline bool work_of(const struct timeline *timeline, const struct timeline_record *record,
+                           struct time_range *its)
 {
     enum { OF_WORK = 1 << TRACE_WORK | 1 << TRACE_OVERHEAD | 1 << TRACE_READY };
     if (!(OF_WORK >> trace_state(record->amount) & 1))
@@ -42,7 +44,8 @@ struct at_work at_work_of(const struct timeline *timeline, const struct timeline
 }
 
 /* What is near to an end of the run begins or ends there: the process was started or ended then. */
-static void add_stretch(const struct timeline *timeline, struct time_range stretch, uint64_t gap, time_ranges *stretches)
+static void add_stretch(const struct timeline *timeline, struct time_range stretch, uint64_t gap,
+                        time_ranges *stretches)
 {
     stretch.from = stretch.from <= gap ? 0 : stretch.from;
     stretch.to = stretch.to + gap >= timeline->end ? timeline->end : stretch.to;

@@ -1,8 +1,10 @@
-/* When a thread is at work: from one record of work, or of a thread that is ready, to the next if the gap between them is short.
+/* When a thread is at work: from one record of work, or of a thread that is ready, to the next if the gap between them
+ * is short.
  *
- * By CPUTIME a thread has no records while it has no CPU or waits. Which of both it was is not known of short gaps: other
- * programs have the CPU for some ms at a time, here 34 to 40 ms at the most where 5 to 7 threads wanted each CPU. A gap
- * that a thread has often is part of what it does all the time. Short gaps to the begin and the end of the run count, too. */
+ * By CPUTIME a thread has no records while it has no CPU or waits. Which of both it was is not known of short gaps:
+ * other programs have the CPU for some ms at a time, here 34 to 40 ms at the most where 5 to 7 threads wanted each CPU.
+ * A gap that a thread has often is part of what it does all the time. Short gaps to the begin and the end of the run
+ * count, too. */
 #ifndef VIEWER_AT_WORK_H
 #define VIEWER_AT_WORK_H
 
@@ -21,7 +23,8 @@ struct at_work {
 struct at_work at_work_of(const struct timeline *timeline, const struct timeline_thread *thread, double interval,
                           double least);
 
-/* Adds the stretches in which the thread is at work that reach into a piece of time. What lies outside of it may be cut. */
+/* Adds the stretches in which the thread is at work that reach into a piece of time. What lies outside of it may be
+ * cut. */
 void at_work_stretches(const struct timeline *timeline, const struct timeline_thread *thread, uint64_t gap,
                        struct time_range range, time_ranges *stretches);
 
