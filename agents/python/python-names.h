@@ -2,7 +2,8 @@
  *
  * A code object may be freed, and another one may take its address. Its name is looked up by the words
  * that differ then: the addresses of its texts, the hash of its name, the size and the begin of its table
- * of lines, and its first line. */
+ * of lines, and its first line. From 3.12 on, code objects have a version that no other one of the interpreter
+ * has: where that is the same, the objects that it refers to are not read. */
 #ifndef AGENTS_PYTHON_NAMES_H
 #define AGENTS_PYTHON_NAMES_H
 
@@ -16,6 +17,7 @@ struct python_names {
         uint64_t key[AGENT_NAME_KEY]; /* the first word is the code object's address */
         uint64_t value;               /* of the name; 0: not known */
         int64_t first_traceable;      /* the frame has not begun at positions before this one */
+        uint32_t version;             /* of the code object; 0: it has none */
         bool is_hidden;               /* it is a part of Python's machinery for imports */
     } at[PYTHON_NAMES];
 };

@@ -182,7 +182,7 @@ static uint32_t largest_own(struct database *db, const struct path_points *point
 /* A procedure that most points of a piece are in, and most of the others' are not. */
 struct candidate {
     uint32_t procedure, node; /* the node is one of the procedure's */
-    int rank;
+    enum code_rank rank;
     double there, difference; /* share of the piece, and by how much it exceeds that of the others */
 };
 
@@ -213,7 +213,7 @@ static size_t find_candidates(struct database *db, const struct path_counts *cou
 static uint32_t most_telling(const struct candidate *list, size_t n)
 {
     const struct candidate *found = NULL;
-    int rank = 0;
+    enum code_rank rank = RANK_NONE;
     double largest = 0;
     for (size_t i = 0; i < n; i++)
         rank = list[i].rank > rank ? list[i].rank : rank;

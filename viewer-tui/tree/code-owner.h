@@ -33,14 +33,24 @@ enum code_owner code_owner_of_procedure(struct database *db, uint32_t id, uint32
 /* Whether a module, by its path, is the interpreter of Python. */
 bool code_is_of_python(const char *module);
 
-/* How much of the user's own a procedure of the tree is, whose nodes have been read: from CODE_RANK_OWN on the user's
- * own, below that a package's, the system's, 0 the kernel's. Within these, one with a name is higher. -1: the linker's,
- * and code of the system or of the kernel that has no name. */
-int code_rank(struct database *db, uint32_t node);
-#define CODE_RANK_OWN (2 * CODE_OWN + 1)
+/* How well a procedure says where time is: the user's own best, code without a name worse than with one. The linker's, and
+ * the system's and the kernel's without a name, say nothing. */
+enum code_rank {
+    RANK_NONE,
+    RANK_KERNEL,
+    RANK_SYSTEM,
+    RANK_PACKAGE_WITHOUT_NAME,
+    RANK_PACKAGE,
+    RANK_OWN_WITHOUT_NAME,
+    RANK_OWN
+};
 
-/* The innermost procedure of the user's own around a node of the database, else that of the highest rank; NOTHING:
- * there is none. */
+/* Of a procedure's node; the nodes have been read. */
+enum code_rank code_rank(struct database *db, uint32_t node);
+
+/* The innermost procedure of the user's own around a node of the database, which have been read; else the innermost
+ * one of a package, or around it one of the same module that has a name; else the innermost one that has a name, of the
+ * system, else of the kernel; NOTHING: there is none. */
 uint32_t code_own_procedure(struct database *db, uint32_t node);
 
 #endif
