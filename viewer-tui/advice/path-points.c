@@ -202,8 +202,9 @@ static size_t find_candidates(struct database *db, const struct path_counts *cou
             if (i != piece && points[i].n)
                 elsewhere += counts[i].of[procedure] * points[i].amount / points[i].n / others;
         uint32_t node = counts[piece].example[procedure];
-        if (elsewhere <= there / 2)
-            vec_push(&list, (struct candidate){procedure, node, code_rank(db, node), there, there - elsewhere});
+        enum code_rank rank = elsewhere <= there / 2 ? code_rank(db, node) : RANK_NONE;
+        if (rank > RANK_NONE)
+            vec_push(&list, (struct candidate){procedure, node, rank, there, there - elsewhere});
     }
     *found = list.at;
     return list.n;
