@@ -45,6 +45,7 @@ struct catch {
     struct agent_cursor cursor;
     _Alignas(16) uint8_t state[AGENT_MAX_STATE_BYTES];
     struct remembered threads[THREADS];
+    uint8_t stack[CAUGHT_BLOCKS * CAUGHT_BLOCK_BYTES];
     struct caught record;
 };
 
@@ -188,22 +189,46 @@ static int compare_addresses(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-static const struct caught *end_catch(struct catch *its, struct remembered *thread, const struct perf_instant *sample)
+static void end_catch(struct catch *its, struct remembered *thread)
+{
+    thread->count = its->used;
+    for (uint32_t i = 0; i < its->used; i++)
+        thread->address[i] = its->address[its->order[i]];
+    qsort(thread->address, its->used, sizeof *thread->address, compare_addresses);
+}
+
+/* What the copy of a stack lacks, from the copy's end on, which shows whether it is the same stack still. Returns the
+ * number of blocks: as many as there are, and as the record has room for. */
+static uint32_t read_stack(struct catch *its, int pid, uint64_t copy_end)
+{
+    uint64_t first = (copy_end - CAUGHT_COPY_BYTES) / CAUGHT_BLOCK_BYTES * CAUGHT_BLOCK_BYTES;
+    struct iovec local = {its->stack, (CAUGHT_BLOCKS - its->used) * CAUGHT_BLOCK_BYTES};
+    struct iovec remote = {(void *)(uintptr_t)first, local.iov_len};
+    long got = copy_end ? sys6(SYS_process_vm_readv, pid, SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0) : 0;
+    uint32_t blocks = got > 0 ? (uint32_t)got / CAUGHT_BLOCK_BYTES : 0;
+    for (uint32_t i = 0; i < blocks; i++)
+        its->record.address[its->used + i] = first + i * CAUGHT_BLOCK_BYTES;
+    return blocks;
+}
+
+static const struct caught *make_record(struct catch *its, const struct perf_instant *sample)
 {
     struct caught *record = &its->record;
-    record->count = thread->count = its->used;
-    for (uint32_t i = 0; i < its->used; i++)
-        record->address[i] = thread->address[i] = its->address[its->order[i]];
-    qsort(thread->address, its->used, sizeof *thread->address, compare_addresses);
-    uint8_t *to = (uint8_t *)&record->address[its->used];
-    for (uint32_t i = 0; i < its->used; i++)
+    uint32_t on_stack = read_stack(its, sample->pid, sample->stack_end);
+    record->count = its->used + on_stack;
+    uint8_t *to = (uint8_t *)&record->address[record->count];
+    for (uint32_t i = 0; i < its->used; i++) {
+        record->address[i] = its->address[its->order[i]];
         memcpy(to + i * CAUGHT_BLOCK_BYTES, its->bytes[its->order[i]], CAUGHT_BLOCK_BYTES);
+    }
+    memcpy(to + its->used * CAUGHT_BLOCK_BYTES, its->stack, on_stack * CAUGHT_BLOCK_BYTES);
     record->hint = its->cursor.hint;
-    record->header = (struct perf_event_header){.type = PERF_RECORD_CAUGHT, .size = (uint16_t)caught_size(its->used)};
+    record->header =
+        (struct perf_event_header){.type = PERF_RECORD_CAUGHT, .size = (uint16_t)caught_size(record->count)};
     record->pid = (uint32_t)sample->pid;
     record->tid = (uint32_t)sample->tid;
     record->time = sample->time;
-    return its->used ? record : NULL;
+    return record->count ? record : NULL;
 }
 
 struct catch *catch_new(void)
@@ -213,11 +238,16 @@ struct catch *catch_new(void)
 
 const struct caught *catch_memory(struct catch *its, const struct perf_instant *sample, const void *shared)
 {
+    its->used = 0;
     its->record.began = sys_clock(CLOCK_MONOTONIC);
-    struct remembered *thread = remember(its, sample->tid);
-    begin_catch(its, thread, sample->pid);
-    hpcrun_agent.read_ahead(&its->cursor, shared);
+    struct remembered *thread = shared ? remember(its, sample->tid) : NULL;
+    if (thread) {
+        begin_catch(its, thread, sample->pid);
+        hpcrun_agent.read_ahead(&its->cursor, shared);
+    }
     its->record.ended = sys_clock(CLOCK_MONOTONIC);
-    return end_catch(its, thread, sample);
+    if (thread)
+        end_catch(its, thread);
+    return make_record(its, sample);
 }
 

@@ -48,18 +48,16 @@ enum caught_proof caught_prove(struct record_queue *queue, const struct perf_eve
     if (until <= perf_record_time(sample))
         return CAUGHT_NOT_YET;
     const struct perf_event_header *next = record_queue_after(queue, sample);
-    *caught = (const struct caught *)next;
-    if (!next || next->type != PERF_RECORD_CAUGHT || (*caught)->tid != (uint32_t)perf_record_tid(sample) ||
-        (*caught)->time != perf_record_time(sample))
-        return CAUGHT_NOT_PROVEN;
-    return prove(queue, *caught, sample, until);
+    bool is_caught = next && next->type == PERF_RECORD_CAUGHT && perf_record_tid(next) == perf_record_tid(sample) &&
+                     perf_record_time(next) == perf_record_time(sample);
+    *caught = is_caught ? (const struct caught *)next : NULL;
+    return is_caught ? prove(queue, *caught, sample, until) : CAUGHT_NOT_PROVEN;
 }
 
 /* ---- the memory ---- */
 
 static struct {
     const struct caught *caught;
-    uint64_t last; /* index of the block that was found last: reads come in the order of the record */
     bool has_failed;
 } current;
 
@@ -67,35 +65,40 @@ void caught_use(const struct caught *caught)
 {
     current.caught = caught;
     current.has_failed = !caught;
-    current.last = 0;
 }
 
-static const uint8_t *find(uint64_t address)
+static const uint8_t *find(const struct caught *caught, uint64_t address)
 {
-    const struct caught *caught = current.caught;
-    for (uint64_t n = 0; caught && n < caught->count; n++) {
-        uint64_t i = (current.last + n) % caught->count;
+    static uint64_t last; /* index of the block that was found last: reads come in the order of the record */
+    for (uint64_t n = 0; n < caught->count; n++) {
+        uint64_t i = (last + n) % caught->count;
         if (caught->address[i] == address) {
-            current.last = i;
+            last = i;
             return caught_block(caught, i);
         }
     }
     return NULL;
 }
 
-bool caught_read(uint64_t address, void *to, size_t size)
+bool caught_copy(const struct caught *caught, uint64_t address, void *to, size_t size)
 {
     for (size_t done = 0; done < size;) {
         uint64_t at = (address + done) % CAUGHT_BLOCK_BYTES;
         size_t part = CAUGHT_BLOCK_BYTES - at < size - done ? CAUGHT_BLOCK_BYTES - at : size - done;
-        const uint8_t *block = find(address + done - at);
-        current.has_failed |= !block;
+        const uint8_t *block = find(caught, address + done - at);
         if (!block)
             return false;
         memcpy((uint8_t *)to + done, block + at, part);
         done += part;
     }
     return true;
+}
+
+bool caught_read(uint64_t address, void *to, size_t size)
+{
+    bool is_read = current.caught && caught_copy(current.caught, address, to, size);
+    current.has_failed |= !is_read;
+    return is_read;
 }
 
 bool caught_is_whole(void)

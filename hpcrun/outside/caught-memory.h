@@ -1,4 +1,5 @@
-/* What an agent reads of the measured process at a sample, as it was at the instant of the sample.
+/* What an agent reads of the measured process at a sample, as it was at the instant of the sample; and the rest of a
+ * deep stack.
  *
  * A copy of the stack comes with a sample, but an interpreter's frames lie elsewhere, and the process runs on. So the
  * reader has a thread on each CPU (frame-catcher.h), which every sample there wakes. Mostly it gets the CPU before the
@@ -9,7 +10,8 @@
  *               registers  ==   registers                reads by the agent
  *
  * The first switch has the registers of the sample (of all events, perf's context-switches alone tell), and the thread
- * gets no CPU until the last word is read. What is not proven is not used. */
+ * gets no CPU until the last word is read. What is not proven is not used. Of a stack, the end of its copy is proof
+ * enough (foreign-memory.h). */
 #ifndef HPCRUN_OUTSIDE_CAUGHT_MEMORY_H
 #define HPCRUN_OUTSIDE_CAUGHT_MEMORY_H
 
@@ -19,6 +21,9 @@
 /* Memory is caught in blocks, so that a record that the interpreter's structures are in takes one or two reads. */
 #define CAUGHT_BLOCK_BYTES 128
 #define CAUGHT_BLOCKS      470 /* so that a record has less than 64 KB */
+
+/* The rest of a stack begins with the last bytes that its copy has: so many. */
+#define CAUGHT_COPY_BYTES 4096
 
 /* A record of type PERF_RECORD_CAUGHT, which follows the sample in the worker's queue. */
 struct caught {
@@ -39,9 +44,13 @@ const uint8_t *caught_block(const struct caught *caught, uint64_t i);
 enum caught_proof { CAUGHT_PROVEN, CAUGHT_NOT_PROVEN, CAUGHT_NOT_YET };
 
 /* Whether the memory in the record that follows `sample` in the queue is of the instant of the sample. There are no
- * further records of times before `until`. NOT_YET: records that decide it have still to come. */
+ * further records of times before `until`. NOT_YET: records that decide it have still to come. *caught: the record,
+ * also if that is not proven; NULL: none follows. */
 enum caught_proof caught_prove(struct record_queue *queue, const struct perf_event_header *sample, uint64_t until,
                                const struct caught **caught);
+
+/* Reads what is in a record; false if it has not all of it. */
+bool caught_copy(const struct caught *caught, uint64_t address, void *to, size_t size);
 
 /* The memory for the next sample; NULL: there is none. caught_read fails for other addresses than the record's;
  * caught_is_whole: it has not failed. */

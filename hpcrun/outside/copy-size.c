@@ -71,12 +71,6 @@ static uint64_t samples_of(const struct copy_demand *demand)
     return samples;
 }
 
-bool copy_size_is_short(const struct copy_size *size)
-{
-    uint64_t rare = samples_of(&size->since) * MORE_PER_1000 / 1000;
-    return size->index == size->most && asked_for_more(size, size->index) > rare;
-}
-
 static unsigned needed(const struct copy_size *size, uint64_t samples)
 {
     unsigned index = 0;

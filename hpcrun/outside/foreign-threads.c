@@ -207,7 +207,7 @@ static void unwind_and_record(struct foreign_thread *its, const struct perf_samp
     struct thread_event *event = &thread->events[0];
     for (unsigned i = 0; i < SAMPLED_REGISTER_COUNT; i++)
         context.uc_mcontext.gregs[greg_of[i]] = (greg_t)sample->registers[i];
-    thread->unwinder.elsewhere = foreign_memory(sample->stack, sample->stack_bytes);
+    thread->unwinder.elsewhere = foreign_memory(sample->stack, sample->stack_bytes, sample->caught);
     inner = &thread->unwinder.guard;
     if (guard_enter(&outer) == 0) {
         if (sample->is_waiting)

@@ -41,23 +41,30 @@ struct catcher {
 
 static struct {
     struct catcher at[MOST_CATCHERS];
-    unsigned count;
+    unsigned count, watched_count;
     struct watched {
         _Atomic int pid;
-        const void *shared;
+        const void *_Atomic shared; /* NULL: there is no agent */
     } watched[MOST_WATCHED];
 } catchers;
 
-/* False: the process is not watched. It may be forgotten, and its memory given to another one, meanwhile. */
-static bool copy_shared(int pid, void *to)
+static struct watched *find(int pid)
 {
-    for (unsigned i = 0; i < MOST_WATCHED; i++)
-        if (atomic_load(&catchers.watched[i].pid) == pid) {
-            memcpy(to, catchers.watched[i].shared, QUEUE_NOTE_BYTES);
-            atomic_thread_fence(memory_order_acquire);
-            return atomic_load(&catchers.watched[i].pid) == pid;
-        }
-    return false;
+    struct watched *watched = catchers.watched;
+    while (watched < catchers.watched + MOST_WATCHED && atomic_load(&watched->pid) != pid)
+        watched++;
+    return watched < catchers.watched + MOST_WATCHED ? watched : NULL;
+}
+
+/* NULL: there is no agent. The process may be forgotten, and its memory given to another one, meanwhile. */
+static const void *copy_shared(const struct watched *watched, int pid, void *to)
+{
+    const void *shared = atomic_load(&watched->shared);
+    if (!shared)
+        return NULL;
+    memcpy(to, shared, QUEUE_NOTE_BYTES);
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load(&watched->pid) == pid ? to : NULL;
 }
 
 static bool has_time(struct catcher *its, uint64_t now)
@@ -77,9 +84,13 @@ static void on_sample(struct catcher *its)
     _Alignas(16) uint8_t shared[QUEUE_NOTE_BYTES];
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
     if (!perf_rings_at(its->ring, &ring) || !perf_ring_youngest(&ring, &its->position, &sample) ||
-        now - sample.time > MOST_AGE_NS || !has_time(its, now) || !copy_shared(sample.pid, shared))
+        now - sample.time > MOST_AGE_NS)
         return;
-    const struct caught *caught = catch_memory(its->catch, &sample, shared);
+    const struct watched *watched = find(sample.pid);
+    const void *for_agent = watched ? copy_shared(watched, sample.pid, shared) : NULL;
+    if (!watched || (!for_agent && sample.stack_end == 0) || !has_time(its, now))
+        return;
+    const struct caught *caught = catch_memory(its->catch, &sample, for_agent);
     if (caught)
         record_queue_put(its->caught, &caught->header);
 }
@@ -144,8 +155,6 @@ static int start(unsigned ring, unsigned cpu)
     pthread_attr_destroy(&attributes);
     while (is_started && !atomic_load(&its->tid))
         sched_yield();
-    if (is_started)
-        perf_events_alarm(ring, atomic_load(&its->tid), ALARM);
     catchers.count += is_started;
     return -error;
 }
@@ -160,29 +169,38 @@ static int start_all(void)
     return error;
 }
 
+static void set_alarms(bool on)
+{
+    for (struct catcher *its = catchers.at; its < catchers.at + catchers.count; its++)
+        perf_events_alarm(its->ring, on ? atomic_load(&its->tid) : 0, ALARM);
+}
+
 int catchers_watch(int pid, const void *shared)
 {
-    struct watched *free_one = catchers.watched;
-    while (free_one < catchers.watched + MOST_WATCHED && atomic_load(&free_one->pid))
-        free_one++;
-    int error = free_one == catchers.watched + MOST_WATCHED ? -ENOSPC : perf_switches_watch(pid);
+    struct watched *watched = find(pid) ? find(pid) : find(0);
+    int error = !watched ? -ENOSPC : shared ? perf_switches_watch(pid) : 0;
     if (error == 0 && catchers.count == 0)
         error = start_all();
     if (error != 0) {
         perf_switches_unwatch(pid);
         return error;
     }
-    free_one->shared = shared;
-    atomic_store(&free_one->pid, pid);
+    if (atomic_load(&watched->pid) == 0 && catchers.watched_count++ == 0)
+        set_alarms(true);
+    atomic_store(&watched->shared, shared);
+    atomic_store(&watched->pid, pid);
     return 0;
 }
 
 void catchers_forget(int pid)
 {
+    struct watched *watched = find(pid);
     perf_switches_unwatch(pid);
-    for (unsigned i = 0; i < MOST_WATCHED; i++)
-        if (atomic_load(&catchers.watched[i].pid) == pid)
-            atomic_store(&catchers.watched[i].pid, 0);
+    if (!watched)
+        return;
+    atomic_store(&watched->pid, 0);
+    if (--catchers.watched_count == 0)
+        set_alarms(false);
 }
 
 const struct caught *catchers_take(const struct perf_event_header *sample)

@@ -1,13 +1,14 @@
-/* Threads of the reader, one on each CPU, which read what an agent needs at the instant of a sample (caught-memory.h).
- * They run only if a measured process has an interpreter. */
+/* Threads of the reader, one on each CPU, which read at the instant of a sample (caught-memory.h) what an agent needs,
+ * and the rest of a stack that is deeper than its copy. They run only if a measured process has an interpreter or deep
+ * stacks. */
 #ifndef HPCRUN_OUTSIDE_FRAME_CATCHER_H
 #define HPCRUN_OUTSIDE_FRAME_CATCHER_H
 
 #include "hpcrun/outside/caught-memory.h"
 
 /* From now on samples of this process are caught. `shared`: of agent.share, QUEUE_NOTE_BYTES that stay until
- * catchers_forget. Starts the threads with the first one. Returns 0, or a negative errno: -ENOSPC: there are too many
- * processes. */
+ * catchers_forget; NULL: there is no agent, and may be one in a later call. Starts the threads with the first one.
+ * Returns 0, or a negative errno: -ENOSPC: there are too many processes. */
 int catchers_watch(int pid, const void *shared);
 void catchers_forget(int pid);
 

@@ -139,7 +139,8 @@ void image_worker_end(struct traced *process, enum queue_end why)
     process->images++;
     if (process->is_caught)
         catchers_forget(process->pid);
-    process->is_caught = process->is_told = false;
+    process->is_caught = false;
+    process->wish = QUEUE_WISHES_NOTHING;
 }
 
 static void note_end_of_worker(int status)

@@ -124,7 +124,7 @@ struct caught *linked_agents_catch(int tid, uint64_t time)
 {
     static struct catch *catch;
     uint8_t shared[QUEUE_NOTE_BYTES];
-    const struct perf_instant sample = {process.pid, tid, time};
+    const struct perf_instant sample = {.pid = process.pid, .tid = tid, .time = time};
     if (!linked_agents_share(shared, sizeof shared) || (!catch && !(catch = catch_new())))
         return NULL;
     hpcrun_agent.start(&host_for_catches);

@@ -139,16 +139,21 @@ static void keep_to_memory_limit(void)
     record_queues_refuse(memory_limit_is_reached());
 }
 
-/* Its worker may have found an interpreter. */
-static void begin_to_catch(struct traced *process)
+/* Its worker may have found an interpreter, or deep stacks, or none of these since. */
+static void grant_wish(struct traced *process)
 {
-    const void *note = process->queue && !process->is_told ? record_queue_told(process->queue) : NULL;
-    if (!note)
+    enum queue_wish wish = process->queue ? record_queue_wish(process->queue) : process->wish;
+    if (wish == process->wish)
         return;
-    int error = catchers_watch(process->pid, note);
-    process->is_told = true;
-    process->is_caught = error == 0;
-    if (error != 0)
+    process->wish = wish;
+    if (wish == QUEUE_WISHES_NOTHING) {
+        catchers_forget(process->pid);
+        process->is_caught = false;
+        return;
+    }
+    int error = catchers_watch(process->pid, wish == QUEUE_WISHES_AGENT ? record_queue_note(process->queue) : NULL);
+    process->is_caught |= error == 0;
+    if (error != 0 && wish == QUEUE_WISHES_AGENT)
         diag_note(NULL, "process %d: frames of its interpreter can't be read: %s%s", process->pid, strerror(-error),
                   error == -EMFILE ? " (ulimit -n)" : "");
 }
@@ -165,15 +170,15 @@ int outside_read(const struct outside_work *work)
     uint64_t deadline = deadline_of(work->seconds);
     while (runs && !is_interrupted && sys_clock(CLOCK_MONOTONIC) < deadline) {
         bool waits_for_exec = work->command && !record_router_saw_exec();
-        if (!waits_for_exec && !stack_copies_are_short())
+        if (!waits_for_exec)
             process_ends_wait(REST_MS);
         perf_rings_wait(process_ends_fd(), time_to_wait(waits_for_exec));
         process_ends_take(traced_note_end);
         keep_to_memory_limit();
         read_until = perf_rings_read(false, record_route);
         record_queues_wake(read_until);
-        if (record_queues_have_notes())
-            traced_visit(begin_to_catch);
+        if (record_queues_have_wishes())
+            traced_visit(grant_wish);
         if (traced_ending())
             traced_visit(end_if_read);
         runs = work->is_all || traced_running() > 0;

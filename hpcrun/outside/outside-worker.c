@@ -30,6 +30,7 @@
 #define MOST_REST_NS   50000000u
 #define WRITE_INTERVAL 10000000000u
 #define CPU_INTERVAL   5000000u
+#define FIRST_CALM     500u /* samples */
 #define UNSEEN_PART    4 /* so much of the CPU time may be without samples */
 
 static struct {
@@ -40,8 +41,11 @@ static struct {
     uint64_t lost, refused; /* samples: they came too fast; there was no memory for them */
     uint64_t lost_records;  /* of any kind, for which a ring had no room */
     uint64_t most_in_them;  /* samples that may be among these */
-    bool has_told;       /* the reader knows what an agent needs to be read */
-    uint64_t to_catch, missed; /* samples since then; those whose memory was not read at their instant */
+    enum queue_wish wish;        /* what the reader was asked for */
+    const struct caught *caught; /* after the next sample in the queue; NULL: nothing */
+    uint64_t samples, cut, calm; /* since the last wish. cut: the rest of the stack was lost; calm: no rest was read */
+    uint64_t most_calm;          /* then the rests are no longer read */
+    uint64_t to_catch, missed;   /* samples since an agent was found; those whose memory was not read at the instant */
     uint64_t throttled;  /* times that the kernel held samples back */
     uint64_t written_at, cpu_at; /* CLOCK_MONOTONIC of the last writing, and reading of the process's CPU time */
 } worker;
@@ -96,9 +100,15 @@ static void refuse_look(void)
     foreign_threads_lose(1, worker.period, 0);
 }
 
-static void on_sample(const struct perf_sample *sample)
+static void on_sample(const struct perf_sample *record)
 {
-    record_queue_ask(worker.queue, foreign_threads_sample(sample));
+    struct perf_sample sample = *record;
+    sample.caught = worker.caught;
+    uint64_t bytes = foreign_threads_sample(&sample);
+    worker.samples++;
+    worker.calm = bytes < sample.copy_bytes ? worker.calm + 1 : 0;
+    worker.cut += bytes > sample.copy_bytes;
+    record_queue_ask(worker.queue, bytes);
 }
 
 static void on_throttled(void)
@@ -126,28 +136,43 @@ static const struct perf_visitor visitor = {.map = foreign_modules_add,
                                             .end = on_end,
                                             .switched = waits_switch};
 
-/* Gives the next sample what was read for an agent at its instant. False: it is not yet known what that is. */
+/* Gives the next sample what was read at its instant. False: it is not yet known what that is. */
 static bool take_caught(const struct perf_event_header *record, uint64_t until)
 {
-    const struct caught *caught = NULL;
-    if (!worker.has_told || record->type != PERF_RECORD_SAMPLE || perf_record_is_switch(record))
+    if (worker.wish == QUEUE_WISHES_NOTHING || record->type != PERF_RECORD_SAMPLE || perf_record_is_switch(record))
         return true;
-    enum caught_proof proof = caught_prove(worker.queue, record, until, &caught);
+    enum caught_proof proof = caught_prove(worker.queue, record, until, &worker.caught);
     if (proof == CAUGHT_NOT_YET)
         return false;
-    caught_use(proof == CAUGHT_PROVEN ? caught : NULL);
-    worker.to_catch++;
-    worker.missed += proof != CAUGHT_PROVEN;
+    if (worker.wish == QUEUE_WISHES_AGENT) {
+        caught_use(proof == CAUGHT_PROVEN ? worker.caught : NULL);
+        worker.to_catch++;
+        worker.missed += proof != CAUGHT_PROVEN;
+    }
     return true;
 }
 
-static void tell_reader(void)
+static void wish(enum queue_wish its, const void *note, size_t bytes)
+{
+    record_queue_make_wish(worker.queue, its, note, bytes);
+    worker.wish = its;
+    worker.samples = worker.cut = worker.calm = 0;
+}
+
+/* One lost rest of a stack is no reason to read all, nor is 1 of 1000. Each time that this begins anew, it goes on for
+ * longer. */
+static void make_wishes(void)
 {
     uint8_t note[QUEUE_NOTE_BYTES];
-    size_t bytes = worker.has_told ? 0 : linked_agents_share(note, sizeof note);
-    if (bytes > 0)
-        record_queue_tell(worker.queue, note, bytes);
-    worker.has_told |= bytes > 0;
+    size_t bytes = worker.wish == QUEUE_WISHES_AGENT ? 0 : linked_agents_share(note, sizeof note);
+    if (bytes > 0) {
+        wish(QUEUE_WISHES_AGENT, note, bytes);
+    } else if (worker.wish == QUEUE_WISHES_NOTHING && worker.cut > 1 && worker.cut > worker.samples / 1000) {
+        wish(QUEUE_WISHES_STACKS, NULL, 0);
+        worker.most_calm = worker.most_calm ? 2 * worker.most_calm : FIRST_CALM;
+    } else if (worker.wish == QUEUE_WISHES_STACKS && worker.calm >= worker.most_calm) {
+        wish(QUEUE_WISHES_NOTHING, NULL, 0);
+    }
 }
 
 /* Looks at waiting threads come in between, in the order of time. */
@@ -402,7 +427,7 @@ int outside_work(struct measured_image *image, struct record_queue *queue, bool 
         end = record_queue_ended(queue);
         until = end == QUEUE_OPEN ? record_queues_until() : UINT64_MAX;
         visit_records(until);
-        tell_reader();
+        make_wishes();
         write_now_and_then();
     }
     process.config.quiet |= is_interrupted; /* the reader is gone, which a line says */

@@ -94,11 +94,13 @@ static void set_alarm(const struct opened *its)
 {
     const struct alarm *alarm = &perf.alarms[its->ring];
     const struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = alarm->tid};
-    if (alarm->tid == 0 || its->fd < 0)
+    if (its->fd < 0)
         return;
-    fcntl(its->fd, F_SETOWN_EX, &owner);
-    fcntl(its->fd, F_SETSIG, alarm->signal);
-    fcntl(its->fd, F_SETFL, O_ASYNC);
+    if (alarm->tid) {
+        fcntl(its->fd, F_SETOWN_EX, &owner);
+        fcntl(its->fd, F_SETSIG, alarm->signal);
+    }
+    fcntl(its->fd, F_SETFL, alarm->tid ? O_ASYNC : 0);
 }
 
 static int add_event(int fd, int tid, unsigned i, const struct perf_ring *ring)
@@ -114,7 +116,8 @@ static int add_event(int fd, int tid, unsigned i, const struct perf_ring *ring)
     events->at[n] = (struct opened){.id = id, .fd = fd, .pid = process.pid, .tid = tid, .ring = i, .older = *of_tid};
     *of_tid = (unsigned)n + 1;
     events->count = n + 1;
-    set_alarm(&events->at[n]);
+    if (perf.alarms[i].tid)
+        set_alarm(&events->at[n]);
     return 0;
 }
 

@@ -66,7 +66,7 @@ bool perf_events_count_losses(void);
  * are among them. */
 uint64_t perf_events_take_losses(int pid);
 
-/* Lets each sample in the ring of CPU i send a signal to a thread of this process. */
+/* Lets each sample in the ring of CPU i send a signal to a thread of this process; tid 0: to none. */
 void perf_events_alarm(unsigned i, int tid, int signal);
 
 /* Stops all events; the rings can still be read. */

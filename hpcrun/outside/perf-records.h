@@ -37,7 +37,7 @@ struct perf_sample {
     uint64_t registers[SAMPLED_REGISTER_COUNT];
     const uint8_t *stack;
     size_t stack_bytes, copy_bytes; /* that are there; that the event's copies have at most */
-    const struct caught *caught; /* of a look: memory that was read at its instant (caught-memory.h); NULL: none */
+    const struct caught *caught; /* memory that was read at its instant (caught-memory.h); NULL: none */
     const uint64_t *kernel; /* frames of the kernel, innermost first: struct increment */
     unsigned kernel_count;
 };

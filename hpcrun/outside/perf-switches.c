@@ -108,13 +108,28 @@ static void copy_from(const struct perf_ring *ring, uint64_t position, void *to,
     memcpy((uint8_t *)to + first, ring->data, size - first);
 }
 
-bool perf_ring_youngest(const struct perf_ring *ring, uint64_t *position, struct perf_instant *found)
+struct fields {
+    struct perf_event_header header;
+    uint32_t pid, tid;
+    uint64_t time, id, period, chain_length;
+};
+
+/* perf_instant.stack_end. */
+static uint64_t end_of_copy(const struct perf_ring *ring, uint64_t position, const struct fields *fields)
 {
     struct {
-        struct perf_event_header header;
-        uint32_t pid, tid;
-        uint64_t time, id, period;
-    } record;
+        uint64_t abi, registers[SAMPLED_REGISTER_COUNT], bytes;
+    } part;
+    uint64_t valid;
+    copy_from(ring, position + sizeof *fields + fields->chain_length * sizeof(uint64_t), &part, sizeof part);
+    copy_from(ring, position + fields->header.size - sizeof valid, &valid, sizeof valid);
+    bool has_all = part.abi != PERF_SAMPLE_REGS_ABI_64 || valid < part.bytes;
+    return has_all ? 0 : part.registers[SAMPLED_SP] + valid;
+}
+
+bool perf_ring_youngest(const struct perf_ring *ring, uint64_t *position, struct perf_instant *found)
+{
+    struct fields record;
     bool is_found = false;
     if (*position < ring->tail)
         *position = ring->tail;
@@ -125,7 +140,8 @@ bool perf_ring_youngest(const struct perf_ring *ring, uint64_t *position, struct
             break;
         }
         if (record.header.type == PERF_RECORD_SAMPLE && record.period != SWITCH_PERIOD) {
-            *found = (struct perf_instant){(int)record.pid, (int)record.tid, record.time};
+            *found = (struct perf_instant){(int)record.pid, (int)record.tid, record.time,
+                                           end_of_copy(ring, *position, &record)};
             is_found = true;
         }
     }

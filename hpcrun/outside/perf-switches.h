@@ -18,6 +18,7 @@ int perf_switches_probe(int pid);
 struct perf_instant {
     int pid, tid;
     uint64_t time;
+    uint64_t stack_end; /* address of the first byte of its stack that the copy lacks; 0: it lacks none */
 };
 bool perf_ring_youngest(const struct perf_ring *ring, uint64_t *position, struct perf_instant *found);
 

@@ -24,7 +24,7 @@ struct record_queue {
     uint64_t lost_to_say; /* the writer's: of `lost`, since the last record_queue_demand */
     uint64_t woken; /* the writer's: `head` when the reader was last woken; UINT64_MAX: it is not woken */
     bool is_taken;  /* the writer's */
-    _Atomic bool is_told;
+    _Atomic uint32_t wish; /* enum queue_wish */
     struct measured measured;
     _Alignas(64) uint8_t note[QUEUE_NOTE_BYTES];
     _Alignas(4096) uint8_t data[QUEUE_BYTES];
@@ -32,7 +32,7 @@ struct record_queue {
 
 static struct {
     _Alignas(4096) _Atomic uint64_t until;
-    _Atomic bool refuses, has_notes;
+    _Atomic bool refuses, has_wishes;
     struct record_queue all[];
 } *queues;
 
@@ -266,21 +266,27 @@ uint64_t record_queue_dropped_at(const struct record_queue *queue)
     return atomic_load(&queue->dropped_at);
 }
 
-void record_queue_tell(struct record_queue *queue, const void *note, size_t bytes)
+void record_queue_make_wish(struct record_queue *queue, enum queue_wish wish, const void *note, size_t bytes)
 {
-    memcpy(queue->note, note, bytes);
-    atomic_store(&queue->is_told, true);
-    atomic_store(&queues->has_notes, true);
+    if (bytes > 0)
+        memcpy(queue->note, note, bytes);
+    atomic_store(&queue->wish, wish);
+    atomic_store(&queues->has_wishes, true);
 }
 
-bool record_queues_have_notes(void)
+bool record_queues_have_wishes(void)
 {
-    return atomic_exchange(&queues->has_notes, false);
+    return atomic_exchange(&queues->has_wishes, false);
 }
 
-const void *record_queue_told(const struct record_queue *queue)
+enum queue_wish record_queue_wish(const struct record_queue *queue)
 {
-    return atomic_load(&queue->is_told) ? queue->note : NULL;
+    return atomic_load(&queue->wish);
+}
+
+const void *record_queue_note(const struct record_queue *queue)
+{
+    return queue->note;
 }
 
 void record_queue_ask(struct record_queue *queue, uint64_t bytes)

@@ -43,9 +43,14 @@ void record_queues_refuse(bool refuses);
 /* Its reader looks by itself: it is not woken. So another thread than that of the other queues may write to it. */
 void record_queue_is_looked_at(struct record_queue *queue);
 
-/* Whether a note has come since the last call; and the one of a queue, NULL: there is none. */
-bool record_queues_have_notes(void);
-const void *record_queue_told(const struct record_queue *queue);
+/* What a reader wants to be read at the instant of each sample (frame-catcher.h): the rest of a stack that is deeper
+ * than its copy; or also what an agent needs. */
+enum queue_wish { QUEUE_WISHES_NOTHING, QUEUE_WISHES_STACKS, QUEUE_WISHES_AGENT };
+
+/* Whether a wish has come since the last call; that of a queue; and what the agent needs for it. */
+bool record_queues_have_wishes(void);
+enum queue_wish record_queue_wish(const struct record_queue *queue);
+const void *record_queue_note(const struct record_queue *queue);
 
 /* There will be no more records until this time, CLOCK_MONOTONIC, in any queue. Wakes the readers of queues that have
  * got records since the last call. */
@@ -81,9 +86,9 @@ uint64_t record_queue_dropped_at(const struct record_queue *queue);
 /* Counts a sample whose unwinding needed `bytes` bytes of the copy of its stack. */
 void record_queue_ask(struct record_queue *queue, uint64_t bytes);
 
-/* A note for the writer, of up to QUEUE_NOTE_BYTES, once. */
+/* A wish takes the place of the one before. That of an agent has a note of up to QUEUE_NOTE_BYTES, and comes once. */
 #define QUEUE_NOTE_BYTES 1024
-void record_queue_tell(struct record_queue *queue, const void *note, size_t bytes);
+void record_queue_make_wish(struct record_queue *queue, enum queue_wish wish, const void *note, size_t bytes);
 
 /* What its reader has measured in all. The writer asks when the reader has ended. */
 struct measured {

@@ -80,11 +80,6 @@ struct copy_range stack_copies_range(void)
     return copies.range;
 }
 
-bool stack_copies_are_short(void)
-{
-    return copy_size_is_short(&copies.size);
-}
-
 unsigned stack_copies_slowdown(void)
 {
     return 1u << copies.size.slowdown;

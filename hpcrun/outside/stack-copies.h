@@ -25,9 +25,6 @@ void stack_copies_gather(struct record_queue *queue);
  * reads meanwhile. */
 void stack_copies_fit(perf_record_visit_function *visit);
 
-/* copy_size_is_short */
-bool stack_copies_are_short(void);
-
 /* The least and the largest size up to now, KB. */
 struct copy_range {
     unsigned least, most;

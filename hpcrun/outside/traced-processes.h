@@ -36,7 +36,8 @@ struct traced {
     struct traced_map *maps;
     unsigned map_count;
     struct record_queue *queue; /* NULL: its image has no worker */
-    bool is_caught, is_told;    /* its samples are caught (frame-catcher.h); that was tried */
+    enum queue_wish wish;       /* that was granted, if it could be */
+    bool is_caught;             /* its samples are caught (frame-catcher.h) */
     uint64_t caught_until;      /* time of the last record that a proof needs */
     pid_t worker;
 };

@@ -733,6 +733,14 @@ class DeepStack(OfChance, OutsideTest):
             evidence.enough("samples", image.count("CPUTIME", [FIRED]), 150)
             self.assertLess(image.count("CPUTIME", PARTIAL), 0.1 * image.count("CPUTIME", [FIRED]))
 
+    def test_rest_that_is_read_at_once(self):
+        """The copy ends in frames that no earlier sample had, and that have returned a moment later."""
+        for evidence in self.looks():
+            _, (image,) = self.measure(program("new_stacks"), 200000, options=["--outside"])
+            self.check_fates([image])
+            evidence.enough("samples", image.count("CPUTIME", [FIRED]), 500)
+            self.assertLess(image.count("CPUTIME", PARTIAL), 0.1 * image.count("CPUTIME", [FIRED]))
+
 
 class Refusals(profiling.ProfilingTest):
     def refuse(self, *words, says, status=1, **options):

@@ -209,8 +209,8 @@ enum code_owner code_owner(const struct view *view, uint32_t row)
 uint32_t code_own_procedure(struct database *db, uint32_t node)
 {
     const struct nodes *nodes = db->nodes;
-    uint32_t found = NOTHING;
-    int best = -1; /* that of the kernel is 0 */
+    uint32_t found = NOTHING, unnamed_in = NOTHING; /* module of what has no name */
+    enum rank { NONE, OF_KERNEL, OF_SYSTEM, WITHOUT_NAME, OF_PACKAGE } best = NONE;
     for (node = nodes->procedure[node]; is_procedure_kind(nodes->kind[node]); node = nodes_caller(nodes, node)) {
         struct procedure procedure = database_procedure(db, nodes->place[node]);
         const char *at = procedure.name ? strrchr(procedure.name, '@') : NULL;
@@ -225,11 +225,17 @@ uint32_t code_own_procedure(struct database *db, uint32_t node)
         enum code_owner owner = code_owner_of_procedure(db, nodes->place[node], module);
         if (owner == CODE_OWN)
             return nodes->place[node];
-        int rank = database_is_kernel(db, module) ? 0 : 1 + (int)owner;
-        if (rank > best && database_procedure_has_name(db, nodes->place[node])) {
-            found = nodes->place[node];
-            best = rank;
-        }
+        bool has_name = database_procedure_has_name(db, nodes->place[node]);
+        enum rank rank = !has_name ? NONE : database_is_kernel(db, module) ? OF_KERNEL : OF_SYSTEM;
+        if (owner == CODE_OF_PACKAGE)
+            rank = has_name ? OF_PACKAGE : WITHOUT_NAME;
+        if (best == WITHOUT_NAME && owner == CODE_OF_PACKAGE && module != unnamed_in)
+            best = OF_PACKAGE; /* callers in other modules say less */
+        if (rank <= best)
+            continue;
+        found = nodes->place[node];
+        best = rank;
+        unnamed_in = module;
     }
     return found;
 }

@@ -34,8 +34,9 @@ enum code_owner code_owner_of_procedure(struct database *db, uint32_t id, uint32
 /* Whether a module, by its path, is the interpreter of Python. */
 bool code_is_of_python(const char *module);
 
-/* The innermost procedure of the user's own around a node of the database, which have been read; else the innermost one
- * that has a name, of a package, else of the system, else of the kernel; NOTHING: there is none. */
+/* The innermost procedure of the user's own around a node of the database, which have been read; else the innermost one of a
+ * package, or around it one of the same module that has a name; else the innermost one that has a name, of the system, else of the kernel;
+ * NOTHING: there is none. */
 uint32_t code_own_procedure(struct database *db, uint32_t node);
 
 #endif

@@ -84,23 +84,6 @@ TEST(grows_by_one_size)
     assert_int_equal(ask(5000, 5), 60); /* there is no larger one */
 }
 
-/* Haste is of use only if no larger copy is allowed. */
-TEST(short_of_the_largest_size)
-{
-    assert_false(copy_size_is_short(&size));
-    assert_int_equal(ask(999, 0), 4);
-    assert_int_equal(ask(1, COPY_SIZES), 4);
-    assert_false(copy_size_is_short(&size));
-    assert_int_equal(ask(1, COPY_SIZES), 8);
-    for (unsigned i = 2; i < COPY_SIZES; i++)
-        ask(2, COPY_SIZES);
-    assert_int_equal(ask(999, 4), 60);
-    assert_int_equal(ask(1, COPY_SIZES), 60);
-    assert_false(copy_size_is_short(&size)); /* 1 of 1000 */
-    assert_int_equal(ask(1, COPY_SIZES), 60);
-    assert_true(copy_size_is_short(&size));
-}
-
 /* Depths that alternate must not open the events again and again. */
 TEST(takes_longer_to_shrink_after_each_growth)
 {

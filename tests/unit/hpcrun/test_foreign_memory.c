@@ -38,7 +38,7 @@ static void sample_with(size_t bytes)
     memcpy(copied, live_at(STACK), COPIED);
     is_readable = true;
     memory_begin_sample(&memory, &pages);
-    memory_set_elsewhere(&memory, STACK, foreign_memory(copied, bytes));
+    memory_set_elsewhere(&memory, STACK, foreign_memory(copied, bytes, NULL));
 }
 
 static int sample(void **state)
@@ -157,6 +157,58 @@ TEST(notes_of_all_slots)
         assert_true(elsewhere->read(at[slot], &number, sizeof number));
         assert_int_equal(number, slot + 5);
     }
+}
+
+#define CAUGHT_PAGES 3u
+
+/* The stack from the copy's last bytes on, as it was at the sample. */
+static struct caught *caught_rest(void)
+{
+    static struct caught caught;
+    uint64_t first = STACK + COPIED - CAUGHT_COPY_BYTES;
+    caught = (struct caught){.count = CAUGHT_PAGES * PAGE / CAUGHT_BLOCK_BYTES};
+    for (uint64_t i = 0; i < caught.count; i++)
+        caught.address[i] = first + i * CAUGHT_BLOCK_BYTES;
+    memcpy(&caught.address[caught.count], live_at(first), CAUGHT_PAGES * PAGE);
+    return &caught;
+}
+
+static void sample_with_caught(struct caught *caught)
+{
+    memory_begin_sample(&memory, &pages);
+    memory_set_elsewhere(&memory, STACK, foreign_memory(copied, COPIED, caught));
+}
+
+/* The whole stack is another one by now. What was not caught is not read. */
+TEST(rest_that_was_read_at_the_sample)
+{
+    uint64_t value, place = STACK + COPIED + 24, beyond = STACK + COPIED + (CAUGHT_PAGES - 1) * PAGE;
+    uint64_t then = word_at(live_at(place));
+    struct caught *caught = caught_rest();
+    memset(live, 0xee, sizeof live);
+    sample_with_caught(caught);
+    assert_true(memory_load(&memory, place, &value));
+    assert_int_equal(value, then);
+    assert_int_equal(foreign_memory_rest(), REST_READ);
+    assert_false(memory_load(&memory, beyond, &value));
+    assert_int_equal(foreign_memory_rest(), REST_CHANGED);
+    assert_true(memory_load(&memory, place + PAGE / 2, &value));
+}
+
+/* The thread has run on before its rest was read. */
+TEST(rest_of_another_stack)
+{
+    uint64_t value, place = STACK + COPIED + 24;
+    *live_at(STACK + COPIED - 8) ^= 1;
+    *live_at(place) ^= 1;
+    struct caught *caught = caught_rest();
+    sample_with_caught(caught);
+    assert_false(memory_load(&memory, place, &value));
+    *live_at(STACK + COPIED - 8) ^= 1;
+    *live_at(place) ^= 1;
+    sample_with_caught(caught);
+    assert_true(memory_load(&memory, place, &value)); /* what is there now */
+    assert_int_equal(value, word_at(live_at(place)));
 }
 
 TEST(process_that_is_gone)
