@@ -46,12 +46,16 @@ static bool read_details(const struct python_reader *r, uint64_t *key)
     return true;
 }
 
-static bool is_equal(const uint64_t *a, const uint64_t *b, unsigned words)
+#define GOLDEN 0x9e3779b97f4a7c15 /* 2^64 / golden ratio */
+
+/* Differs if one of the words differs; if several do, it is the same once in 2^64 times. */
+static uint64_t check_of(const uint64_t *words, unsigned count, uint64_t check)
 {
-    uint64_t differences = 0;
-    for (unsigned i = 0; i < words; i++)
-        differences |= a[i] ^ b[i];
-    return differences == 0;
+    for (unsigned i = 0; i < count; i++) {
+        check = (check ^ words[i]) * GOLDEN;
+        check ^= check >> 32;
+    }
+    return check;
 }
 
 /* From outside, a longer table of lines could not be read in time: such code has its first line only. */
@@ -87,22 +91,18 @@ static bool is_of_importlib(const struct python_reader *r, uint64_t file)
 const struct python_name *python_name(const struct python_reader *r, struct python_names *names,
                                       uint64_t code)
 {
-    struct python_name *name = &names->at[code / 16 * 0x9e3779b1u / 256 % PYTHON_NAMES];
+    struct python_name *name = &names->at[code / 16 * GOLDEN >> (64 - PYTHON_NAME_BITS)];
     uint64_t key[AGENT_NAME_KEY];
     uint32_t version;
-    if (!read_code(r, code, key, &version))
+    if (!read_code(r, code, key, &version) || (!version && !read_details(r, key)))
         return NULL;
-    bool is_version = version && version == name->version;
-    if (name->value && is_version && is_equal(name->key, key, CODE_KEY))
+    uint64_t check = check_of(key, version ? CODE_KEY : AGENT_NAME_KEY, version);
+    if (name->value && name->check == check)
         return name;
-    if (!read_details(r, key))
+    if (version && !read_details(r, key))
         return NULL;
-    name->version = version;
-    if (name->value && is_equal(name->key, key, AGENT_NAME_KEY))
-        return name;
     name->value = value_of(r, key);
-    for (unsigned i = 0; i < AGENT_NAME_KEY; i++)
-        name->key[i] = key[i];
+    name->check = check;
     name->first_traceable =
         (int32_t)agent_u32(r->host, r->cursor, code + r->layout->code_first_traceable);
     name->is_hidden = is_of_importlib(r, key[FILE]);
