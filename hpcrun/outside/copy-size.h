@@ -7,7 +7,7 @@
  *   shrink    after 500 samples: to the smallest size that is too small for at most 1 per 1000 samples. Each growth
  *             doubles the 500, up to 1 million
  *   grow      by one size, up to most_bytes: when the copy was too small for 2 samples, and for more than 1 per 1000,
- *             and the rest of the stack had changed before it could be read
+ *             and the rest of the stack had changed before it could be read, or was read at once (frame-catcher.h)
  *   overload  when more than 20 per 1000 samples are lost: shrinks by one size, which is then the largest one. Where
  *             copies have the smallest size, the time between two samples doubles instead, up to MOST_SLOWDOWN times,
  *             for good */

@@ -38,6 +38,11 @@ static bool is_in_place(const struct memory *memory, const struct caught *caught
     return is_read && memcmp(now, then, size) == 0;
 }
 
+static void note(enum stack_rest rest)
+{
+    current.rest = rest > current.rest ? rest : current.rest;
+}
+
 /* As it was at the sample. */
 static bool read_caught_page(const struct memory *memory, uint64_t page, uint8_t *to)
 {
@@ -45,7 +50,7 @@ static bool read_caught_page(const struct memory *memory, uint64_t page, uint8_t
         current.caught = NULL;
     if (!current.caught || !caught_copy(current.caught, page, to, PAGE))
         return false;
-    current.rest = current.rest == REST_CHANGED ? REST_CHANGED : REST_READ;
+    note(REST_CAUGHT);
     return true;
 }
 
@@ -57,7 +62,7 @@ static bool read_page_now(const struct memory *memory, uint64_t page, uint8_t *t
     if (memory->compares)
         return true;
     bool is_same = current.rest != REST_CHANGED && is_in_place(memory, NULL);
-    current.rest = is_same ? REST_READ : REST_CHANGED;
+    note(is_same ? REST_READ : REST_CHANGED);
     return is_same;
 }
 

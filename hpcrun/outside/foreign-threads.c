@@ -188,11 +188,13 @@ static void pay_lock(struct foreign_thread *its, const struct perf_sample *sampl
     its->lock = node == CCT_NO_MEMORY ? 0 : node;
 }
 
-/* What is beyond the copy, and was found, needs no larger one, but no smaller one either. */
+/* What is beyond the copy, and was found later, needs no larger one, but no smaller one either. To catch it costs more than
+ * a larger copy. */
 static uint64_t asked_bytes(const struct unwinder *u, const struct perf_sample *sample)
 {
     uint64_t extent = u->depth ? u->path[0].sp - sample->registers[SAMPLED_SP] : 0;
     switch (foreign_memory_rest()) {
+    case REST_CAUGHT:
     case REST_CHANGED: return sample->copy_bytes + 1;
     case REST_READ: return sample->copy_bytes;
     default: return extent < sample->copy_bytes ? extent : sample->copy_bytes;

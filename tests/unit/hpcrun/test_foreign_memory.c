@@ -189,7 +189,7 @@ TEST(rest_that_was_read_at_the_sample)
     sample_with_caught(caught);
     assert_true(memory_load(&memory, place, &value));
     assert_int_equal(value, then);
-    assert_int_equal(foreign_memory_rest(), REST_READ);
+    assert_int_equal(foreign_memory_rest(), REST_CAUGHT);
     assert_false(memory_load(&memory, beyond, &value));
     assert_int_equal(foreign_memory_rest(), REST_CHANGED);
     assert_true(memory_load(&memory, place + PAGE / 2, &value));
@@ -208,6 +208,7 @@ TEST(rest_of_another_stack)
     *live_at(place) ^= 1;
     sample_with_caught(caught);
     assert_true(memory_load(&memory, place, &value)); /* what is there now */
+    assert_int_equal(foreign_memory_rest(), REST_READ);
     assert_int_equal(value, word_at(live_at(place)));
 }
 
