@@ -43,11 +43,12 @@ const uint8_t *caught_block(const struct caught *caught, uint64_t i);
 
 enum caught_proof { CAUGHT_PROVEN, CAUGHT_NOT_PROVEN, CAUGHT_NOT_YET };
 
-/* Whether the memory in the record that follows `sample` in the queue is of the instant of the sample. There are no
- * further records of times before `until`. NOT_YET: records that decide it have still to come. *caught: the record,
- * also if that is not proven; NULL: none follows. */
-enum caught_proof caught_prove(struct record_queue *queue, const struct perf_event_header *sample, uint64_t until,
-                               const struct caught **caught);
+/* What was read at a sample in the queue; NULL: no such record follows it. */
+const struct caught *caught_after(struct record_queue *queue, const struct perf_event_header *sample);
+
+/* Whether that memory is of the instant of the sample. There are no further records of times before `until`. NOT_YET:
+ * records that decide it have still to come. */
+enum caught_proof caught_prove(struct record_queue *queue, const struct perf_event_header *sample, uint64_t until);
 
 /* Reads what is in a record; false if it has not all of it. */
 bool caught_copy(const struct caught *caught, uint64_t address, void *to, size_t size);
