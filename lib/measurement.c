@@ -10,6 +10,16 @@
 
 struct measurement_last measurement_last(const struct measurement *m)
 {
+    struct measurement_last last = measurement_last_in_file(m);
+    if (last.monotonic < m->listed.monotonic)
+        last.monotonic = m->listed.monotonic;
+    if (last.cpu < m->listed.cpu)
+        last.cpu = m->listed.cpu;
+    return last;
+}
+
+struct measurement_last measurement_last_in_file(const struct measurement *m)
+{
     struct measurement_last last = {m->clock.monotonic, m->clock.cpu};
     uint64_t cpu = m->process.cpu;
     if (last.monotonic < m->process.monotonic)

@@ -218,11 +218,17 @@ struct measurement_thread {
     uint64_t wake_up_step, wake_up_window;
 };
 
+/* Clocks of a process, ns, as in struct measurement_process_clock. */
+struct measurement_last {
+    uint64_t monotonic, cpu;
+};
+
 struct measurement {
     char *path;
     const char *name; /* the last component of path */
     struct measurement_process process;
     struct measurement_process_clock clock;
+    struct measurement_last listed; /* at its end, by the list of processes, if the file lacks it; 0: unknown */
     VEC(struct measurement_event) events;
     VEC(struct measurement_metric) metrics;
     VEC(struct measurement_module) modules;
@@ -253,11 +259,11 @@ void measurement_free(struct measurement *m);
 /* Frees the nodes and values of a thread, most of its memory, before the rest. */
 void measurement_free_tree(struct measurement_thread *thread);
 
-/* The clocks at the last sign of life: those of the process, or of its threads if they have more: a file that was cut
- * lacks the process's. Nanoseconds, as in struct measurement_process_clock. */
-struct measurement_last {
-    uint64_t monotonic, cpu;
-};
+/* The clocks at the last sign of life in the file: those of the process, or of its threads if they have more: a file
+ * that was cut lacks the process's. */
+struct measurement_last measurement_last_in_file(const struct measurement *m);
+
+/* The same, or `listed` if that is more. */
 struct measurement_last measurement_last(const struct measurement *m);
 
 /* Why an agent refused to serve although its runtime was recognized; NULL if it did not. */

@@ -138,8 +138,7 @@ static void learn(const struct agent_module *module)
         return;
     interpreter = (struct code_range){module->start, module->end};
     atomic_store(&known_layout, copy);
-    if (!host->is_elsewhere)
-        share_lock(copy);
+    share_lock(copy);
 }
 
 static void module_added(const struct agent_module *module)

@@ -74,6 +74,7 @@ static const struct python_layout v312 = {
     .code_name = 128,
     .code_lines = 136,
     .code_first_traceable = 176,
+    .code_version = 92,
     .code_start = 192,
     .text_length = 16,
     .text_hash = 24,
@@ -158,6 +159,7 @@ enum {
     TYPE_IN_OBJECT = 8, /* in builds with a GIL; others have a longer header */
     COMPACT_MORE = 16,  /* a string that is no ASCII has its UTF-8 form and that one's length
                                     before the data */
+    VERSION_BEFORE = 20, /* co_version and two pointers are before co_filename */
     FIRST_TRACEABLE_BEFORE = 16, /* _co_firsttraceable and a pointer are before the code */
     GENERATOR_FRAME_313 = 72,
     TASK_AFTER_THREAD =
@@ -205,6 +207,7 @@ static bool read_debug_offsets(uint64_t runtime, uint32_t minor, struct python_l
         .code_lines = at[CODE_LINES],
         .code_first_traceable =
             (at[CODE_COPIES] ? at[CODE_COPIES] : at[CODE_START]) - FIRST_TRACEABLE_BEFORE,
+        .code_version = at[CODE_FILE] - VERSION_BEFORE,
         .code_start = at[CODE_START],
         .code_copies = at[CODE_COPIES],
         .text_length = at[TEXT_LENGTH],
@@ -243,6 +246,8 @@ static bool fits(const struct python_layout *layout, const struct python_exports
                                  layout->frame_owner, layout->frame_is_entry};
     const uint32_t in_code[] = {layout->code_first_line, layout->code_file, layout->code_name,
                                 layout->code_lines};
+    if (layout->code_version && layout->code_version < code_from)
+        return false;
     for (int i = 0; i < 4; i++) {
         frame_end = in_frame[i] + 8 > frame_end ? in_frame[i] + 8 : frame_end;
         if (in_code[i] < code_from || in_code[i] + 8 > code_from + CODE_WORDS * 8)

@@ -49,6 +49,7 @@ struct python_layout {
     uint32_t object_type;
     uint32_t object_more; /* size of an object's header less that of a build with a GIL */
     uint32_t code_first_line, code_file, code_name, code_lines, code_first_traceable, code_start;
+    uint32_t code_version; /* a number that no other code object of the interpreter has; 0: it has no such field */
     uint32_t code_copies; /* address of a number, and the addresses of as many copies of the code */
     uint32_t text_length, text_hash, text_state, text_ascii,
         text_compact;       /* the last two: the data */

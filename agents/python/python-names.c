@@ -9,7 +9,16 @@ enum { CODE, NAME, FILE, LINES, FIRST_LINE, NAME_HASH, LINES_SIZE, LINES_BEGIN }
 
 _Static_assert(LINES_BEGIN + 1 == AGENT_NAME_KEY, "all words of a key");
 
-static bool read_key(const struct python_reader *r, uint64_t code, uint64_t *key)
+#define CODE_KEY (FIRST_LINE + 1) /* words that the code object itself has: the first ones */
+
+static uint32_t half_in(const uint64_t *words, uint32_t offset)
+{
+    return (uint32_t)(words[offset / 8] >> 8 * (offset % 8));
+}
+
+/* Reads the words of a code object itself, and its version. */
+static bool read_code(const struct python_reader *r, uint64_t code, uint64_t *key,
+                      uint32_t *version)
 {
     const struct python_layout *at = r->layout;
     uint64_t words[CODE_WORDS];
@@ -20,22 +29,33 @@ static bool read_key(const struct python_reader *r, uint64_t code, uint64_t *key
     key[NAME] = words[(at->code_name - from) / 8];
     key[FILE] = words[(at->code_file - from) / 8];
     key[LINES] = words[(at->code_lines - from) / 8];
-    uint64_t half = words[(at->code_first_line - from) / 8];
-    key[FIRST_LINE] = at->code_first_line % 8 ? half >> 32 : half & UINT32_MAX;
-    key[NAME_HASH] = READ(key[NAME] + at->text_hash);
-    if (!r->host->read(r->cursor, key[LINES] + at->bytes_size, words, BYTES_WORDS * 8))
+    key[FIRST_LINE] = half_in(words, at->code_first_line - from);
+    *version = at->code_version ? half_in(words, at->code_version - from) : 0;
+    return true;
+}
+
+/* Reads the words of the objects that it refers to. */
+static bool read_details(const struct python_reader *r, uint64_t *key)
+{
+    uint64_t words[BYTES_WORDS];
+    key[NAME_HASH] = READ(key[NAME] + r->layout->text_hash);
+    if (!r->host->read(r->cursor, key[LINES] + r->layout->bytes_size, words, sizeof words))
         return false;
     key[LINES_SIZE] = words[0];
     key[LINES_BEGIN] = words[BYTES_WORDS - 1];
     return true;
 }
 
-static bool is_equal(const uint64_t *a, const uint64_t *b)
+#define GOLDEN 0x9e3779b97f4a7c15 /* 2^64 / golden ratio */
+
+/* Differs if one of the words differs; if several do, it is the same once in 2^64 times. */
+static uint64_t check_of(const uint64_t *words, unsigned count, uint64_t check)
 {
-    uint64_t differences = 0;
-    for (unsigned i = 0; i < AGENT_NAME_KEY; i++)
-        differences |= a[i] ^ b[i];
-    return differences == 0;
+    for (unsigned i = 0; i < count; i++) {
+        check = (check ^ words[i]) * GOLDEN;
+        check ^= check >> 32;
+    }
+    return check;
 }
 
 /* From outside, a longer table of lines could not be read in time: such code has its first line only. */
@@ -71,15 +91,18 @@ static bool is_of_importlib(const struct python_reader *r, uint64_t file)
 const struct python_name *python_name(const struct python_reader *r, struct python_names *names,
                                       uint64_t code)
 {
-    struct python_name *name = &names->at[code / 16 * 0x9e3779b1u / 256 % PYTHON_NAMES];
+    struct python_name *name = &names->at[code / 16 * GOLDEN >> (64 - PYTHON_NAME_BITS)];
     uint64_t key[AGENT_NAME_KEY];
-    if (!read_key(r, code, key))
+    uint32_t version;
+    if (!read_code(r, code, key, &version) || (!version && !read_details(r, key)))
         return NULL;
-    if (name->value && is_equal(name->key, key))
+    uint64_t check = check_of(key, version ? CODE_KEY : AGENT_NAME_KEY, version);
+    if (name->value && name->check == check)
         return name;
+    if (version && !read_details(r, key))
+        return NULL;
     name->value = value_of(r, key);
-    for (unsigned i = 0; i < AGENT_NAME_KEY; i++)
-        name->key[i] = key[i];
+    name->check = check;
     name->first_traceable =
         (int32_t)agent_u32(r->host, r->cursor, code + r->layout->code_first_traceable);
     name->is_hidden = is_of_importlib(r, key[FILE]);

@@ -2,22 +2,23 @@
  *
  * A code object may be freed, and another one may take its address. Its name is looked up by the words
  * that differ then: the addresses of its texts, the hash of its name, the size and the begin of its table
- * of lines, and its first line. */
+ * of lines, and its first line. From 3.12 on, code objects have a version that no other one of the interpreter
+ * has: where that is the same, the objects that it refers to are not read. */
 #ifndef AGENTS_PYTHON_NAMES_H
 #define AGENTS_PYTHON_NAMES_H
 
 #include "agents/python/python-frames.h"
 
-#define PYTHON_NAMES 256 /* a power of two */
+#define PYTHON_NAME_BITS 10
 
 /* The names that a thread has seen last. */
 struct python_names {
     struct python_name {
-        uint64_t key[AGENT_NAME_KEY]; /* the first word is the code object's address */
-        uint64_t value;               /* of the name; 0: not known */
-        int64_t first_traceable;      /* the frame has not begun at positions before this one */
-        bool is_hidden;               /* it is a part of Python's machinery for imports */
-    } at[PYTHON_NAMES];
+        uint64_t check;          /* of the address of its code, and of the words that differ if there is other code */
+        uint64_t value;          /* of the name; 0: not known */
+        int32_t first_traceable; /* the frame has not begun at positions before this one */
+        bool is_hidden;          /* it is a part of Python's machinery for imports */
+    } at[1 << PYTHON_NAME_BITS];
 };
 
 /* The name of a code object; NULL: it cannot be read, or there is no memory. */

@@ -25,7 +25,7 @@
 /* Sums over all processes. Times in seconds. */
 struct run_sums {
     size_t processes, programs, ranks, threads; /* programs: each exec begins another one */
-    double cpu, thread_cpu, thread_wall;
+    double cpu, unsampled, thread_cpu, thread_wall; /* unsampled: that of unknown threads, before and after sampling */
     uint64_t dropped, partial;
 };
 
@@ -70,9 +70,11 @@ static void add_program(struct run_sums *sums, struct event_sums *events,
     sums->ranks += m->process.origin == ORIGIN_LAUNCHED && m->process.rank >= 0;
     sums->threads += m->threads.n;
     sums->cpu += cpu_of(m);
+    sums->unsampled += seconds_between(m->process.cpu, measurement_last_in_file(m).cpu);
     for (size_t i = 0; i < m->threads.n; i++) {
         const struct measurement_thread *thread = &m->threads.at[i];
         sums->thread_cpu += seconds_between(thread->first_cpu, thread->last_cpu);
+        sums->unsampled -= seconds_between(thread->first_cpu, thread->last_cpu);
         sums->thread_wall += seconds_between(thread->first_monotonic, thread->last_monotonic);
         add_fates(sums, events, file, thread);
     }
@@ -164,7 +166,6 @@ static void note_measured(const struct measurements *measurements,
     autofree char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    double unsampled = sums->cpu - sums->thread_cpu; /* unknown threads, before and after sampling */
     write_subject(out, program, sums);
     write_samples(out, measurements, events, sums);
     fprintf(out,
@@ -172,8 +173,8 @@ static void note_measured(const struct measurements *measurements,
             " partial paths",
             sums->cpu, wall_time(measurements), sums->threads, sums->threads == 1 ? "" : "s",
             sums->dropped, sums->partial);
-    if (is_reported(unsampled, sums->cpu))
-        fprintf(out, ", %.3f s CPU without samples", unsampled);
+    if (is_reported(sums->unsampled, sums->cpu))
+        fprintf(out, ", %.3f s CPU without samples", sums->unsampled);
     fclose(out);
     diag_note(NULL, "%s", text);
 }

@@ -72,7 +72,7 @@ static double unsampled_cpu(const struct measurement *m)
     uint64_t of_threads = m->process.cpu;
     for (size_t i = 0; i < m->threads.n; i++)
         of_threads += m->threads.at[i].last_cpu - m->threads.at[i].first_cpu;
-    return seconds_between(of_threads, measurement_last(m).cpu);
+    return seconds_between(of_threads, measurement_last_in_file(m).cpu);
 }
 
 /* How long the process's threads had no CPU that they wanted. */

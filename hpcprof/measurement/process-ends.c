@@ -136,14 +136,16 @@ static bool is_cut(const struct process_image *image, const struct measurement *
 
 #define CUT_TEXT "cut: its process has written an end (%s) that is not in it"
 
-/* Notes which images have a file, and reports files that were cut. */
+/* Notes which images have a file, and the ends that files lack; reports files that were cut. */
 static void match_files(const struct process_ends *ends, const struct measurements *measurements)
 {
     for (size_t i = 0; i < measurements->files.n; i++) {
-        const struct measurement *m = measurements->files.at[i].m;
+        struct measurement *m = measurements->files.at[i].m;
         struct process_image *image = find(ends, m);
         if (image)
             image->mark |= HAS_FILE;
+        if (image && has_reported_end(image) && m->clock.state == PROCESS_RUNNING)
+            m->listed = (struct measurement_last){image->ended_at, image->process_cpu};
         if (image && is_cut(image, m))
             diag_error(m->path, CUT_TEXT, process_state_name(image->end));
     }
@@ -239,7 +241,7 @@ struct lost_end process_ends_find(const struct process_ends *ends, const struct 
         return lost;
     lost.state = state_of(image);
     lost.signal = image->signal;
-    lost.data_until = seconds_between(m->process.monotonic, measurement_last(m).monotonic);
+    lost.data_until = seconds_between(m->process.monotonic, measurement_last_in_file(m).monotonic);
     lost.recovered = is_recovered(m);
     lost.is_cut = is_cut(image, m);
     lost.missing_at_most = missing_at_most(&lost, image, m);
@@ -410,7 +412,7 @@ struct unmeasured_list process_ends_in_part(const struct process_ends *ends,
         char *why = image ? why_in_part(&lost, image) : NULL;
         if (why)
             add_part(&list, image, why,
-                     lost.recovered ? 0 : seconds_between(measurement_last(m).cpu, image->lost_cpu));
+                     lost.recovered ? 0 : seconds_between(measurement_last_in_file(m).cpu, image->lost_cpu));
         free(why);
     }
     return list;

@@ -10,12 +10,12 @@
 /* When the machine may be busy with the begin of programs, and a worker with that of its threads. */
 #define FIRST_ROOM_NS 30000000u
 #define THREAD_NS     100000u
-#define FIRST_WAITS   2u /* of the reader, and then of the worker */
+#define FIRST_WAITS   4u /* some of the reader, and some of the worker */
 
 uint64_t copy_size_first_time(unsigned threads, uint64_t ready, uint64_t slices)
 {
-    uint64_t wait = slices ? ready / slices : 0;
-    return FIRST_ROOM_NS + threads * (uint64_t)THREAD_NS + FIRST_WAITS * wait;
+    uint64_t waits = slices ? FIRST_WAITS * (ready / slices) : 0;
+    return (waits > FIRST_ROOM_NS ? waits : FIRST_ROOM_NS) + threads * (uint64_t)THREAD_NS;
 }
 
 unsigned copy_size_for(uint64_t bytes)

@@ -46,8 +46,8 @@ uint64_t copy_size_first_time(unsigned threads, uint64_t ready, uint64_t slices)
 /* Bytes of a copy that the rings have room for: of the first copies, and of all later ones. */
 void copy_size_begin(struct copy_size *size, uint64_t first_bytes, uint64_t most_bytes);
 
-/* Before the first sample. At the full rate, the reader and a worker each need `needed` ns of CPU time for a second of a
- * CPU's samples. They have a CPU for one of `parts` of the time that they want one. The measured threads have no more
+/* Before the first sample. At the full rate, the reader and a worker each need `needed` ns of CPU time for a second of
+ * a CPU's samples. They have a CPU for one of `parts` of the time that they want one. The measured threads have no more
  * than that each, unless they are preferred: all together threads / parts of `cpus` CPUs. Doubles the time between two
  * samples until the CPU time is enough; returns whether it had to. */
 bool copy_size_slow_down(struct copy_size *size, uint64_t needed, uint64_t parts, uint64_t threads, unsigned cpus);

@@ -1,5 +1,6 @@
 #include "hpcrun/outside/foreign-waits.h"
 
+#include "hpcrun/logical/agent-locks.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/outside/foreign-memory.h"
 #include "hpcrun/outside/foreign-maps.h"
@@ -9,6 +10,7 @@
 #include "hpcrun/process/process.h"
 
 #include <linux/futex.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -223,6 +225,19 @@ static int other_thread_at(const struct watched *thread, uint64_t address)
     return measured_read(address, &tid, sizeof tid) && tid != thread->tid && *place_of(tid) ? tid : 0;
 }
 
+/* An agent's lock, at whose condition variable the thread waits; the thread that has the lock. */
+static int holder_of_condition(const struct watched *thread, uint64_t futex, uint64_t *condition)
+{
+    const struct agent_lock *lock = atomic_load(&agent_lock);
+    uint32_t is_locked;
+    uint64_t its;
+    *condition = lock ? lock->condition : 0;
+    bool is_held = lock && futex - lock->condition < sizeof(pthread_cond_t) &&
+                   measured_read(lock->locked, &is_locked, sizeof is_locked) && is_locked &&
+                   measured_read(lock->holder, &its, sizeof its);
+    return is_held ? other_thread_at(thread, its + lock->tid) : 0;
+}
+
 /* `text` is what find_place has read: "202 0x55d0 0x80 0x2 ...", with the futex, the operation, and the value. */
 static void find_lock(const struct watched *thread, char *text, struct perf_sample *sample)
 {
@@ -233,6 +248,9 @@ static void find_lock(const struct watched *thread, char *text, struct perf_samp
     unsigned value = (unsigned)strtoull(text, &text, 16);
     bool is_wait = operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
     bool inherits = operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2;
+    if (is_wait && (sample->holder = holder_of_condition(thread, futex, &sample->lock)) != 0)
+        return;
+    sample->lock = 0;
     for (size_t i = 0; i < sizeof lock_kinds / sizeof *lock_kinds; i++) {
         bool is_kind = (is_wait && value == lock_kinds[i].value) || (inherits && i == 0);
         int holder = is_kind ? other_thread_at(thread, futex + (uint64_t)lock_kinds[i].holder) : 0;

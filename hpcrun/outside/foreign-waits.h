@@ -10,7 +10,8 @@
  *
  * A thread that waits in futex() for a mutex or an rwlock of glibc waits for its holder: the futex's address and the
  * value that it waits with tell which, and the lock has the holder's tid. The slot has it as in a preloaded run, with
- * the holder at the look: holders pay `lock blame` (agents/pthread), and the waiter's looks pay `lock wait`.
+ * the holder at the look: holders pay `lock blame` (agents/pthread), and the waiter's looks pay `lock wait`. A lock
+ * that an agent knows, as Python's GIL, is waited for at a condition variable; the agent knows where its holder is.
  *
  * How many threads run or could run at an instant is known exactly, by PERF_RECORD_SWITCH: the threads' slots
  * (logical/wait-slots.h) have it. A thread that is woken counts from when it gets a CPU. */

@@ -166,6 +166,12 @@ static void identify_rank(void)
     free(environment);
 }
 
+/* Then all CPU time of the process is the image's, and no more, but for what led to an exec. */
+static bool begins_with_process(const struct measured_image *image)
+{
+    return image->images == 0 && (image->forked || image->command);
+}
+
 bool measured_identify(const struct measured_image *image)
 {
     char path[PATH_BYTES];
@@ -182,7 +188,7 @@ bool measured_identify(const struct measured_image *image)
     measured_read_children_cpu();
     children_before = process.children_elsewhere;
     process.children_elsewhere = 0;
-    process.began_cpu = image->origin == ORIGIN_FORK ? 0 : process.cpu_elsewhere;
+    process.began_cpu = begins_with_process(image) ? 0 : process.cpu_elsewhere;
     measured_link(in_proc(path, image->pid, "exe"), process.executable, sizeof process.executable);
     measured_link(in_proc(path, image->pid, "cwd"), process.directory, sizeof process.directory);
     bool is_another = image->has_begun ? !is_program(image->program) : !process.executable[0];

@@ -45,7 +45,7 @@ static struct {
     const struct caught *caught; /* after the next sample in the queue; NULL: nothing */
     uint64_t samples, cut, calm; /* since the last wish. cut: the rest of the stack was lost; calm: no rest was read */
     uint64_t most_calm;          /* then the rests are no longer read */
-    uint64_t to_catch, missed;   /* samples since an agent was found; those whose memory was not read at their instant */
+    uint64_t to_catch, missed;   /* samples since an agent was found; those whose memory was not read at the instant */
     uint64_t throttled;  /* times that the kernel held samples back */
     uint64_t written_at, cpu_at; /* CLOCK_MONOTONIC of the last writing, and reading of the process's CPU time */
 } worker;

@@ -31,8 +31,9 @@ static void explain(int pid, int error)
         return;
     }
     if (error == -ENOBUFS) {
-        diag_error(NULL, "can't measure from outside: this user may not lock memory for perf's rings, or other programs "
-                         "have taken it; allow more by: ulimit -l, or as root: sysctl kernel.perf_event_mlock_kb");
+        diag_error(NULL, "can't measure from outside: this user may not lock memory for perf's rings, or other "
+                         "programs have taken it; allow more by: ulimit -l, or as root: "
+                         "sysctl kernel.perf_event_mlock_kb");
         return;
     }
     perf_explain_refusal(&reason, error);

@@ -14,13 +14,14 @@
 
 _Static_assert(AGENT_MAX_EVENTS == MAX_EVENTS, "slots have room for all events");
 
-/* The l-note of a constant name; 0: without memory. */
+/* The l-note of a constant name, which can be read, also if the measured process is another one; 0: without memory. */
 static uint32_t named_lip(struct thread *self, const char *constant)
 {
     uint64_t at = (uint64_t)(uintptr_t)constant;
     const struct agent_name name = {
         .key = {at}, .procedure = {at, (uint32_t)strlen(constant), 1}, .file = {at, 0, 1}};
-    uint32_t number = agent_names_number(LOCK_NAMES, &name, &self->unwinder.memory);
+    struct memory own = {.guard = MEMORY_GUARD_ARMED};
+    uint32_t number = agent_names_number(LOCK_NAMES, &name, &own);
     const struct lnote note = {ip_named(LOCK_NAMES, number), ip_named(LOCK_NAMES, 0)};
     return number ? lnotes_lip(&self->logical.lnotes, note) : 0;
 }
@@ -35,8 +36,11 @@ static uint32_t named_lock_node(struct thread *self, uint32_t path, const char *
 
 uint32_t lock_node(struct thread *self, uint32_t path, uint64_t lock)
 {
+    const struct agent_lock *named = agent_lock_at((const volatile void *)(uintptr_t)lock);
     struct unwinder *u = &self->unwinder;
     struct cct_note note = {.ip = ip_placeholder(PLACEHOLDER_LOCK), .first = true};
+    if (named)
+        return named_lock_node(self, path, named->name);
     uint64_t ip = rule_cache_ask(&u->guard, rule_cache_ip, u->cache, lock);
     if (ip_instance(ip) != INSTANCE_NO_MODULE)
         note.ip = ip;
@@ -81,10 +85,8 @@ void lock_wait_record(struct agent_slot *slot, const volatile void *lock)
     uint64_t mask = own_path_begin(self);
     if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0) {
         uint32_t path = own_path_enter(self, &context);
-        const struct agent_lock *its = agent_lock_at(lock);
         path = path ? path : logical_unknown(&self->cct);
-        uint32_t node = its ? named_lock_node(self, path, its->name) : lock_node(self, path, (uint64_t)(uintptr_t)lock);
-        lock_wait_pay(self, slot, node);
+        lock_wait_pay(self, slot, lock_node(self, path, (uint64_t)(uintptr_t)lock));
     }
     own_path_end(self, mask);
 }

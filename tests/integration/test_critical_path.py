@@ -184,12 +184,15 @@ class Cursor(InTerminal):
 class Known(unittest.TestCase):
     """A second of three threads, of which the first one calls libc, and that the kernel, for its last 0.2 s."""
 
-    def setUp(self, has_wake_ups=True, names=None):
+    def setUp(self, has_wake_ups=True, names=None, stripped=False):
         self.db = self.enterContext(tempfile.TemporaryDirectory())
-        phases = Phases(names=names)
+        phases = Phases(names=names, stripped=stripped)
         libc, kernel = phases.db.module("/lib/x86_64-linux-gnu/libc.so.6"), phases.db.module("[kernel]")
         phases.contexts["join"] = phases.contexts["join"].call(phases.db.function("wait_for_end", libc, 64)).call(
             phases.db.function("sleep_there", kernel, 80)).charge(1.0)
+        if stripped:
+            codec = phases.db.function("<libcodec.so+0x10>", phases.db.module("/usr/lib/libcodec.so"), 16)
+            phases.contexts["kernel"] = phases.contexts["kernel"].call(codec).charge(1.0)
         if has_wake_ups:
             phases.line.wake_up(2, 0, 50 * MS, 50 * MS, 1)
         phases.write(self.db)
@@ -230,6 +233,15 @@ class Known(unittest.TestCase):
         self.assertLessEqual(len(line), 100)
         self.assertIn(name, self.procedures())
 
+    def test_code_without_names(self):
+        """Of a program of a package, which libc calls, and that calls libc and a library. A caller of the same binary says
+        more, if it has a name."""
+        names = {name: f"<phases+0x{n}>" for n, name in enumerate(("main", "assemble", "solve", "kernel", "join"))}
+        self.setUp(names=names, stripped=True)
+        self.assertEqual(set(self.procedures("--own", "!/home")), {names["assemble"], "<libcodec.so+0x10>", names["join"]})
+        self.setUp(names=names | {"main": "main", "solve": "solve"}, stripped=True)
+        self.assertEqual(set(self.procedures("--own", "!/home")), {"main", "<libcodec.so+0x10>"})
+
     def test_threads_without_wake_ups(self):
         """Measured from outside. The path of a process with one thread is that thread's."""
         self.setUp(has_wake_ups=False)
@@ -251,6 +263,20 @@ class Known(unittest.TestCase):
         self.change_processes(lambda processes: (processes.pop(1), processes[0].update(threads=processes[0]["threads"][:1])))
         path = viewer.printed_json("critical-path", self.db)["path"]
         self.assertEqual({line["thread"] for line in path}, {"<libgomp.so.1+0x1cc40>"})
+
+    def test_threads_with_names(self):
+        """Of a start routine without one. Threads of a kind differ by numbers. The name of the first thread is inherited."""
+        for name, kind in ("Thread-11 (run)", "Thread-# (run)"), ("program", "worker of python3.11"):
+            self.setUp()
+
+            def change(processes):
+                first, thread, *_ = processes[0]["threads"]
+                thread.update(name=name, start_routine="<python3.11+0x1cc40>")
+                processes.append(dict(processes[0], pid=71, wall=0.96, threads=[dict(first, profile=9, name="program"), thread]))
+                processes[0]["threads"].remove(thread)
+            self.change_processes(change)
+            path = viewer.printed_json("critical-path", self.db)["path"]
+            self.assertIn(("kernel", kind), [(line["procedure"], line["thread"]) for line in path])
 
     def test_impossible_times(self):
         for begin, wall in (-1, 5), (0, 1e12), (1e300, 1):

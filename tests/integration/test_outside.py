@@ -354,7 +354,7 @@ class Children(OfChance, OutsideTest):
     def test_of_a_process_that_runs(self):
         """Also by its name."""
         binary = self.compile("static", self.source("outside"), "-static")
-        name = self.directory / "shell-of-test"
+        name = self.directory / f"sh{os.getpid()}-of-t"  # others may run this test, too
         name.symlink_to("/bin/sh")
         process = self.start(name, "-c", "echo ready; read go;" + self.SCRIPT.format(binary))
         tool, where = self.attach(process)
@@ -364,7 +364,7 @@ class Children(OfChance, OutsideTest):
         refused = self.run_tool(HPCRUN, "-o", other, "--name", "no*such")
         self.assertEqual((refused.returncode, refused.stderr),
                          (1, "hpcrun: --name no*such: no process of yours has such a name\n"))
-        done = self.run_tool(HPCRUN, "-o", other, "--name", "shell-of-*t", "--for", "0.1s")
+        done = self.run_tool(HPCRUN, "-o", other, "--name", f"sh{os.getpid()}-*t", "--for", "0.1s")
         self.assertEqual([image.pid for image in profiling.read_measurements(other)], [process.pid], done.stderr)
         printed, _ = process.communicate("go\n")
         said = tool.stderr.read()

@@ -123,8 +123,9 @@ class Ends(HpcprofCase):
         for pid, state in ((71, EXIT), (74, EXEC)):
             self.process_until(pid, 5)
             self.begin(pid)
-            self.end(pid, 5.5, state=state)
+            self.end(pid, 5.5, state=state, cpu=4)
         run = self.run_json(status=1)
+        self.assertEqual([(p["wall"], p["cpu"], p["unsampled_cpu"]) for p in run["processes"]], 2 * [(5.5, 4, 0)])
         self.assertEqual([(p["state"], p["data_until"], p["missing_at_most"]) for p in run["processes"]],
                          [("exit", 5, 0.5), ("exec", 5, 0.5)])
         problems = [f"host-{pid}-{pid}-0.hpcrun: cut: its process has written an end ({state}) that is not in it"

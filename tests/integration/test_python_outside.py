@@ -7,6 +7,8 @@ import subprocess
 import unittest
 
 import profiling
+import test_python
+from evidence import of_share
 from logical_case import procedures, walk
 from test_python import PYTHON, SOURCES, Python
 
@@ -116,6 +118,31 @@ class Outside(Python):
     def test_no_agent(self):
         self.profile(PYTHON, "-c", BURN, options=["--outside", "--agent", "none"])
         self.assertNotIn("<module>", {name for path in self.sampled_paths() for name in path})
+
+
+@unittest.skipUnless(profiling.outside_is_allowed(), "perf_event_open is not permitted here")
+class HoldersOfTheLock(test_python.Gil):
+    """Looks find who waits for the interpreter's lock, and who has it then: as test_python.Gil, from outside."""
+    test_a_function_that_keeps_the_lock = None
+
+    def test_holders(self):
+        found = self.evidence()
+        for _ in found.looks():
+            done, _ = self.profile(PYTHON, SOURCES / "holders.py", 200, 3, events=("REALTIME@f1000",),
+                                    options=["--outside"])
+            if NOT_USED.search(done.stderr):
+                self.skipTest(NOT_USED.search(done.stderr)[1])
+            blames = {name: self.value("lock blame", name) for name in self.SHARES}
+            total, waits = sum(blames.values()), self.tree["metrics"]["lock wait"]["inclusive"]
+            self.assertGreater(total, 0)
+            self.assertAlmostEqual(waits, self.tree["metrics"]["lock blame"]["inclusive"], delta=0.05 * waits)
+            at_lock = sum(path[-1]["metrics"]["lock wait"]["inclusive"] for path in walk(self.tree)
+                          if path[-1]["name"] == "<lock GIL>")
+            self.assertGreater(at_lock, 0.95 * waits)
+            period = 2 * 0.001 * 38 / 37  # of samples on a CPU; there are two waiters at most
+            for name, share in self.SHARES.items():
+                found.between(name, blames[name] - share * total, -0.02 * total, 0.02 * total,
+                              of_share(share * total, total, period), 0.2 * total)
 
 
 @unittest.skipUnless(profiling.outside_is_allowed(), "perf_event_open is not permitted here")

@@ -251,6 +251,15 @@ class Threads(Advice):
         self.assertIn("Thread 1 has 3.0 s of work, the mean of 3 is 2.0 s, in parallel, p.c:30: ", found["text"])
         self.assertAlmostEqual(found["gain"], 4 / (4 - 1))
 
+    def test_threads_that_only_begin_alike(self):
+        """As all of Python do. The third one does something else: 3 and 1 s."""
+        p, threads = self.program(0.01, [3, 1], 1)
+        threads.append(thread(4, 0.2))
+        for other in threads[1:]:
+            other["start_routine"] = "pythread_wrapper"
+        found, = self.of_kind(self.advice(p, run_json(threads, 4)), "imbalance")
+        self.assertIn("Thread 1 has 3 times the work of thread 2 in parallel, p.c:30: ", found["text"])
+
     def test_parts_that_differ_by_chance(self):
         """60 samples each, but for chance."""
         p, threads = self.program(0.001, [0.33, 0.30, 0.27, 0.30])
@@ -416,6 +425,30 @@ class LoneWaits(Advice):
         """It could do its own 1 s while others work, too."""
         found, = self.found(own=1)
         self.assertAlmostEqual(found["gain"], 10 / (8 - 1), delta=0.03)
+
+    def test_a_lock_in_a_piece_of_time(self):
+        """Thread 2 waits in line 32 until thread 1, which holds the lock, releases it. That is said once."""
+        metrics = ("work", "off CPU", "waiting", "lock blame", "lock wait")
+        p = Program(metrics, 2)
+        holds = p.main.statement(p.file, 13).charge(8, 0, 1).charge(8, 3, 1)
+        call = p.thread.statement(p.file, 32).call(p.of_libc("pthread_cond_timedwait"))
+        waits = call.charge(8, 2, 2)
+        call.call(p.function("<lock GIL>", 0)).charge(8, 4, 2)
+        line = tw.Timeline(unit=10)
+        for profile, state, context, waiters in ((1, tw.WORK, holds, 1), (2, tw.WAITING, waits, 0)):
+            place = len(line.places)
+            line.places.append((context, waiters))
+            for time in range(0, 8 * 10**9, self.STEP):
+                line.record(profile, time + self.STEP, self.STEP, state, place)
+        run = run_json([thread(1, 8), thread(2, 0.1, wall=8)], 8, 2, ("REALTIME",), metrics=metrics)
+        run["processes"][0]["time_line_begin"] = 0
+        self.write(p.db, run)
+        line.places = [(context.id, 0, 2, 1, waiters, 0) for context, waiters in line.places]
+        line.write(pathlib.Path(self.db))
+        for piece in (), ("--from", "2s", "--to", "6s"):
+            found = viewer.printed_json("summary", *piece, self.db)["advice"]
+            self.assertEqual([f["kind"] for f in found if f["kind"] in ("lock", "blocked")], ["lock"], piece)
+            self.assertIn("GIL is held 100 % in main, p.c:13", found[0]["text"])
 
     def test_a_piece_of_time(self):
         """Nothing is gained in the first 8 s, and all in the rest."""
@@ -750,11 +783,11 @@ class Locks(Advice):
 
 class TooManyThreads(Advice):
     KIND = "too many threads"
-    METRICS = ("work", "off CPU")
+    METRICS = ("work", "overhead", "off CPU")
 
     def found(self, nobody=300, threads=3, cpus=2, agents=("pthread", "gomp"), of=2000, lives=None, ready=None,
               event="CPUTIME"):
-        metrics = self.METRICS if event == "REALTIME" else self.METRICS[:1]
+        metrics = self.METRICS if event == "REALTIME" else self.METRICS[:-1]
         lives = lives or [(0, 10)] * threads
         run = run_json([thread(n + 1, 5, "gomp" if n else None, begin=begin, wall=wall, ready=ready or 0)
                         for n, (begin, wall) in enumerate(lives)], wall=10, cpus=cpus, events=(event,), metrics=metrics)
@@ -787,13 +820,23 @@ class TooManyThreads(Advice):
 
     def test_threads_that_are_not_the_runtime_s(self):
         """Two of the runtime and one of a library: fewer of the runtime are no advice."""
-        p = Program(n_threads=3)
+        p = Program(self.METRICS[:-1], n_threads=3)
         p.main.statement(p.file, 11).charge(5)
-        run = run_json([thread(1, 5), thread(2, 5, "gomp"), thread(3, 5, "blas")], 10, 2)
+        run = run_json([thread(1, 5), thread(2, 5, "gomp"), thread(3, 5, "blas")], 10, 2, metrics=p.db.metrics)
         run["agents"] = [{"name": "gomp"}]
         run["processes"][0].update(samples=2000, nobody_working=300)
         finding, = self.of_kind(self.advice(p, run), self.KIND)
         self.assertEqual(finding["text"], "3 threads share 2 CPUs: in 15 % of the samples none of them worked.")
+
+    def test_a_runtime_that_nobody_uses(self):
+        """A library is linked to OpenMP, and all threads are plain ones: no overhead is measured."""
+        p = Program(n_threads=3)
+        p.main.statement(p.file, 11).charge(5)
+        run = run_json([thread(n, 5, "frame_worker", ready=2) for n in (1, 2, 3)], 10, 2)
+        run["agents"] = [{"name": "gomp"}, {"name": "pthread"}]
+        run["processes"][0].update(ready=6)
+        finding, = self.of_kind(self.advice(p, run), self.KIND)
+        self.assertEqual(finding["text"], "3 threads share 2 CPUs: they were ready for at least 6.0 s and ran for 15 s.")
 
     def test_threads_that_live_at_once(self):
         """Of 42 threads at most 4 live at the same time, but for moments; of others two."""
@@ -959,6 +1002,11 @@ class UnknownCode(Advice):
             p.main.call(p.db.function(name) if name[0] == "<" else p.of_libc(name)).charge(8)
             found = self.advice(p, run_json([thread(1, 8)], 8))
             self.assertEqual([f["kind"] for f in found if f["kind"] != "no lines"], kinds)
+        p = Program()
+        for name, seconds in ("getdents64", 6), ("write", 4):
+            p.db.entry(1, "main thread").call(p.of_libc(name)).charge(seconds)
+        kinds = [f["kind"] for f in self.advice(p, run_json([thread(1, 10)], 10))]
+        self.assertEqual(kinds, ["system calls", "no lines"])
 
     def test_lines_that_lead_there(self):
         """The vdso and libraries: a line of the program is at fault."""
@@ -1014,6 +1062,14 @@ class HotPlaces(Advice):
         self.assertEqual(self.place(found), ("main", "/src/p.c", 18))
         self.assertEqual(found["text"], "100 % of the time is in main, p.c:18, most of it in memcpy (libc).")
 
+    def test_what_has_no_name_says_its_library(self):
+        """Once, as the begin of its name."""
+        p = Program()
+        libz = p.db.module("/usr/lib/libz.so.1")
+        p.main.statement(p.file, 18).call(p.db.function("<libz.so.1+0x80>", libz, 0x80)).charge(6)
+        found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6)), "hot place")
+        self.assertEqual(found["text"], "100 % of the time is in main, p.c:18, most of it in <libz.so.1+0x80>.")
+
     def test_code_of_a_package_without_names(self):
         """hpcstruct makes a name of the offset, which says nothing: the caller with a name is named."""
         p = Program(module="/usr/bin/prog")
@@ -1021,6 +1077,27 @@ class HotPlaces(Advice):
         p.main.call(p.db.function("<prog+0x1b919c0>", p.program, 32)).call(p.of_libc("memcpy")).charge(6)
         found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6)), "hot place")
         self.assertEqual(found["text"], "100 % of the time is in render, most of it in <prog+0x1b919c0>.")
+
+    def test_library_without_names(self):
+        """A caller with a name in another module, which may only have created its thread, says less."""
+        p = Program(module="/usr/bin/prog")
+        main = p.db.entry(1, "main thread").call(p.db.function("main", p.program, 16))
+        library = p.db.module("/usr/lib/libcodec.so.1")
+        main.call(p.db.function("<libcodec.so.1+0x10>", library, 16)).charge(6)
+        found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6)), "hot place")
+        self.assertEqual(found["text"], "100 % of the time is in <libcodec.so.1+0x10>.")
+
+    def test_package_of_which_nothing_has_a_name(self):
+        """It says more than the C library, which calls it, and which it calls."""
+        p = Program(("work", "off CPU", "waiting"), module="/usr/bin/prog")
+        start = p.db.entry(1, "main thread").call(p.of_libc("__libc_start_call_main"))
+        code = start.call(p.db.function("<prog+0x10>", p.program, 16))
+        code.call(p.of_libc("memcpy")).charge(6)
+        code.call(p.of_libc("pthread_cond_wait")).call(p.of_libc("__futex_abstimed_wait_common64")).charge(4, 0).charge(4, 1)
+        run = run_json([thread(1, 6)], 10, events=("REALTIME",), metrics=p.db.metrics)
+        self.assertEqual([f["text"] for f in self.advice(p, run) if f["kind"] in ("hot place", "blocked")],
+                         ["100 % of the time is in <prog+0x10>, most of it in memcpy (libc).",
+                          "A thread waits 40 % of the time for a condition at <prog+0x10> (pthread_cond_wait)."])
 
     def test_code_of_libraries_of_languages(self):
         """Files that are not here: Go's library, which -trimpath leaves without its folder, and what Cargo has fetched."""
@@ -1256,6 +1333,15 @@ class Waiting(Advice):
         self.assertEqual(self.place(found), ("main", "/src/p.c", 12))
         self.assertEqual(found["text"], "Threads wait 40 % of their time for others in pool_wait, p.c:12.")
         self.assertEqual(found["gain"], None)
+
+    def test_no_caller_has_a_name(self):
+        """libc's own file and line say nothing."""
+        p = Program(("work", "waiting"))
+        wait = p.db.function("sched_yield", p.libc, 64, p.db.file("/build/syscall-template.S"), 120)
+        p.db.entry(2, "thread root").call(p.of_libc("start_thread")).call(wait).charge(4, 1)
+        p.main.statement(p.file, 13).charge(6, 0)
+        found, = self.of_kind(self.advice(p, run_json([thread(1, 10)], 10, metrics=p.db.metrics)), "waiting")
+        self.assertEqual(found["text"], "Threads wait 40 % of their time for others in sched_yield (libc).")
 
 
 class Span(Advice):

@@ -341,12 +341,13 @@ SYSTEM, PACKAGE, OWN = range(3)
 class AdviceOracle(Oracle):
     """The hotspots of a metric, by brute force."""
 
+    def module_of(self, context):
+        module = self.describe_procedure(context)["module"]
+        return self.module_around(context) if module is None and is_inlined(context) else module
+
     def owner(self, context):
         """As viewer-tui/tree/code-owner.h has it, for the modules and files of viewer.random_database."""
-        procedure = self.describe_procedure(context)
-        module = procedure["module"]
-        if module is None and is_inlined(context):
-            module = self.module_around(context)
+        procedure, module = self.describe_procedure(context), self.module_of(context)
         if context.function is not None and self.db.functions[context.function].file == 0:
             return OWN  # the only file that the database has a copy of
         if module is None:
@@ -365,18 +366,22 @@ class AdviceOracle(Oracle):
         return None
 
     def row_of(self, context):
-        """The innermost row of the user's own, else of a package, else of whoever: procedure and loop."""
-        chosen, best, at = None, SYSTEM, context
+        """The innermost row of the user's own, else of a package, or around it one of its module with a name, else of
+        whoever: procedure and loop."""
+        chosen, best, unnamed, at = None, None, None, context
         while at is not None:
             loop = self.loop_around(at)
             while at is not None and not is_procedure(at):
                 at = self.parent.get(at)
             if at is None:
                 break
-            owner = self.owner(at)
-            if chosen is None or (owner > best and (owner == OWN or self.has_name(at))):
-                chosen, best = (self.procedure_of(at), loop), owner if owner == OWN or self.has_name(at) else SYSTEM
-            if best == OWN:
+            owner, module = self.owner(at), self.module_of(at)
+            rank = (owner, owner == OWN or (owner == PACKAGE and self.has_name(at)))
+            if best == (PACKAGE, False) and owner == PACKAGE and module != unnamed:
+                best = (PACKAGE, True)
+            if chosen is None or rank > best:
+                chosen, best, unnamed = (self.procedure_of(at), loop), rank, module
+            if owner == OWN:
                 break
             at = self.parent.get(at)
         return chosen

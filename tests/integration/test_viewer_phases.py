@@ -33,9 +33,11 @@ class Run:
         module, file = self.db.module("/home/me/program"), self.db.file("src/home/me/program.c", True)
         main = self.db.entry(1, "main thread").call(self.db.function("main", module, 0x100, file, 100))
         names = sorted({name for _, name, _ in plan if name})
-        self.statements = {name: main.statement(file, 110 + n).call(
-            self.db.function(self.NAMES.get(name, name), module, 0x1000 * (n + 1), file, 10 * (n + 1))).statement(file, 10 * (n + 1) + 5)
-            for n, name in enumerate(names)}
+        self.statements = {}
+        for n, name in enumerate(names, 1):
+            procedure = self.db.function(self.NAMES.get(name, name), module, 0x1000 * n, file, 10 * n)
+            statement = main.statement(file, 109 + n).call(procedure).statement(file, 10 * n + 5)
+            self.statements[name] = self.innermost(name, statement, module, file)
         for statement in self.statements.values():  # so that all have values, and ids
             for profile in range(1, WORKERS + 1):
                 statement.charge(0.0, 0, profile)
@@ -59,6 +61,10 @@ class Run:
                 time += amount
                 name, n = next(((name, n) for end, name, n in plan if time <= end * 1e6), plan[-1][1:])
                 yield profile, time, amount, name if profile <= n else None, n
+
+    def innermost(self, name, statement, module, file):
+        """Where the samples of a procedure are, from a statement of it."""
+        return statement
 
     def waiters(self, name):
         return 0
@@ -168,6 +174,45 @@ class TwoThreads(Run):
             thread["cpu"] = cpu
 
 
+class Callers(OneThread):
+    """Each procedure calls another of its own, that one of a package, and all of these call the same one,
+    which calls itself."""
+
+    def innermost(self, name, statement, module, file):
+        package = self.db.module("/usr/lib/x86_64-linux-gnu/libpackage.so.1")
+        inner = self.db.function(f"in {name}", module, 0x200 + ord(name), file, 200)
+        below = statement.call(inner).statement(file, 205)
+        of_package = below.call(self.db.function(f"package {name}", package, 0x100 + ord(name))).statement(file, 0)
+        self.visit = getattr(self, "visit", None) or self.db.function("visit", module, 0x300, file, 300)
+        return of_package.call(self.visit).statement(file, 305).call(self.visit).statement(file, 305)
+
+
+class Parallel(Run):
+    """Plain threads by CPUTIME, with samples only where they work. `plan` has pairs of an end in ms and the number of
+    threads in one procedure, `work`. Others have the CPU for up to `taken` ms before a sample. All of a thread's
+    samples but one in `awake` come after a sleep of about `sleep` ms."""
+    AGENTS = []
+    PERIOD = 5 * PERIOD
+
+    def __init__(self, folder, plan, seed=1, taken=0, awake=0, sleep=0):
+        self.seed, self.taken, self.awake, self.sleep = seed, taken, awake, sleep
+        super().__init__(folder, tuple((end, "work", n) for end, n in plan))
+
+    def sample(self, plan, step):
+        self.rng.seed(self.seed)
+        for profile in range(1, WORKERS + 1):
+            begin = 0
+            for end, name, n in plan:
+                time = begin * 1e6 + self.rng.uniform(0, self.PERIOD)
+                while profile <= n and time <= end * 1e6:
+                    amount = self.PERIOD * self.rng.uniform(0.5, 1.5)
+                    yield profile, time, min(amount, time - begin * 1e6), name, n
+                    time += amount + 1e6 * self.rng.uniform(0, self.taken)
+                    if self.awake and self.rng.random() < 1 / self.awake:
+                        time += 1e6 * self.rng.expovariate(1 / self.sleep)
+                begin = end
+
+
 class Locks(Run):
     """By CPUTIME: all threads work for 1 s, then for 2 s three of them wait for the lock of the first one.
     `locks`: seconds of waiting by name; `ready`: seconds for which each thread was ready while others had the CPUs, half of the time."""
@@ -233,6 +278,21 @@ class ShortRuns(unittest.TestCase):
             self.assertEqual([phase["procedure"] for phase in viewer.printed_json("phases", folder)["phases"]],
                              ["program", "B"])
 
+    def test_callers_are_told_apart(self):
+        for plan in "A1 B2 A1", "A1 B1 C1", "A1 B1 C1 D1 A1":
+            for seconds in 1.5, 4:
+                with self.subTest(plan=plan, seconds=seconds), tempfile.TemporaryDirectory() as folder:
+                    Callers(folder, scaled(plan, seconds), 5, False)
+                    found = viewer.printed_json("phases", folder)["phases"]
+                    self.assertEqual([phase["procedure"] for phase in found],
+                                     [f"in {part[0]}" for part in plan.split()])
+
+    def test_what_is_in_all_phases_names_the_only_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Callers(folder, scaled(" ".join(["A1", "B1"] * 40), 2), 5, False)
+            (phase,) = viewer.printed_json("phases", folder)["phases"]
+            self.assertEqual(phase["procedure"], "visit")
+
     def test_one_procedure_is_one_phase(self):
         for seconds in 1, 1.2, 1.5, 2, 3, 6:
             for plan in scaled("A1", seconds), scaled(" ".join(["A1", "B1"] * round(20 * seconds)), seconds):
@@ -267,6 +327,40 @@ class ShortRuns(unittest.TestCase):
             self.assertEqual(phase["percent"],
                              {"work": 100, "overhead": 0, "waiting": None, "ready": None, "off_cpu": None})
         self.assertEqual(self.phases("A500 s1000 A500", 5, True)[1]["percent"]["off_cpu"], 100)
+
+
+class ThreadsAtWork(unittest.TestCase):
+    """One procedure, by CPUTIME: only the number of threads at work changes."""
+
+    def ends(self, plan, **how):
+        with tempfile.TemporaryDirectory() as folder:
+            Parallel(folder, plan, **how)
+            return [phase["end"] for phase in viewer.printed_json("phases", folder)["phases"]]
+
+    def expect(self, plan, **how):
+        found = self.ends(plan, **how)
+        self.assertEqual(len(found), len(plan), found)
+        for end, (ms, _) in zip(found, plan):
+            self.assertAlmostEqual(end, ms / 1000, delta=1.5 * Parallel.PERIOD / 1e9 + how.get("taken", 0) / 1000)
+
+    def test_each_number_of_threads_is_a_phase(self):
+        for numbers in (1, 2, 1, 2), (2, 1, 2), (1, 4), (4, 3):
+            for part in 500, 1000, 2000:
+                plan = [(part * (i + 1), n) for i, n in enumerate(numbers)]
+                with self.subTest(plan=plan):
+                    self.expect(plan)
+
+    def test_others_that_have_the_cpus_do_not_hide_it(self):
+        for seed in range(5):
+            self.expect([(1500, 1), (3000, 2), (4500, 1), (6000, 2)], seed=seed, taken=20)
+
+    def test_threads_that_go_on_in_the_same_way_are_one_phase(self):
+        for threads in 1, 2, 4:
+            for how in ({}, {"taken": 40}, {"awake": 1, "sleep": 10}, {"awake": 3, "sleep": 50},
+                        {"awake": 8, "sleep": 150}):
+                for seed in range(4):
+                    with self.subTest(threads=threads, how=how, seed=seed):
+                        self.assertEqual(len(self.ends([(5000, threads)], seed=seed, **how)), 1)
 
 
 class Phases(unittest.TestCase):

@@ -50,6 +50,11 @@ void add_call(const struct facts *facts, const struct subject *subject, struct t
     char buffer[NAME_SIZE] = "";
     const char *name = place->callee == NOTHING ? "" : database_procedure_name(facts->view->db, place->callee, buffer);
     bool is_call = *name && !strchr(name + 1, '<'); /* of a template, the place says more than the name */
+    if (!is_call && place->owner == CODE_OF_SYSTEM && place->procedure != NOTHING) {
+        uint32_t module = database_procedure(facts->view->db, place->procedure).module;
+        callee_describe(facts->view->db, place->procedure, module, text);
+        return;
+    }
     if (is_call)
         callee_describe(facts->view->db, place->callee, NOTHING, text);
     if (is_call && place->at.line) {

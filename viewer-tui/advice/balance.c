@@ -178,8 +178,7 @@ static struct parts compare_parts(const part_list *list)
     return parts;
 }
 
-/* Whether a thread without a part belongs to the group: it began in the same procedure as one with
- * a part. */
+/* Whether a worker without a part belongs to the group: it began in the same procedure as one with a part. */
 static bool is_of_group(const struct main_process *process, const struct process_thread *thread,
                         const double *by_profile)
 {
@@ -231,10 +230,14 @@ static void add_shared(struct balance *balance, const struct balanced *of, struc
     work.is_static_loop = work.is_construct && work.place.is_loop && strncmp(name, "parallel @", 10) == 0;
     autofree part_list list = {0};
     autofree double *by_profile = time_by_profile(of->view, &shared->refs, of->time);
+    bool has_workers = work.is_construct || work.is_of_library;
     for (size_t i = 0; by_profile && i < process->threads.n; i++) {
         const struct process_thread *thread = &process->threads.at[i];
-        if (thread->profile < database_n_profiles(of->view->db) &&
-            (by_profile[thread->profile] > 0 || is_of_group(process, thread, by_profile)))
+        if (thread->profile >= database_n_profiles(of->view->db))
+            continue;
+        /* All threads of Python and std::thread begin in the same procedure, whatever they do. */
+        bool is_of_it = has_workers ? is_of_group(process, thread, by_profile) : strcmp(thread->start_routine, name) == 0;
+        if (by_profile[thread->profile] > 0 || is_of_it)
             vec_push(&list, ((struct part){.number = (long)thread->index, .seconds = by_profile[thread->profile]}));
     }
     if (list.n >= 2 && list.n <= process->most_alive) {

@@ -42,15 +42,17 @@ static bool is_elsewhere(const struct facts *facts, const struct hotspot *hotspo
     return seconds_off_cpu >= WAITING_SHARE * hotspot->cost;
 }
 
-/* Whether another finding says what there is to say: code made at run time without names; a system call without a
- * caller that has a name; the place with most of the system calls, if they have most of its time. */
+/* Whether another finding says what there is to say: code made at run time without names, or a system call, whose caller has
+ * no name either; the place with most of the system calls, if they have most of its time. */
 static bool is_said(const struct facts *facts, const struct hotspot *hotspot)
 {
     char buffer[NAME_SIZE];
     double seconds_in_calls = 0;
     struct subject calls = {0};
-    const char *name = database_procedure_name(facts->view->db, hotspot->procedure, buffer);
-    if (hotspot->owner == CODE_OF_SYSTEM && (strcmp(name, UNKNOWN_CODE) == 0 || is_system_call(name)))
+    const struct database *db = facts->view->db;
+    bool is_caller = !database_procedure_has_name(db, hotspot->procedure) && hotspot->callee != NOTHING;
+    const char *name = database_procedure_name(db, is_caller ? hotspot->callee : hotspot->procedure, buffer);
+    if ((is_caller || hotspot->owner == CODE_OF_SYSTEM) && (strcmp(name, UNKNOWN_CODE) == 0 || is_system_call(name)))
         return true;
     if (!has_system_calls(facts, &calls) || !hotspot_has(hotspot, calls.of))
         return false;

@@ -1,6 +1,7 @@
 #include "viewer-tui/advice/facts.h"
 
 #include "lib/metric-kinds.h"
+#include "viewer-tui/advice/locks-of-run.h"
 #include "viewer-tui/advice/lone-waits.h"
 #include "viewer-tui/metrics/efficiency.h"
 
@@ -163,37 +164,6 @@ static void find_main_lock(const struct facts *facts, const struct time_places *
     lock->share = waits->total > 0 ? most / waits->total : 0;
 }
 
-/* A smaller part of the run's waiting does not say what threads wait for in a piece of time. */
-#define NEARLY_ALL 0.95
-
-/* Of a piece of time, only the sum of the waiting is known. Finds the lock with nearly all of it in the whole run, if there
- * is one. */
-static void find_lock_of_run(const struct facts *facts, struct lock_facts *lock)
-{
-    const struct database *db = facts->view->db;
-    const struct nodes *nodes = db->nodes;
-    uint32_t n = database_n_procedures(db), main_lock = 0;
-    const struct metrics *metrics = facts->view->metrics;
-    size_t metric = metrics_find_event(metrics, METRIC_LOCK_WAIT, facts->event);
-    int id = metric < metrics->n ? metrics->at[metric].ids.summary[METRIC_FUNCTION] : METRIC_ABSENT;
-    autofree double *seconds = mem_alloc((n + 1) * sizeof *seconds);
-    double all = 0;
-    char buffer[NAME_SIZE];
-    for (uint32_t i = 0; i < nodes->n && id != METRIC_ABSENT; i++) {
-        uint32_t procedure = nodes->place[i];
-        if (!is_procedure_kind(nodes->kind[i]) || nodes->position[i] == NOTHING || procedure >= n)
-            continue;
-        double here = values_get(&db->values, nodes->position[i], id);
-        all += here;
-        seconds[procedure] += here;
-        main_lock = seconds[procedure] > seconds[main_lock] ? procedure : main_lock;
-    }
-    const char *name = n ? database_procedure_name(db, main_lock, buffer) : "";
-    if (all > 0 && seconds[main_lock] >= NEARLY_ALL * all && is_name_of_lock(name))
-        name_lock(lock, name);
-    lock->share = 1;
-}
-
 static void find_locks(struct facts *facts)
 {
     double wall = facts->supply.wall;
@@ -211,10 +181,15 @@ static void find_locks(struct facts *facts)
         facts->lock.is_lower_bound = facts->cpu.without == NO_METRIC;
         facts->lock.is_much = least > MUCH_LOCK_SHARE * wall;
         facts->lock.kept = kept_in(facts->view->db, &held);
-        if (is_piece)
-            find_lock_of_run(facts, &facts->lock);
-        else
+        facts->lock.share = 1;
+        if (!is_piece) {
             find_main_lock(facts, &waits, &facts->lock);
+        } else {
+            char buffer[NAME_SIZE];
+            uint32_t main_lock = locks_of_run_find(facts->view, facts->event, &waits);
+            if (main_lock != NOTHING)
+                name_lock(&facts->lock, database_procedure_name(facts->view->db, main_lock, buffer));
+        }
         facts->lock_waits = waits;
     } else {
         time_places_free(&waits);
@@ -294,20 +269,21 @@ static struct cpu_supply cpu_supply_of(const struct facts *facts)
 #define OPENMP_SETTING "OMP_NUM_THREADS, num_threads, no nested regions"
 
 static const struct runtime_facts runtimes[] = {
-    {"gomp", OPENMP_SETTING, false, "OMP_WAIT_POLICY=passive", NULL},
-    {"openmp", OPENMP_SETTING, false, "OMP_WAIT_POLICY=passive", NULL},
-    {"minicilk", "MINICILK_WORKERS", true, NULL, NULL},
-    {"opencilk", "CILK_NWORKERS", true, NULL, NULL},
-    {"cilk5", "--nproc", true, NULL, "runtime-patches/cilk5/tag-overhead.py FILE.cilkc FILE.cilkc"},
-    {"tbb", "tbb::global_control", false, NULL, NULL},
+    {"gomp", OPENMP_SETTING, true, false, "OMP_WAIT_POLICY=passive", NULL},
+    {"openmp", OPENMP_SETTING, true, false, "OMP_WAIT_POLICY=passive", NULL},
+    {"minicilk", "MINICILK_WORKERS", false, true, NULL, NULL},
+    {"opencilk", "CILK_NWORKERS", false, true, NULL, NULL},
+    {"cilk5", "--nproc", false, true, NULL, "runtime-patches/cilk5/tag-overhead.py FILE.cilkc FILE.cilkc"},
+    {"tbb", "tbb::global_control", false, false, NULL, NULL},
 };
 
-/* The first runtime of the run that has workers. */
-static const struct runtime_facts *runtime_of(const json_t *run)
+/* The first runtime of the run that has workers. Libraries may bring OpenMP along that nobody uses, as ffmpeg's do. */
+static const struct runtime_facts *runtime_of(const json_t *run, const struct metrics *metrics)
 {
+    bool has_overhead = metrics_find_measured(metrics, METRIC_OVERHEAD) < metrics->n;
     json_each (agent, json_object_get(run, "agents"))
         for (size_t r = 0; r < sizeof runtimes / sizeof *runtimes; r++)
-            if (strcmp(run_text(agent, "name"), runtimes[r].agent) == 0)
+            if (strcmp(run_text(agent, "name"), runtimes[r].agent) == 0 && (has_overhead || !runtimes[r].knows_overhead))
                 return &runtimes[r];
     return NULL;
 }
@@ -407,7 +383,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
     bool is_top_down = view->class == &topdown_class;
     if (is_top_down) {
         choose_metrics(&facts);
-        facts.runtime = runtime_of(run);
+        facts.runtime = runtime_of(run, view->metrics);
         facts.supply = cpu_supply_of(&facts);
     } else {
         facts.process.ready_to_work = NAN; /* advice on other views is not about the machine */

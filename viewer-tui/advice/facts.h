@@ -13,6 +13,7 @@
 struct runtime_facts {
     const char *agent;
     const char *setting;  /* what sets the number of its threads */
+    bool knows_overhead;  /* if it has workers, overhead is measured */
     bool has_fixed_tasks; /* its tasks do not depend on the number of workers */
     const char *sleeping; /* what makes threads that wait sleep; NULL: they do, or spin for short times only */
     const char *tagging;  /* what tags its code in user's procedures as overhead; NULL: that is not needed */

@@ -197,7 +197,7 @@ void callee_describe(const struct database *db, uint32_t procedure, uint32_t mod
     path = database_module_path(db, module);
     library = path ? path_name(path) : "";
     const char *end = strstr(library, ".so"); /* "libm" of /lib/x86_64-linux-gnu/libm.so.6 */
-    if (end || *library == '[')
+    if ((end || *library == '[') && database_procedure_has_name(db, procedure))
         text_printf(text, " (%.*s)", (int)(end ? (size_t)(end - library) : strlen(library)), library);
 }
 

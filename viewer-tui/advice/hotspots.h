@@ -55,7 +55,7 @@ void hotspot_describe(const struct database *db, const struct hotspot *hotspot, 
 /* Adds what has most of the cost: ", most of it in sin (libm)"; nothing if that is the hotspot itself. */
 void hotspot_describe_callee(const struct database *db, const struct hotspot *hotspot, struct text *text);
 
-/* Adds the name of a procedure of others, and its library: "sin (libm)". */
+/* Adds the name of a procedure of others, and its library: "sin (libm)"; "<libz.so.1+0x80>" has it in its name. */
 void callee_describe(const struct database *db, uint32_t procedure, uint32_t module, struct text *text);
 
 #endif

@@ -1,8 +1,9 @@
 #include "viewer-tui/advice/run-phases.h"
 
+#include "viewer-tui/advice/path-points.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/db/node-costs.h"
-#include "viewer-tui/tree/code-owner.h"
+#include "viewer-tui/timeline/at-work.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,15 +19,19 @@
  * that may use a CPU, on average, is quiet. */
 #define LEAST_WORK 0.05
 
-/* Kinds of time that bins count: work in each of some procedures, in others, and the other states. */
-#define MOST_PROCEDURES 8
+/* The precision of the number of threads at work in a bin, for each of them, is this at most: 1 / variance. A
+ * judgement: with 500 bins, a phase that has one thread of 2 less than the others takes 2 % of the run at least, one
+ * with 4 of 16 less 1.2 %, one with 1 of 16 less 20 %. */
+#define MOST_PRECISION 25
+
+/* Kinds of time that bins count: work of each kind of call paths, and the other states. */
 enum {
-    OTHER_WORK = MOST_PROCEDURES,
-    IN_OVERHEAD,
+    IN_OVERHEAD = MOST_PATH_KINDS,
     IN_WAITING,
     IN_IDLENESS,
     IN_READY,
     IN_OFF_CPU,
+    AT_WORK, /* threads that are at work, with or without a CPU: see precision_of */
     KINDS
 };
 
@@ -34,21 +39,24 @@ enum {
 struct bins {
     struct time_range range;
     size_t n;
+    double per_ns; /* bins */
     double *counts;
 };
 
 struct phase_search {
     struct database *db;
     const struct timeline *timeline;
-    uint32_t *procedures; /* by place: the user's own; NOTHING */
-    uint8_t *kinds;       /* by place: that of its work */
-    double increment;     /* mean size of a record, fixed point */
-    double interval;      /* its ns; 0 if the event is no time */
+    uint32_t *nodes;  /* by place; NOTHING */
+    uint8_t *kinds;   /* by place: that of its work */
+    double increment; /* mean size of a record, fixed point */
+    double interval;  /* its ns; 0 if the event is no time */
+    double width;     /* ns of a bin of the whole run */
+    struct at_work *at_work; /* by thread; NULL if the event is no time */
 };
 
-/* ---- procedures ---- */
+/* ---- places ---- */
 
-static void find_procedures(struct phase_search *search)
+static void find_nodes(struct phase_search *search)
 {
     struct database *db = search->db;
     autofree uint32_t *node_of = mem_alloc((db->values.n_index + 1) * sizeof *node_of);
@@ -59,7 +67,7 @@ static void find_procedures(struct phase_search *search)
     for (uint64_t place = 0; place < search->timeline->header.n_places; place++) {
         uint64_t position = values_position(&db->values, search->timeline->places[place].logical, near);
         bool is_there = position != NO_POSITION && search->timeline->places[place].logical;
-        search->procedures[place] = is_there ? code_own_procedure(db, node_of[position]) : NOTHING;
+        search->nodes[place] = is_there ? node_of[position] : NOTHING;
         near = is_there ? position : near;
     }
 }
@@ -74,27 +82,6 @@ static bool waits_there(enum trace_state state)
     return state == TRACE_WAITING || state == TRACE_OFF_CPU;
 }
 
-/* Adds the time of each procedure in some states, by its id. */
-static void add_times(const struct phase_search *search, const struct record_sums *sums,
-                      bool (*counts)(enum trace_state state), double *times)
-{
-    for (size_t i = 0; i < sums->list.n; i++) {
-        const struct record_sum *sum = &sums->list.at[i];
-        uint32_t procedure = search->procedures[sum->place];
-        if (counts(sum->state) && procedure != NOTHING)
-            times[procedure] += (double)sum->amount;
-    }
-}
-
-static uint32_t largest(const double *work, uint32_t n)
-{
-    uint32_t most = 0;
-    for (uint32_t i = 1; i < n; i++)
-        if (work[i] > work[most])
-            most = i;
-    return n && work[most] > 0 ? most : NOTHING;
-}
-
 /* The records of all threads in a piece of time. The caller frees. */
 static struct record_sums sums_of(const struct timeline *timeline, struct time_range range)
 {
@@ -104,22 +91,11 @@ static struct record_sums sums_of(const struct timeline *timeline, struct time_r
     return sums;
 }
 
-/* Chooses the procedures that are told apart: those with most of the work. */
-static void choose_kinds(struct phase_search *search, const struct record_sums *all)
+static void find_kinds(struct phase_search *search, const struct record_sums *all)
 {
-    uint32_t n = database_n_procedures(search->db);
-    autofree double *work = mem_alloc((n + 1) * sizeof *work);
-    add_times(search, all, is_at_work, work);
-    memset(search->kinds, OTHER_WORK, search->timeline->header.n_places);
-    for (uint8_t kind = 0; kind < MOST_PROCEDURES; kind++) {
-        uint32_t procedure = largest(work, n);
-        if (procedure == NOTHING)
-            break;
-        work[procedure] = 0;
-        for (uint64_t place = 0; place < search->timeline->header.n_places; place++)
-            if (search->procedures[place] == procedure)
-                search->kinds[place] = kind;
-    }
+    struct path_points points = path_points_of(all, search->nodes, is_at_work);
+    path_kinds_find(search->db, &points, search->nodes, search->timeline->header.n_places, search->kinds);
+    vec_free(&points.list);
 }
 
 /* ---- bins ---- */
@@ -147,30 +123,60 @@ static uint64_t bin_begin(const struct bins *bins, size_t bin)
 
 static size_t bin_of(const struct bins *bins, uint64_t time)
 {
-    uint64_t length = bins->range.to - bins->range.from;
     if (time <= bins->range.from)
         return 0;
-    size_t bin = (size_t)((unsigned __int128)(time - bins->range.from) * bins->n / (length + 1));
+    size_t bin = (size_t)((double)(time - bins->range.from) * bins->per_ns);
     return bin < bins->n ? bin : bins->n - 1;
 }
 
-/* Divides a record among the bins of its interval. */
-static void add_piece(const struct phase_search *search, struct bins *bins, const struct timeline_piece *piece)
+/* Divides a count among the bins of an interval. */
+static void add_count(struct bins *bins, int kind, double count, uint64_t begin, uint64_t end)
 {
-    int kind = kind_of(search, piece);
-    double count = (double)piece->amount / search->increment, length = (double)(piece->end - piece->begin);
-    for (size_t bin = bin_of(bins, piece->begin); bin <= bin_of(bins, piece->end) && kind < KINDS; bin++) {
-        double from = fmax((double)bin_begin(bins, bin), (double)piece->begin);
-        double to = fmin((double)bin_begin(bins, bin + 1), (double)piece->end);
-        double part = length > 0 ? fmax(to - from, 0) / length : 1;
-        bins->counts[bin * KINDS + (size_t)kind] += count * part;
+    size_t first = bin_of(bins, begin), last = bin_of(bins, end);
+    double *counts = bins->counts + kind, length = (double)(end - begin);
+    bool is_inside = begin >= bins->range.from && end <= bins->range.to;
+    if (!(length > 0) || (first == last && is_inside)) {
+        counts[first * KINDS] += count;
+        return;
     }
+    for (size_t bin = first; bin <= last; bin++) {
+        double from = fmax((double)bin_begin(bins, bin), (double)begin);
+        double to = fmin((double)bin_begin(bins, bin + 1), (double)end);
+        counts[bin * KINDS] += count * fmax(to - from, 0) / length;
+    }
+}
+
+/* 1 / variance of what a thread adds to the number of threads at work in a bin. A record says that its thread worked at
+ * some time since the record before. So a stretch of work begins and ends up to `spacing` earlier or later than records
+ * say. Such an error has a variance of spacing²/4 at most (Popoviciu), and a piece of time has two ends: whatever its
+ * length, its time at work has spacing²/2 at most, which is about 1 if times are in periods. Stretches shorter than
+ * `gap` do not count. With an independent variance of width × spacing² / (2 gap) in each bin, those of this length have
+ * as much, and longer ones more. */
+static double precision_of(const struct phase_search *search, const struct at_work *at_work)
+{
+    double p = 2 * search->width * (double)at_work->gap / (at_work->spacing * at_work->spacing);
+    return fmin(p, MOST_PRECISION);
+}
+
+/* Adds a thread's number at work, times its precision: that has as much variance as it is large, like a count. */
+static void add_work_of_thread(const struct phase_search *search, uint32_t thread, struct bins *bins)
+{
+    time_ranges stretches = {0};
+    const struct at_work *at_work = &search->at_work[thread];
+    double precision = precision_of(search, at_work);
+    at_work_stretches(search->timeline, &search->timeline->threads[thread], at_work->gap, bins->range, &stretches);
+    for (size_t i = 0; i < stretches.n; i++) {
+        struct time_range at = stretches.at[i];
+        add_count(bins, AT_WORK, precision * (double)(at.to - at.from) / search->width, at.from, at.to);
+    }
+    vec_free(&stretches);
 }
 
 /* The caller frees the counts. */
 static struct bins bins_of(const struct phase_search *search, struct time_range range, size_t n)
 {
-    struct bins bins = {.range = range, .n = n, .counts = mem_alloc((n * KINDS + 1) * sizeof(double))};
+    struct bins bins = {range, n, (double)n / (double)(range.to - range.from + 1),
+                        mem_alloc((n * KINDS + 1) * sizeof(double))};
     for (uint32_t t = 0; t < search->timeline->header.n_threads; t++) {
         const struct timeline_thread *thread = &search->timeline->threads[t];
         uint64_t i = timeline_find(search->timeline, thread, range.from ? range.from + 1 : 0);
@@ -178,8 +184,12 @@ static struct bins bins_of(const struct phase_search *search, struct time_range 
             struct timeline_piece piece = timeline_piece(search->timeline, thread, i);
             if (piece.begin > range.to || (piece.begin == range.to && piece.end > range.to))
                 break;
-            add_piece(search, &bins, &piece);
+            int kind = kind_of(search, &piece);
+            if (kind < KINDS)
+                add_count(&bins, kind, (double)piece.amount / search->increment, piece.begin, piece.end);
         }
+        if (search->at_work)
+            add_work_of_thread(search, t, &bins);
     }
     return bins;
 }
@@ -249,72 +259,88 @@ static uint64_t place_of_cut(const struct phase_search *search, const struct bin
 
 /* ---- phases ---- */
 
-static struct phase phase_of(const struct phase_search *search, struct time_range range)
+/* What threads did in a phase, and where. */
+static void describe(const struct phase_search *search, struct phase *phase, struct path_points *points)
 {
     const struct timeline *timeline = search->timeline;
-    struct phase phase = {.range = range};
-    struct record_sums sums = sums_of(timeline, range);
-    uint32_t n = database_n_procedures(search->db);
-    autofree double *work = mem_alloc((n + 1) * sizeof *work);
+    struct record_sums sums = sums_of(timeline, phase->range);
     for (size_t i = 0; i < sums.list.n; i++) {
         const struct record_sum *sum = &sums.list.at[i];
         struct payments paid = record_payments(timeline, sum);
-        phase.states[sum->state] += timeline_amount(timeline, (double)sum->amount);
+        phase->states[sum->state] += timeline_amount(timeline, (double)sum->amount);
         for (int metric = 0; metric < RECORD_METRICS; metric++)
-            phase.paid[metric] += timeline_amount(timeline, paid.of[metric]);
+            phase->paid[metric] += timeline_amount(timeline, paid.of[metric]);
     }
-    double at_work = phase.states[TRACE_WORK] + phase.states[TRACE_OVERHEAD];
-    double waits = phase.states[TRACE_WAITING] + phase.states[TRACE_OFF_CPU];
-    add_times(search, &sums, at_work >= LEAST_WORK * (at_work + waits) ? is_at_work : waits_there, work);
-    phase.procedure = largest(work, n);
-    bool has_length = timeline->is_time && range.to > range.from;
-    phase.working = has_length ? at_work / phase_length(&phase) : NAN;
+    double at_work = phase->states[TRACE_WORK] + phase->states[TRACE_OVERHEAD];
+    double waits = phase->states[TRACE_WAITING] + phase->states[TRACE_OFF_CPU];
+    bool only_waits = at_work < LEAST_WORK * (at_work + waits);
+    *points = path_points_of(&sums, search->nodes, only_waits ? waits_there : is_at_work);
+    bool has_length = timeline->is_time && phase->range.to > phase->range.from;
+    phase->working = has_length ? at_work / phase_length(phase) : NAN;
     double seconds = 0; /* on a CPU */
     for (int state = 0; state < TRACE_STATES; state++)
-        seconds += state == TRACE_READY || state == TRACE_OFF_CPU ? 0 : phase.states[state];
+        seconds += state == TRACE_READY || state == TRACE_OFF_CPU ? 0 : phase->states[state];
     if (has_length) {
-        phase.is_quiet = seconds < LEAST_WORK * phase_length(&phase);
-        if (seconds + phase.states[TRACE_OFF_CPU] < LEAST_WORK * phase_length(&phase))
-            phase.procedure = NOTHING;
+        phase->is_quiet = seconds < LEAST_WORK * phase_length(phase);
+        if (seconds + phase->states[TRACE_OFF_CPU] < LEAST_WORK * phase_length(phase))
+            points->n = 0; /* next to nothing was seen */
     }
     record_sums_free(&sums);
-    return phase;
 }
 
-static void find_phases(struct phase_search *search, size_t n_bins, struct phases *phases)
+static void find_at_work(struct phase_search *search)
+{
+    const struct timeline *timeline = search->timeline;
+    if (!(search->interval > 0))
+        return;
+    search->at_work = mem_alloc((timeline->header.n_threads + (size_t)1) * sizeof *search->at_work);
+    for (uint32_t t = 0; t < timeline->header.n_threads; t++)
+        search->at_work[t] =
+            at_work_of(timeline, &timeline->threads[t], search->interval, LEAST_PHASE * (double)timeline->end);
+}
+
+/* Sets the ends of the phases. */
+static void find_ends(struct phase_search *search, struct phases *phases)
 {
     size_t ends[MOST_PHASES];
-    struct bins bins = bins_of(search, (struct time_range){0, search->timeline->end}, n_bins);
-    uint64_t begin = 0;
+    struct time_range whole = {0, search->timeline->end};
+    search->width = (double)whole.to / (double)phases->n_bins;
+    find_at_work(search);
+    struct bins bins = bins_of(search, whole, phases->n_bins);
     phases->n = change_points(bins.counts, bins.n, KINDS, ends);
-    for (size_t i = 0; i < phases->n; i++) {
-        uint64_t end = i + 1 == phases->n
-                           ? bins.range.to
-                           : place_of_cut(search, &bins, i ? ends[i - 1] : 0, ends[i], ends[i + 1]);
-        phases->at[i] = phase_of(search, (struct time_range){begin, end});
-        begin = end;
+    for (size_t i = 0; i + 1 < phases->n; i++) {
+        uint64_t end = place_of_cut(search, &bins, i ? ends[i - 1] : 0, ends[i], ends[i + 1]);
+        phases->at[i].range.to = phases->at[i + 1].range.from = end;
     }
+    phases->at[phases->n - 1].range.to = whole.to;
     free(bins.counts);
 }
 
 struct phases phases_find(struct database *db, const struct timeline *timeline)
 {
-    struct phases phases = {.n = 1};
+    struct phases phases = {.n = 1, .at[0].range.to = timeline->end};
     struct phase_search search = {.db = db, .timeline = timeline};
-    struct time_range whole = {0, timeline->end};
-    struct record_sums all = sums_of(timeline, whole);
-    search.procedures = mem_alloc((timeline->header.n_places + 1) * sizeof *search.procedures);
+    struct record_sums all = sums_of(timeline, (struct time_range){0, timeline->end});
+    struct path_points points[MOST_PHASES];
+    uint32_t procedures[MOST_PHASES];
+    search.nodes = mem_alloc((timeline->header.n_places + 1) * sizeof *search.nodes);
     search.kinds = mem_alloc(timeline->header.n_places + 1);
-    find_procedures(&search);
-    choose_kinds(&search, &all);
+    find_nodes(&search);
+    find_kinds(&search, &all);
     phases.n_bins = number_of_bins(&search, &all);
-    if (phases.n_bins >= LEAST_BINS)
-        find_phases(&search, phases.n_bins, &phases);
-    else
-        phases.at[0] = phase_of(&search, whole);
     record_sums_free(&all);
-    free(search.procedures);
+    if (phases.n_bins >= LEAST_BINS)
+        find_ends(&search, &phases);
+    for (size_t i = 0; i < phases.n; i++)
+        describe(&search, &phases.at[i], &points[i]);
+    path_names_find(db, points, phases.n, procedures);
+    for (size_t i = 0; i < phases.n; i++) {
+        phases.at[i].procedure = procedures[i];
+        vec_free(&points[i].list);
+    }
+    free(search.nodes);
     free(search.kinds);
+    free(search.at_work);
     return phases;
 }
 

@@ -1,5 +1,10 @@
-/* Phases of a run: stretches of time between changes of its mix, the states of its threads and the procedures of the
- * user's own code that they are in (change-points.h). */
+/* Phases of a run: stretches of time between changes of its mix (change-points.h). The mix is counted in equal bins:
+ *
+ *   work by kinds of call paths      path-points.h
+ *   samples in each other state      e.g. idle, off the CPU
+ *   threads at work                  timeline/at-work.h; its noise: precision_of in run-phases.c
+ *
+ * Its error is in doc/metrics.md. */
 #ifndef VIEWER_PHASES_H
 #define VIEWER_PHASES_H
 
@@ -13,8 +18,8 @@ struct phase {
     double paid[RECORD_METRICS];  /* what its records pay, in the metrics' units */
     double working;               /* threads that work or have overhead, on average; NAN if the event is no time */
     bool is_quiet;                /* nothing used a CPU in it */
-    uint32_t procedure;           /* the user's own with most of the work, or where threads only wait of the waiting;
-                                     NOTHING: none has a name, or nothing was seen */
+    uint32_t procedure;           /* that tells it from the others (path_names_find), by its work, or where threads only
+                                     wait by its waiting; NOTHING: there is none, or nothing was seen */
 };
 
 struct phases {

@@ -17,6 +17,7 @@ struct open_scope {
     double rest;
     uint32_t found, below; /* row of that procedure, and of the one that it calls; 0: none */
     enum code_owner owner;
+    bool has_name; /* of the procedure that is found */
     enum wait wait; /* of the outermost procedure between that waits; if none is found, of all */
 };
 
@@ -77,15 +78,17 @@ static struct open_scope open_procedure(const struct place_collection *collectio
         const struct open_scope *caller = &collection->open.at[collection->open.n - 1];
         scope.found = caller->found;
         scope.owner = caller->owner;
+        scope.has_name = caller->has_name;
         scope.below = caller->below ? caller->below : row;
         scope.wait = caller->wait != WAIT_NONE ? caller->wait : name.wait;
     } else {
         scope.wait = name.wait;
     }
     enum code_owner owner = name.is_lock ? CODE_OF_SYSTEM : code_owner(view, row);
-    bool is_known = owner == CODE_OWN || (owner == CODE_OF_PACKAGE && database_procedure_has_name(view->db, at->place));
-    if (is_known && owner >= scope.owner)
-        scope = (struct open_scope){.row = row, .found = row, .owner = owner};
+    bool has_name = owner == CODE_OWN || database_procedure_has_name(view->db, at->place);
+    bool says_more = has_name || !scope.has_name || label_module(view, row) != label_module(view, scope.found);
+    if (owner != CODE_OF_SYSTEM && owner >= scope.owner && says_more)
+        scope = (struct open_scope){.row = row, .found = row, .owner = owner, .has_name = has_name};
     return scope;
 }
 

@@ -1,14 +1,14 @@
 /* Where a run changes: change points in counts over time.
  *
  * The series has n bins of d counts each, such as samples by procedure and state. Square roots of counts have about the
- * same variance whatever the mean (Anscombe 1948), so a phase is a stretch of bins with a mean of its own, in noise
- * of one variance. Optimal partitioning (Jackson et al. 2005; what PELT, Killick et al. 2012, computes) finds the
+ * same variance whatever the mean (Anscombe 1948), so a phase is a stretch of bins with a mean of its own, in noise of
+ * one variance. Optimal partitioning (Jackson et al. 2005; what PELT, Killick et al. 2012, computes) finds the
  * stretches with the least sum of squares plus a penalty for each: what one more cut would gain in pure noise at the
  * best of n places with a probability of FALSE_CUT at most (Laurent and Massart 2000).
  *
- * Noise is that of independent counts, or more if the series shows it: neighbors, and blocks of 2, 4 and 8 neighbors if
- * there are enough, differ by more than at a few cuts. A program that alternates many times is stationary: if there are
- * more than MOST_PHASES stretches, bins are joined in pairs until there are not, and the cuts are then moved to the
+ * Noise is that of independent counts, or more if the series shows it: neighbors, and blocks of 2, 4, ... 32 neighbors
+ * if there are enough, differ by more than at a few cuts. A program that alternates many times is stationary: if there
+ * are more than MOST_PHASES stretches, bins are joined in pairs until there are not, and the cuts are then moved to the
  * best place between the former bins. */
 #ifndef VIEWER_CHANGE_POINTS_H
 #define VIEWER_CHANGE_POINTS_H

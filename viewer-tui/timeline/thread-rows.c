@@ -2,6 +2,7 @@
 
 #include "lib/alloc.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,10 +16,28 @@ static bool is_worker(const struct timeline *timeline, uint32_t profile)
     return false;
 }
 
+/* The name of a thread, its numbers as "#"; NULL: that of the process's first thread, which threads inherit. */
+static char *name_of_kind(const struct thread *thread)
+{
+    const json_t *first = json_array_get(json_object_get(thread->process, "threads"), 0);
+    if (!*thread->name || !first || strcmp(thread->name, run_text(first, "name")) == 0)
+        return NULL;
+    struct text kind = {0};
+    for (const char *at = thread->name; *at; at++)
+        if (!isdigit((unsigned char)*at))
+            text_printf(&kind, "%c", *at);
+        else if (!isdigit((unsigned char)at[1]))
+            text_add(&kind, "#");
+    return kind.at;
+}
+
 char *thread_routine(const struct timeline *timeline, const struct thread *thread)
 {
     const char *routine = run_text(thread->described, "start_routine");
     const char *offset = *routine == '<' ? strstr(routine, "+0x") : NULL;
+    char *kind = offset ? name_of_kind(thread) : NULL;
+    if (kind)
+        return kind;
     if (offset && is_worker(timeline, thread->profile))
         return mem_printf("worker of %.*s", (int)(offset - routine - 1), routine + 1);
     return mem_strdup(*routine ? routine : thread->name);

@@ -206,30 +206,51 @@ enum code_owner code_owner(const struct view *view, uint32_t row)
     return row_is_procedure(at) ? code_owner_of_procedure(view->db, at->place, label_module(view, row)) : CODE_OF_SYSTEM;
 }
 
+/* The module with the code of a procedure's node; NOTHING: made at run time. */
+static uint32_t module_of(const struct database *db, uint32_t node)
+{
+    const struct nodes *nodes = db->nodes;
+    uint32_t module = database_procedure(db, nodes->place[node]).module;
+    while (nodes->kind[node] == KIND_INLINED)
+        node = nodes_caller(nodes, node);
+    return module == NOTHING && is_procedure_kind(nodes->kind[node])
+               ? database_procedure(db, nodes->place[node]).module
+               : module;
+}
+
+enum code_rank code_rank(struct database *db, uint32_t node)
+{
+    uint32_t id = db->nodes->place[node], module = module_of(db, node);
+    struct procedure procedure = database_procedure(db, id);
+    const char *at = procedure.name ? strrchr(procedure.name, '@') : NULL;
+    if (procedure.file == NOTHING && at && at > procedure.name && strcmp(at, "@plt") == 0)
+        return RANK_NONE; /* of the linker: "puts@plt" is in the user's binary, but not the user's */
+    enum code_owner owner = code_owner_of_procedure(db, id, module);
+    bool has_name = database_procedure_has_name(db, id);
+    if (owner == CODE_OWN)
+        return has_name ? RANK_OWN : RANK_OWN_WITHOUT_NAME;
+    if (owner == CODE_OF_PACKAGE)
+        return has_name ? RANK_PACKAGE : RANK_PACKAGE_WITHOUT_NAME;
+    return !has_name ? RANK_NONE : database_is_kernel(db, module) ? RANK_KERNEL : RANK_SYSTEM;
+}
+
 uint32_t code_own_procedure(struct database *db, uint32_t node)
 {
     const struct nodes *nodes = db->nodes;
-    uint32_t found = NOTHING;
-    int best = -1; /* that of the kernel is 0 */
+    uint32_t found = NOTHING, unnamed_in = NOTHING; /* module of what has no name */
+    enum code_rank best = RANK_NONE;
     for (node = nodes->procedure[node]; is_procedure_kind(nodes->kind[node]); node = nodes_caller(nodes, node)) {
-        struct procedure procedure = database_procedure(db, nodes->place[node]);
-        const char *at = procedure.name ? strrchr(procedure.name, '@') : NULL;
-        if (procedure.file == NOTHING && at && at > procedure.name && strcmp(at, "@plt") == 0)
-            continue; /* of the linker: "puts@plt" is in the user's binary, but not the user's */
-        uint32_t around = node;
-        while (nodes->kind[around] == KIND_INLINED)
-            around = nodes_caller(nodes, around);
-        uint32_t module = procedure.module;
-        if (module == NOTHING && is_procedure_kind(nodes->kind[around]))
-            module = database_procedure(db, nodes->place[around]).module;
-        enum code_owner owner = code_owner_of_procedure(db, nodes->place[node], module);
-        if (owner == CODE_OWN)
+        enum code_rank rank = code_rank(db, node);
+        if (rank >= RANK_OWN_WITHOUT_NAME)
             return nodes->place[node];
-        int rank = database_is_kernel(db, module) ? 0 : 1 + (int)owner;
-        if (rank > best && database_procedure_has_name(db, nodes->place[node])) {
-            found = nodes->place[node];
-            best = rank;
-        }
+        uint32_t module = module_of(db, node);
+        if (best == RANK_PACKAGE_WITHOUT_NAME && rank >= best && module != unnamed_in)
+            best = RANK_PACKAGE; /* callers in other modules say less */
+        if (rank <= best)
+            continue;
+        found = nodes->place[node];
+        best = rank;
+        unnamed_in = module;
     }
     return found;
 }

@@ -410,4 +410,35 @@ TEST(code_that_takes_the_place_of_freed_code_has_another_name)
     }
 }
 
+/* What it refers to is not read, and not compared, while the version is the same: from 3.12 on. */
+TEST(code_has_the_name_of_its_version)
+{
+    static struct python_names names;
+    static struct text another;
+    layout.code_version = offsetof(struct code, more);
+    code.more[0] = 7;
+    uint64_t last = python_name(&reader, &names, address(&code))->value;
+    reads = 0;
+    assert_int_equal(python_name(&reader, &names, address(&code))->value, last);
+    assert_int_equal(reads, 1);
+    code.name->hash++;
+    assert_int_equal(python_name(&reader, &names, address(&code))->value, last);
+    code.more[0] = 8;
+    uint64_t next = python_name(&reader, &names, address(&code))->value;
+    assert_int_not_equal(next, last);
+    code.more[0] = 0; /* the interpreter has given out all versions */
+    code.name->hash++;
+    last = python_name(&reader, &names, address(&code))->value;
+    assert_int_not_equal(last, next);
+    code.name->hash++;
+    next = python_name(&reader, &names, address(&code))->value;
+    assert_int_not_equal(next, last);
+    code.more[0] = 9;
+    last = python_name(&reader, &names, address(&code))->value;
+    another = name_text;
+    code.name = &another; /* of another interpreter */
+    assert_int_not_equal(python_name(&reader, &names, address(&code))->value, last);
+    layout.code_version = 0;
+}
+
 EACH_TEST(begin, NULL);

@@ -118,6 +118,7 @@ TEST(offsets_of_3_14)
     assert_int_equal(layout.frame_owner, 74);
     assert_int_equal(layout.frame_stack_pointer, 64);
     assert_int_equal(layout.frame_copy, 0);
+    assert_int_equal(layout.code_version, 92);
     assert_int_equal(layout.code_first_traceable, 192);
     assert_int_equal(layout.text_kind_bit, 2);
     assert_null(FIND(of_3_14_without_gil, 232, 80, &layout));
@@ -125,6 +126,7 @@ TEST(offsets_of_3_14)
     assert_int_equal(layout.object_more, 16);
     assert_int_equal(layout.frame_copy, 72);
     assert_int_equal(layout.code_copies, 224);
+    assert_int_equal(layout.code_version, 108);
     assert_int_equal(layout.code_first_traceable, 208);
     assert_int_equal(layout.text_kind_bit, 8);
 }

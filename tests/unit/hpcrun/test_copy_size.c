@@ -128,7 +128,8 @@ TEST(room_at_first_for_who_waits_for_a_cpu)
 {
     assert_int_equal(copy_size_first_time(0, 0, 0), 30000000);
     assert_int_equal(copy_size_first_time(100, 0, 5), 40000000);
-    assert_int_equal(copy_size_first_time(100, 2800000000, 8), 740000000);
+    assert_int_equal(copy_size_first_time(0, 35000000, 5), 30000000);
+    assert_int_equal(copy_size_first_time(100, 2800000000, 8), 1410000000);
 }
 
 /* Below the smallest size, each overload doubles the time between samples. It stays, as the size does. */
