@@ -22,7 +22,8 @@
 #define CAUGHT_BLOCK_BYTES 128
 #define CAUGHT_BLOCKS      470 /* so that a record has less than 64 KB */
 
-/* The rest of a stack begins with the last bytes that its copy has: so many. */
+/* The rest of a stack begins with the last bytes that its copy has: so many, which are compared (foreign-memory.c), and
+ * have the begin of the page in which the copy ends. */
 #define CAUGHT_COPY_BYTES 4096
 
 /* A record of type PERF_RECORD_CAUGHT, which follows the sample in the worker's queue. */
