@@ -215,7 +215,8 @@ class Parallel(Run):
 
 class Locks(Run):
     """By CPUTIME: all threads work for 1 s, then for 2 s three of them wait for the lock of the first one.
-    `locks`: seconds of waiting by name; `ready`: seconds for which each thread was ready while others had the CPUs, half of the time."""
+    `locks`: seconds of waiting by name; `ready`: seconds for which each thread was ready while others had the CPUs, half
+    of the time."""
     METRICS = metrics("work", "wall", "idleness", "overhead", "lock blame", "lock wait")
     AGENTS = []
 
