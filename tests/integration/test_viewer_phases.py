@@ -187,6 +187,16 @@ class Callers(OneThread):
         return of_package.call(self.visit).statement(file, 305).call(self.visit).statement(file, 305)
 
 
+class OfSystem(OneThread):
+    """Libc's code alone; that of A and B is called by start code."""
+
+    def innermost(self, name, statement, module, file):
+        libc = self.db.module("/lib/x86_64-linux-gnu/libc.so.6")
+        thread = self.db.entry(1, "main thread")
+        start = thread if name == "C" else thread.call(self.db.function("__libc_start_call_main", libc, 0x80))
+        return start.call(self.db.function(f"of {name}", libc, 0x100 + ord(name)))
+
+
 class Parallel(Run):
     """Plain threads by CPUTIME, with samples only where they work. `plan` has pairs of an end in ms and the number of
     threads in one procedure, `work`. Others have the CPU for up to `taken` ms before a sample. All of a thread's
@@ -287,6 +297,13 @@ class ShortRuns(unittest.TestCase):
                     found = viewer.printed_json("phases", folder)["phases"]
                     self.assertEqual([phase["procedure"] for phase in found],
                                      [f"in {part[0]}" for part in plan.split()])
+
+    def test_start_code_names_no_phase(self):
+        """All of the first one is below it, and 70 % of that in another procedure."""
+        with tempfile.TemporaryDirectory() as folder:
+            OfSystem(folder, "A35 B15 " * 20 + "C1000", 5, False)
+            self.assertEqual([phase["procedure"] for phase in viewer.printed_json("phases", folder)["phases"]],
+                             ["of A", "of C"])
 
     def test_what_is_in_all_phases_names_the_only_one(self):
         with tempfile.TemporaryDirectory() as folder:

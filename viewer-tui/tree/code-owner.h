@@ -39,6 +39,7 @@ bool code_is_of_python(const char *module);
 enum code_rank {
     RANK_NONE,
     RANK_KERNEL,
+    RANK_START, /* name_is_of_start */
     RANK_SYSTEM,
     RANK_PACKAGE_WITHOUT_NAME,
     RANK_PACKAGE,
