@@ -192,9 +192,10 @@ class OfSystem(OneThread):
 
     def innermost(self, name, statement, module, file):
         libc = self.db.module("/lib/x86_64-linux-gnu/libc.so.6")
+        self.start = getattr(self, "start", None) or self.db.function("__libc_start_call_main", libc, 0x80)
         thread = self.db.entry(1, "main thread")
-        start = thread if name == "C" else thread.call(self.db.function("__libc_start_call_main", libc, 0x80))
-        return start.call(self.db.function(f"of {name}", libc, 0x100 + ord(name)))
+        caller = thread if name == "C" else thread.call(self.start)
+        return caller.call(self.db.function(f"of {name}", libc, 0x100 + ord(name)))
 
 
 class Parallel(Run):
