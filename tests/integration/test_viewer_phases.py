@@ -474,6 +474,13 @@ class Phases(unittest.TestCase):
                 text = found[ready > 0]["text"]
                 self.assertTrue(text.startswith(begin) and end in text, text)
 
+    def test_what_idle_is_stands_below_its_column(self):
+        for run, is_there in (Run, True), (Locks, False):
+            with tempfile.TemporaryDirectory() as folder, self.subTest(run=run):
+                run(folder)
+                text = viewer.printed("phases", folder)
+                self.assertEqual(("threads idle," in text, "Idle: workers without work" in text), (is_there, is_there), text)
+
     def test_a_phase_is_not_named_where_all_are_alike(self):
         with tempfile.TemporaryDirectory() as folder:
             Run(folder, ((2000, "solve", 2), (4000, "assemble", 2)))

@@ -194,7 +194,7 @@ static void print_text(struct writer *writer, struct data_table *table, const st
     table->n_columns = choose_columns(lines, table->n_rows, writer->width, chosen, &room);
     for (size_t i = 0; i < table->n_rows; i++) {
         struct text name = {0};
-        has_idleness |= !isnan(lines[i].idleness);
+        has_idleness |= lines[i].idleness > 0; /* else text has no such column */
         if (!lines[i].procedure)
             continue;
         shorten_name(lines[i].procedure, room, writer->ascii, &name);
