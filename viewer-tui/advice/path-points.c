@@ -12,7 +12,7 @@
 #define LEAST_KIND 0.02
 
 /* A procedure may name a piece if it has this share of it. */
-#define MOST_OF_IT 0.6
+#define LEAST_NAMED 0.4
 
 /* Procedures whose difference is this part of the largest one differ too little to prefer one for it. */
 #define NEARLY_LARGEST 0.9
@@ -189,14 +189,14 @@ static uint32_t largest_own(struct database *db, const struct path_points *point
     return most;
 }
 
-/* A procedure that most points of a piece are in, and most of the others' are not. */
+/* A procedure that tells a piece from the others. */
 struct candidate {
     uint32_t procedure, node; /* the node is one of the procedure's */
     enum code_rank rank;
     double there, difference; /* share of the piece, and by how much it exceeds that of the others */
 };
 
-/* The procedures in which most points of a piece are, whose share of the others' points is half of that at most. */
+/* The procedures with LEAST_NAMED of a piece's points whose share of the others' points is half of that at most. */
 static size_t find_candidates(struct database *db, const struct path_counts *counts, const struct path_points *points,
                               size_t n, size_t piece, struct candidate **found)
 {
@@ -206,7 +206,7 @@ static size_t find_candidates(struct database *db, const struct path_counts *cou
         others += i == piece ? 0 : points[i].amount;
     for (uint32_t procedure = 0; procedure < database_n_procedures(db) && points[piece].n; procedure++) {
         double there = (double)counts[piece].of[procedure] / points[piece].n, elsewhere = 0;
-        if (there < MOST_OF_IT)
+        if (there < LEAST_NAMED)
             continue;
         for (size_t i = 0; i < n; i++)
             if (i != piece && points[i].n)

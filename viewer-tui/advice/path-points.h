@@ -8,7 +8,7 @@
 #include "viewer-tui/db/record-sums.h"
 
 /* Kinds of call paths at most. */
-#define MOST_PATH_KINDS 12
+#define MOST_PATH_KINDS 8
 
 struct path_point {
     uint32_t node; /* of the logical projection */
@@ -33,7 +33,7 @@ struct path_points path_points_of(const struct record_sums *sums, const uint32_t
 void path_kinds_find(struct database *db, const struct path_points *points, const uint32_t *node_of, size_t n_places,
                      uint8_t *kinds);
 
-/* The procedure that tells pieces of time apart, for each of n pieces: most of the piece is in it and what it calls,
+/* The procedure that tells pieces of time apart, for each of n pieces: much of the piece is in it and what it calls,
  * and of the others together at most half of that share. Of several, it is the innermost one with about the largest
  * difference: of the user's own code that has a name, else of a package, else of the system. If there is none: the
  * user's own procedure with most of the piece. NOTHING: the piece has no points. */

@@ -29,7 +29,7 @@ static int ascending(const void *left, const void *right)
 
 /* Largest blocks of neighbors whose differences say how large the noise is, and how many there must be: some
  * differences are without cuts. */
-#define LARGEST_BLOCK 32
+#define LARGEST_BLOCK 16
 #define LEAST_BLOCKS  11
 
 /* What is larger than this share of the absolute differences of two normal numbers with deviation 1. */

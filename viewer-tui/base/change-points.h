@@ -6,7 +6,7 @@
  * stretches with the least sum of squares plus a penalty for each: what one more cut would gain in pure noise at the
  * best of n places with a probability of FALSE_CUT at most (Laurent and Massart 2000).
  *
- * Noise is that of independent counts, or more if the series shows it: neighbors, and blocks of 2, 4, ... 32 neighbors
+ * Noise is that of independent counts, or more if the series shows it: neighbors, and blocks of 2, 4, 8 and 16 neighbors
  * if there are enough, differ by more than at a few cuts. A program that alternates many times is stationary: if there
  * are more than MOST_PHASES stretches, bins are joined in pairs until there are not, and the cuts are then moved to the
  * best place between the former bins. */
