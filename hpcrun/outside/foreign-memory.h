@@ -16,8 +16,8 @@
  * valid until the next call. */
 const struct memory_elsewhere *foreign_memory(const uint8_t *stack, size_t bytes, const struct caught *caught);
 
-/* Whether the rest of the stack was read since that call; CAUGHT: some of it from `caught`; CHANGED: the end of the copy
- * is no longer what the process has there. */
+/* Whether the rest of the stack was read since that call; CAUGHT: some of it from `caught`; CHANGED: the end of the
+ * copy is no longer what the process has there. */
 enum stack_rest { REST_UNREAD, REST_READ, REST_CAUGHT, REST_CHANGED };
 enum stack_rest foreign_memory_rest(void);
 

@@ -188,8 +188,8 @@ static void pay_lock(struct foreign_thread *its, const struct perf_sample *sampl
     its->lock = node == CCT_NO_MEMORY ? 0 : node;
 }
 
-/* What is beyond the copy, and was found later, needs no larger one, but no smaller one either. To catch it costs more than
- * a larger copy. */
+/* What is beyond the copy, and was found later, needs no larger one, but no smaller one either. To catch it costs more
+ * than a larger copy. */
 static uint64_t asked_bytes(const struct unwinder *u, const struct perf_sample *sample)
 {
     uint64_t extent = u->depth ? u->path[0].sp - sample->registers[SAMPLED_SP] : 0;

@@ -15,6 +15,7 @@
 static struct {
     bool gains_rights, has_waits;
     bool has_begun; /* a given process has executed its program */
+    uint64_t begun; /* CLOCK_MONOTONIC of the last begin of a process or program */
 } router;
 
 void record_router_init(bool gains_rights, bool has_waits)
@@ -28,6 +29,11 @@ bool record_router_saw_exec(void)
     return router.has_begun;
 }
 
+uint64_t record_router_last_begin(void)
+{
+    return router.begun;
+}
+
 static void on_begin(const struct task_record *task)
 {
     struct traced *parent = traced_find((int)task->parent), *process = traced_find((int)task->pid);
@@ -38,6 +44,7 @@ static void on_begin(const struct task_record *task)
             record_queue_put(process->queue, &task->header);
         return;
     }
+    router.begun = task->time;
     if (process) { /* another one with this number, whose end was lost */
         image_worker_end(process, QUEUE_PROCESS_ENDED);
         traced_remove(process);
@@ -64,7 +71,7 @@ static void on_exec(struct traced *process, const char name[PROCESS_NAME], uint6
         return;
     }
     traced_maps_clear(process);
-    process->began = time;
+    router.begun = process->began = time;
     process->has_exec = true;
     memcpy(process->name, name, sizeof process->name);
     router.has_begun |= process->is_given;

@@ -15,4 +15,7 @@ bool record_route(const struct perf_event_header *record, bool is_urgent);
 /* Whether the command that is measured has begun. */
 bool record_router_saw_exec(void);
 
+/* CLOCK_MONOTONIC of the last begin of a process, or of a program in one; 0: there was none. */
+uint64_t record_router_last_begin(void);
+
 #endif

@@ -75,6 +75,11 @@ void stack_copies_slow_down(void)
         perf_events_set_period(period << copies.size.slowdown);
 }
 
+bool stack_copies_have_room(unsigned ms)
+{
+    return room_for((uint64_t)ms * 1000000u >> copies.size.slowdown, perf_rings_cpus()) >= COPY_SIZE(copies.size.index);
+}
+
 struct copy_range stack_copies_range(void)
 {
     return copies.range;
