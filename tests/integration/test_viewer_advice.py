@@ -307,10 +307,13 @@ class Blocked(Advice):
 
     def test_python_threads_may_run_one_at_a_time(self):
         """7 s of sleep in 10, 3 threads of 2.4 s: 7.2 s remain if all of that is under the GIL, on two CPUs 3.6 otherwise.
-        OpenBLAS's threads do not hold it."""
+        Threads of OpenBLAS and of extensions do not hold it."""
         for cpu, agent, routine, gain in (((2.4, 2.4, 2.4), "python", "", "1.4x to 2.8x"),
                                           ((2.4, 2.4, 2.4), "python", "pythread_wrapper", "1.4x to 2.8x"),
                                           ((2.4, 2.4, 2.4), "pthread", "", "2.8x"),
+                                          ((2.4, 2.4, 2.4), "python", "<python3.11+0x1cc40>", "1.4x to 2.8x"),
+                                          ((2.4, 2.4, 2.4), "python", "<libpython3.12.so.1.0+0x80>", "1.4x to 2.8x"),
+                                          ((2.4, 2.4, 2.4), "python", "<_core.cpython-311.so+0x80>", "2.8x"),
                                           ((2.4, 2.4, 2.4), "python", "blas_thread_server", "2.8x"),
                                           ((3.6, 3.6, 3.6), "python", "pythread_wrapper", None)):
             with self.subTest(cpu=cpu, agent=agent, routine=routine):
@@ -866,14 +869,17 @@ class TooManyThreads(Advice):
 class CpusOfTheRun(Advice):
     """Four threads of a runtime are idle for half of their effort. For 10 s of wall clock they work for 16 s."""
 
-    def found(self, cpus, **process):
+    def all_found(self, cpus, in_calls=0):
         p = Program(("work", "idleness"), 4)
         for profile in range(1, 5):
-            p.thread.statement(p.file, 31).charge(4, 0, profile).charge(4, 1, profile)
+            loop = p.thread.statement(p.file, 31).charge(4 - in_calls, 0, profile).charge(4, 1, profile)
+            loop.call(p.of_libc("write")).charge(in_calls, 0, profile)
         run = run_json([thread(profile, 4, "tbb") for profile in range(1, 5)], 10, cpus, metrics=p.db.metrics)
         run["agents"] = [{"name": "tbb"}]
-        run["processes"][0].update(process)
-        finding, = self.of_kind(self.advice(p, run), "parallelization")
+        return self.advice(p, run)
+
+    def found(self, cpus):
+        finding, = self.of_kind(self.all_found(cpus), "parallelization")
         return finding
 
     def test_they_limit_gains(self):
@@ -883,6 +889,11 @@ class CpusOfTheRun(Advice):
             self.assertEqual((found["gain"], *found["gain_interval"]), (most,) * 3)
             self.assertTrue(found["text"].endswith(f"at most {most:.2g}x faster."), found["text"])
         self.assertAlmostEqual(self.found(4)["gain"], 2)
+
+    def test_they_do_not_limit_what_less_work_wins(self):
+        """Half of the work is system calls, without which there is half of it to do on the CPUs."""
+        kinds = [f["kind"] for f in self.all_found(2, in_calls=2)]
+        self.assertLess(kinds.index("system calls"), kinds.index("parallelization"))
 
 
 class Grain(Advice):

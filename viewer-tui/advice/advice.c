@@ -29,9 +29,9 @@ static const struct rule all_rules[] = {
     {FINDING_SPAN, "span", ORDER_FACT, OF_RUN | NEEDS_QUIET | OF_ONE | CLAIMS_GAIN | ANY_CPUS, ONCE,
      has_limit, say_limit},
     {FINDING_WAITING, "waiting", ORDER_FACT, NEEDS_QUIET, ONCE, wait_in_runtime, say_waiting},
-    {FINDING_SYSTEM_CALLS, "system calls", ORDER_GAIN, 0, ONCE,
+    {FINDING_SYSTEM_CALLS, "system calls", ORDER_GAIN, ANY_CPUS, ONCE,
      has_system_calls, say_system_calls},
-    {FINDING_MEMORY_CALLS, "memory calls", ORDER_GAIN, 0, ONCE,
+    {FINDING_MEMORY_CALLS, "memory calls", ORDER_GAIN, ANY_CPUS, ONCE,
      moves_memory, say_memory_calls},
     {FINDING_HOT_PLACE, "hot place", ORDER_PLACE, 0, ONCE, is_hot, say_hot}};
 
@@ -117,8 +117,8 @@ static void apply(const struct rule *rule, const struct facts *facts, struct fin
         if (!(rule->flags & ANY_CPUS))
             limit_gain(&subject.gain, facts_most_gain(facts));
         struct gain order = subject.gain;
-        if (rule->flags & CLAIMS_GAIN && facts->supply.is_disturbed) /* the wall clock bounds no gain, which only orders */
-            subject.gain = none;
+        if (rule->flags & CLAIMS_GAIN && facts->supply.is_disturbed)
+            subject.gain = none; /* the wall clock bounds no gain: it only orders */
         add(rule, facts, &subject, findings)->gain = order;
     }
 }

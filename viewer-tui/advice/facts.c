@@ -4,6 +4,7 @@
 #include "viewer-tui/advice/locks-of-run.h"
 #include "viewer-tui/advice/lone-waits.h"
 #include "viewer-tui/metrics/efficiency.h"
+#include "viewer-tui/tree/code-owner.h"
 
 #include <math.h>
 #include <string.h>
@@ -283,7 +284,8 @@ static const struct runtime_facts *runtime_of(const json_t *run, const struct me
     bool has_overhead = metrics_find_measured(metrics, METRIC_OVERHEAD) < metrics->n;
     json_each (agent, json_object_get(run, "agents"))
         for (size_t r = 0; r < sizeof runtimes / sizeof *runtimes; r++)
-            if (strcmp(run_text(agent, "name"), runtimes[r].agent) == 0 && (has_overhead || !runtimes[r].knows_overhead))
+            if (strcmp(run_text(agent, "name"), runtimes[r].agent) == 0 &&
+                (has_overhead || !runtimes[r].knows_overhead))
                 return &runtimes[r];
     return NULL;
 }
@@ -444,9 +446,12 @@ double facts_most_gain(const struct facts *facts)
     return is_known ? fmax(process->cpus * process->wall / used, 1) : INFINITY;
 }
 
+/* Whether CPython began the thread: in pythread_wrapper, or in "<python3.11+0x1cc40>" if that is stripped. */
 static bool is_python_thread(const struct process_thread *thread)
 {
-    return thread->is_initial || !*thread->start_routine || strstr(thread->start_routine, "pyth");
+    const char *routine = thread->start_routine;
+    return thread->is_initial || !*routine || strcmp(routine, "pythread_wrapper") == 0 ||
+           (*routine == '<' && code_is_of_python(routine + 1));
 }
 
 double facts_python_cpu(const struct facts *facts)

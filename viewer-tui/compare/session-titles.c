@@ -202,8 +202,8 @@ void run_line_add(const struct session *session, const struct database *db, size
         text_add_bytes(&command, title, (size_t)(names - title));
     text_add_clean(&rest, *names ? names : are_known ? text_string(&workers) : "", ascii);
     size_t half = width / 2 > RUN_LINE_NAMES ? width / 2 : RUN_LINE_NAMES;
-    shorten_middle(&rest, half, ascii); /* if it has another command */
-    size_t columns = text_columns(text_string(&command));
+    size_t columns = text_columns(text_string(&command)), room = width > columns ? width - columns : 0;
+    shorten_middle(&rest, half > room ? half : room, ascii); /* if it has another command */
     size_t least = columns < RUN_LINE_COMMAND ? columns : RUN_LINE_COMMAND;
     size_t kept = least + text_columns(text_string(&rest));
     if (are_known) {

@@ -145,7 +145,11 @@ static char *advice_on_phase(struct session *session, const struct phase *phase,
         if (is_of_phase(&advice.findings.list.at[i], phase, is_disturbed))
             text = mem_strdup(advice.findings.list.at[i].text);
     advice_free(&advice);
-    return text || !phase->is_quiet ? text : mem_strdup("Nothing used a CPU.");
+    if (text || !phase->is_quiet)
+        return text;
+    /* By CPUTIME, a thread has no samples while it sleeps, nor while it has no CPU. */
+    bool is_known = phase->states[TRACE_OFF_CPU] > 0 || phase->states[TRACE_READY] > 0;
+    return mem_printf("Nothing used a CPU%s.", is_disturbed && !is_known ? "; others may have had them" : "");
 }
 
 /* Copies the columns that text has: without shares that are 0 or unknown in all phases, and on narrow lines without the
@@ -190,7 +194,7 @@ static void print_text(struct writer *writer, struct data_table *table, const st
     table->n_columns = choose_columns(lines, table->n_rows, writer->width, chosen, &room);
     for (size_t i = 0; i < table->n_rows; i++) {
         struct text name = {0};
-        has_idleness |= !isnan(lines[i].idleness);
+        has_idleness |= lines[i].idleness > 0; /* else text has no such column */
         if (!lines[i].procedure)
             continue;
         shorten_name(lines[i].procedure, room, writer->ascii, &name);
