@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* Threads that are remembered: the blocks that were read for one are read at once the next time. What the agent
- * remembers of a thread (its state, names) is forgotten each CATCHES_UNTIL_ANEW catches, so that all of it is read
- * again: the worker may lack it, since it only uses what was proven. */
+ * remembers of a thread (its state, names) is forgotten each CATCHES_UNTIL_ANEW catches, and at first after 1, 2, 4, ...,
+ * so that all of it is read again: the worker may lack it, since it only uses what was proven. */
 #define THREADS            64
 #define CATCHES_UNTIL_ANEW 128
 
@@ -162,7 +162,9 @@ static struct remembered *remember(struct catch *its, int tid)
     struct remembered *thread = &its->threads[(unsigned)tid % THREADS];
     if (thread->tid != tid)
         thread->catches = thread->count = 0;
-    if (thread->catches++ % CATCHES_UNTIL_ANEW == 0)
+    bool is_anew = thread->catches % CATCHES_UNTIL_ANEW == 0 || (thread->catches & (thread->catches - 1)) == 0;
+    thread->catches++;
+    if (is_anew)
         memset(thread->data, 0, hpcrun_agent.thread_data_bytes);
     thread->tid = tid;
     return thread;
