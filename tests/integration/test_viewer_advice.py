@@ -369,6 +369,22 @@ class Blocked(Advice):
         found, = self.of_kind(self.advice(p, run), "blocked")
         self.assertEqual(found["text"], "4 of 5 threads in 5 processes wait for input or output at main, p.c:32 (read).")
 
+    def test_processes_one_after_the_other(self):
+        """A shell lives for 10 s. Of its 10 children, each of which lives for 1 s, the first one uses most CPU time. Each
+        sleeps: one at a time; or two wait in each second, and the shell, which waits for them, too."""
+        for seconds, wall, words in ((6, 1, "A thread waits 60 % of the time in a sleep"),
+                                     (17, 2, "On average, 2 of 3 threads wait in a sleep")):
+            p = Program(self.METRICS, 12)
+            where = p.main.statement(p.file, 32).call(p.of_libc("usleep"))
+            for profile in range(2, 12):
+                where.charge(seconds / 10, 0, profile).charge(seconds / 10, 1, profile)
+            run = run_json([thread(1, 0.01)], 10, 2, ("REALTIME",), metrics=self.METRICS)
+            process, = run["processes"]
+            process["origin"] = "launched"
+            run["processes"] += [dict(process, pid=70 + i, wall=wall, origin="forked",
+                                      threads=[thread(i, 0.1 / i, kind="initial", wall=wall)]) for i in range(2, 12)]
+            found, = self.of_kind(self.advice(p, run), "blocked")
+            self.assertEqual(found["text"].split(" at ")[0], words)
 
     def test_a_child_that_sleeps(self):
         """The main thread waits for a child, whose thread 2 sleeps for 6 of 10 s: nobody knows what the program gains. It

@@ -397,7 +397,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
     if (view->db->has_some_threads) { /* of some threads only, so the process's numbers do not apply */
         vec_free(&facts.process.threads);
         facts.process.busiest = NULL;
-        facts.process.wall = facts.supply.wall = 0;
+        facts.process.wall = facts.process.wall_of_run = facts.supply.wall = 0;
     }
     find_places(&facts);
     if (timeline && facts.process.wall > 0)

@@ -166,6 +166,9 @@ struct main_process main_process_of(const json_t *run)
         main.executable = path_name(run_text(main.process, "executable"));
         main.command = run_text(main.process, "command");
         main.wall = run_number(main.process, "wall");
+        main.wall_of_run = run_times_of(run).wall;
+        json_each (process, json_object_get(run, "processes")) /* none is launched, as with hpcrun -p */
+            main.wall_of_run = fmax(main.wall_of_run, run_number(process, "wall"));
         main.cpus = run_number(main.process, "cpus");
         main.throttled = fmin(run_number(main.process, "throttled"), main.wall); /* the kernel adds up CPUs */
         main.quota = run_number(main.process, "quota");

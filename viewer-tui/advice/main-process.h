@@ -30,6 +30,7 @@ struct main_process {
     const char *command;
     double wall, cpu;     /* seconds; `cpu` is that of its threads */
     double cpu_of_run;    /* CPU seconds of all processes */
+    double wall_of_run;   /* seconds from the run's begin to its end; at least `wall` */
     double cpus;          /* CPUs that it could use; 0 if unknown */
     double ready;         /* that of all its threads, summed; NAN: not measured for all of them */
     double ready_to_work; /* that of its threads without helpers */

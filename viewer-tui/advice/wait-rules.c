@@ -116,7 +116,7 @@ bool is_blocked(const struct facts *facts, struct subject *subject)
     subject->share = (struct share){place->seconds, share.low * total, share.high * total}; /* in seconds */
     subject->of = place;
     if (!(facts->process.wall > 0) || !is_cause || facts_wait_for_locks(facts, place) ||
-        subject->share.low < LEAST_WAIT_OF_WALL * facts->process.wall)
+        subject->share.low < LEAST_WAIT_OF_WALL * facts->process.wall_of_run)
         return false;
     bool is_known = place->wait != WAIT_CONDITION && facts->process.is_only_one && is_of_main_process(facts, place);
     subject->order = is_known ? ORDER_GAIN : ORDER_FACT;
@@ -132,21 +132,23 @@ bool is_blocked(const struct facts *facts, struct subject *subject)
     return !is_known || subject->gain.low >= LEAST_GAIN;
 }
 
-/* "31 of 33 threads wait", "A thread waits 60 % of the time", or "4 of 5 threads in 5 processes wait". */
+/* "31 of 33 threads wait", "A thread waits 60 % of the time", or "4 of 5 threads in 5 processes wait". If processes lived
+ * one after the other, "On average, 4 of 5 threads wait". */
 void say_blocked(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct time_place *place = subject->of;
-    size_t processes = json_array_size(json_object_get(facts->run, "processes"));
-    double wall = facts->process.wall, alive = 0; /* threads, in the mean */
+    size_t processes = run_times_of(facts->run).processes;
+    double wall = facts->process.wall_of_run, alive = 0; /* threads, in the mean */
     json_each (process, json_object_get(facts->run, "processes"))
         json_each (thread, json_object_get(process, "threads"))
             alive += run_number(thread, "wall") / wall;
     double waiting = fmin(subject->share.value / wall, alive);
+    bool are_at_once = round(alive) >= (double)processes;
     if (waiting < 1.5)
         text_printf(text, "A thread waits %s of the time", as_percent(fmin(waiting, 1)).text);
     else
-        text_printf(text, "%.0f of %.0f threads", waiting, alive);
-    if (waiting >= 1.5 && processes > 1)
+        text_printf(text, "%s%.0f of %.0f threads", are_at_once ? "" : "On average, ", waiting, alive);
+    if (waiting >= 1.5 && processes > 1 && are_at_once)
         text_printf(text, " in %zu processes", processes);
     text_printf(text, "%s %s at %s", waiting < 1.5 ? "" : " wait", wait_name(place->wait), subject->where);
     if (place->callee != NOTHING) {
