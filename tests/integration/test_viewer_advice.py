@@ -440,6 +440,16 @@ class LoneWaits(Advice):
                                             "1.2x without it.")
             self.assertAlmostEqual(found["gain"], 10 / 8, delta=0.02)
 
+    def test_the_gain_of_a_piece_of_time_is_that_of_the_run(self):
+        """From 8 s on thread 2 sleeps, and nothing else remains: 10 s become 8. From 9.7 s on that is too little to name."""
+        found, = self.found("--from", "8s")
+        self.assertEqual(found["text"], "A thread waits 100 % of the time in a sleep at parallel, p.c:32 (usleep); could win "
+                                        "1.2x without it.")
+        self.assertAlmostEqual(found["gain"], 10 / 8, delta=0.02)
+        found, = self.found("--from", "9.7s")
+        self.assertTrue(found["text"].endswith(" (usleep)."), found["text"])
+        self.assertIsNone(found["gain"])
+
     def test_work_of_the_thread_that_waits(self):
         """It could do its own 1 s while others work, too."""
         found, = self.found(own=1)
@@ -470,10 +480,10 @@ class LoneWaits(Advice):
             self.assertIn("GIL is held 100 % in main, p.c:13", found[0]["text"])
 
     def test_a_piece_of_time(self):
-        """Nothing is gained in the first 8 s, and all in the rest."""
+        """Nothing is gained in the first 8 s, and 2 s in the rest."""
         self.assertEqual(self.found("--to", "8s"), [])
         found, = self.found("--from", "6s")
-        self.assertAlmostEqual(found["gain"], 4 / 2, delta=0.05)
+        self.assertAlmostEqual(found["gain"], 10 / 8, delta=0.02)
 
 
 class Supply(Advice):
