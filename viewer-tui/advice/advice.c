@@ -16,7 +16,7 @@ static const struct rule all_rules[] = {
     {FINDING_NO_LINES, "no lines", ORDER_FACT, 0, ONCE, has_no_lines, say_no_lines},
     {FINDING_NOT_OPTIMIZED, "not optimized", ORDER_FACT, 0, ONCE, is_not_optimized, say_not_optimized},
     {FINDING_LOCK, "lock", ORDER_GAIN, CLAIMS_GAIN, ONCE, wait_for_locks, say_locks},
-    {FINDING_BLOCKED, "blocked", ORDER_GAIN, NEEDS_QUIET | CLAIMS_GAIN, EACH_WAIT,
+    {FINDING_BLOCKED, "blocked", ORDER_GAIN, CLAIMS_GAIN | ALLOWS_LOAD, EACH_WAIT,
      is_blocked, say_blocked},
     {FINDING_IMBALANCE, "imbalance", ORDER_GAIN, OF_ONE | CLAIMS_GAIN, EACH_SHARED_WORK,
      has_unequal_parts, say_unequal_parts},
@@ -141,7 +141,8 @@ static void apply(const struct rule *rule, const struct facts *facts, struct fin
         bool is_notable = find_gain_of_run(facts, &subject.gain);
         struct gain order = subject.gain;
         /* If others had the CPUs, the wall clock bounds no gain: it only orders. */
-        if (rule->flags & CLAIMS_GAIN && (facts->supply.is_disturbed || !is_notable))
+        bool is_bound = !facts->supply.is_disturbed || rule->flags & ALLOWS_LOAD;
+        if (rule->flags & CLAIMS_GAIN && (!is_bound || !is_notable))
             subject.gain = none;
         add(rule, facts, &subject, findings)->gain = order;
     }
