@@ -61,7 +61,7 @@ struct thread_event {
     uint64_t measured_at; /* ticks_now() at the last sample */
     uint32_t call;        /* EVENT_REALTIME: slot_call() at the last sample */
     uint64_t paid_ready;  /* EVENT_REALTIME: the part of cpu_waits_since_begin() that samples have paid, ns */
-    uint64_t unpaid_cpu;  /* EVENT_REALTIME: CPU time that no sample has paid yet, ns */
+    int64_t unpaid_cpu;   /* EVENT_REALTIME: CPU time that no sample has paid yet, ns; negative: it is paid before */
     uint64_t pc, sp;      /* EVENT_COUNTER: of the thread at the last sample */
     uint64_t lock_turn;   /* agent_worker_counts.turn of the last sample that blamed the thread */
     uint64_t lock_kept;   /* amount since the first such sample with that turn */
