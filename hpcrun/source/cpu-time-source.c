@@ -15,8 +15,10 @@
  * threads. */
 #define SLACK_NS 50000u
 
-/* A thread that switches so often, ns of CPU time from one switch to the next, has its samples at ticks. */
+/* A thread that switches so often, ns of CPU time from one switch to the next, has its samples at ticks. So many turns of
+ * that length, or switches, tell. */
 #define SHORT_TURN_NS 100000u
+#define TURNS         8u
 
 /* ---- open and close ---- */
 
@@ -107,7 +109,8 @@ static bool was_waiting(const struct thread *thread, const ucontext_t *context)
     return guard_copy(code, call, sizeof code, armed) && code[0] == 0x0f && code[1] == 0x05;
 }
 
-/* Whether the thread has left its CPU more often than each SHORT_TURN_NS since the last look. */
+/* Whether the thread has left its CPU more often than each SHORT_TURN_NS since the last look, or before it if that is
+ * too short ago. */
 static bool switches_often(struct thread_event *event, uint64_t now)
 {
     struct rusage usage;
@@ -115,6 +118,8 @@ static bool switches_often(struct thread_event *event, uint64_t now)
         return false;
     uint64_t switches = (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw), more = switches - event->switches;
     uint64_t ran = now - event->switched_at;
+    if (more < TURNS && ran < TURNS * SHORT_TURN_NS)
+        return event->by_ticks;
     event->switches = switches;
     event->switched_at = now;
     return ran < more * SHORT_TURN_NS;
