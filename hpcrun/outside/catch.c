@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* Threads that are remembered: the blocks that were read for one are read at once the next time. What the agent
- * remembers of a thread (its state, names) is forgotten each CATCHES_UNTIL_ANEW catches, and at first after 1, 2, 4, ...,
- * so that all of it is read again: the worker may lack it, since it only uses what was proven. */
+ * remembers of a thread (its state, names) is forgotten each CATCHES_UNTIL_ANEW catches, and at first after 1, 2, 4,
+ * ..., so that all of it is read again: the worker may lack it, since it only uses what was proven. */
 #define THREADS            64
 #define CATCHES_UNTIL_ANEW 128
 

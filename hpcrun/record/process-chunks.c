@@ -358,8 +358,8 @@ static bool write_lines_of(struct chunk *chunk, const struct named_code *name)
     return true;
 }
 
-/* The newest name comes first. After a failure, all are written again: a reader takes the first. Line tables come before
- * their names, so that no name that is read has positions for lines. */
+/* The newest name comes first. After a failure, all are written again: a reader takes the first. Line tables come
+ * before their names, so that no name that is read has positions for lines. */
 static bool write_names(struct chunk *chunk)
 {
     const struct named_code *newest = agent_names_newest();
