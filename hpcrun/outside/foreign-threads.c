@@ -1,6 +1,7 @@
 #include "hpcrun/outside/foreign-threads.h"
 
 #include "hpcrun/code/module-instances.h"
+#include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/outside/foreign-memory.h"
 #include "hpcrun/outside/foreign-maps.h"
 #include "hpcrun/outside/foreign-waits.h"
@@ -32,6 +33,8 @@ struct foreign_thread {
     int opener;       /* for perf_events_count_sample */
     uint32_t lock;    /* node of the lock that it waited for at its last sample; 0: none */
     uint64_t sampled; /* CPU time that its samples stand for, ns */
+    uint64_t began_system, system; /* CPU time in the kernel, if perf hides that, ns: when it began, and when last read */
+    uint64_t hidden;  /* the part of it that no sample stands for, ns, as charged */
     uint64_t period;  /* of its last sample, ns */
     uint64_t last;    /* CLOCK_MONOTONIC of its last sample */
     uint64_t read_at; /* CLOCK_MONOTONIC when its clocks were last read; 0: never */
@@ -76,6 +79,8 @@ void foreign_threads_begin(int tid, uint64_t time, const struct scheduled *clock
         return;
     its->began_wall = time;
     its->began = *clocks;
+    if (clocks->cpu && !perf_events_see_kernel())
+        its->began_system = its->system = measured_system_time_of(tid);
 }
 
 /* Its begin is not known: it is one period before its first sample. Its clocks are read when that is recorded. */
@@ -146,6 +151,9 @@ static void read_clocks(struct foreign_thread *its, uint64_t time)
     if (!measured_schedule(its->tid, &now))
         return;
     thread->ended_cpu = now.cpu;
+    uint64_t system = perf_events_see_kernel() ? 0 : measured_system_time_of(its->tid);
+    if (system > its->system)
+        its->system = system;
     if (thread->began_waits.ready != READY_UNKNOWN)
         thread->ended_waits = (struct cpu_waits){now.ready - thread->began_waits.ready,
                                                  now.timeslices - thread->began_waits.timeslices};
@@ -293,11 +301,37 @@ static void set_clocks(struct foreign_thread *its, uint64_t wall)
     atomic_store(&thread->ended_wall, wall);
 }
 
+/* Charges the CPU time in the kernel that perf hides to code without a name, so that shares of the program's time are
+ * not those of its other time. */
+static void charge_hidden(struct foreign_thread *its)
+{
+    const struct cct_note note = {.ip = ip_placeholder(PLACEHOLDER_KERNEL), .first = true};
+    struct thread *thread = its->thread;
+    struct thread_event *event = &thread->events[0];
+    uint64_t used = thread->ended_cpu - thread->began_cpu, system = its->system - its->began_system;
+    uint64_t unsampled = used > its->sampled ? used - its->sampled : 0;
+    uint64_t hidden = unsampled < system ? unsampled : system;
+    if (hidden <= its->hidden)
+        return;
+    uint64_t amount = (hidden - its->hidden) << TIME_SHIFT;
+    uint32_t node = cct_child(&thread->cct, CCT_ROOT, &note), running = slots_running();
+    if (node == CCT_NO_MEMORY || !cct_add(&thread->cct, node, event->work, amount))
+        return;
+    if (event->wall_time != NO_METRIC)
+        cct_add(&thread->cct, node, event->wall_time, amount / (running ? running : 1));
+    thread_image_count(thread, event, FATE_FIRED, 0, amount);
+    thread_image_count(thread, event, FATE_RECORDED, 0, amount);
+    thread_image_count(thread, event, FATE_KERNEL_UNATTRIBUTED, 0, amount);
+    thread_image_commit(thread, ticks_now());
+    its->hidden = hidden;
+}
+
 static bool write_thread(struct foreign_thread *its, uint64_t wall, bool is_last)
 {
     if (!its->thread)
         return true;
     set_clocks(its, wall);
+    charge_hidden(its);
     if (is_last)
         kernel_code_add(&its->thread->cct);
     return flush_thread(its->thread, is_last);

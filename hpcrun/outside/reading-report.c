@@ -52,14 +52,17 @@ static void add_seconds(struct text *line, uint64_t ns)
     text_add(line, " s CPU");
 }
 
-static void add_hidden(struct text *line, uint64_t ns)
+void report_add_unsampled(struct text *line, uint64_t ns, uint64_t system)
 {
-    if (ns == 0)
-        return;
-    text_add(line, "; no samples of ");
+    text_add(line, "no samples of ");
     add_seconds(line, ns);
+    if (system < ns / 2) {
+        text_add(line, ": at the ends of threads, or in threads too short for a sample");
+        return;
+    }
     text_add(line, ", most of it in the kernel: ");
     text_add(line, sources_fallback_reason());
+    text_add(line, " (as root, allow it by: sysctl kernel.perf_event_paranoid=1)");
 }
 
 static void add_without_sample(struct text *line, uint64_t processes, uint64_t threads)
@@ -108,8 +111,10 @@ void report_reading(void)
         text_add_number(&line, counts->too_late);
     }
     add_without_sample(&line, counts->without_sample, counts->measured.unseen);
-    if (counts->images > 1)
-        add_hidden(&line, counts->measured.hidden);
+    if (counts->images > 1 && counts->measured.unsampled) {
+        text_add(&line, "; ");
+        report_add_unsampled(&line, counts->measured.unsampled, counts->measured.system);
+    }
     add_unmeasured(&line, "; too many at once: ", counts->unmeasured[LACKS_ROOM]);
     add_unmeasured(&line, "; memory was used up (--memory): ", counts->unmeasured[LACKS_MEMORY]);
     report_init();
