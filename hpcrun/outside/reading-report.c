@@ -111,6 +111,8 @@ void report_reading(void)
         text_add_number(&line, counts->too_late);
     }
     add_without_sample(&line, counts->without_sample, counts->measured.unseen);
+    if (counts->measured.samples == 0 && counts->measured.cpu < process.config.events[0].period)
+        text_add(&line, "; no CPU time was used: -e REALTIME shows where threads wait");
     if (counts->images > 1 && counts->measured.unsampled) {
         text_add(&line, "; ");
         report_add_unsampled(&line, counts->measured.unsampled, counts->measured.system);
