@@ -41,6 +41,7 @@ struct foreign_thread {
 };
 
 static struct foreign_thread *by_tid[SLOTS]; /* by tid */
+static size_t begun;                        /* number of threads, those that have ended included */
 static struct foreign_time ended;           /* of threads that have ended, and of lost samples */
 
 static struct foreign_thread **find(int tid)
@@ -67,8 +68,10 @@ bool foreign_threads_fix_up(ucontext_t *context)
 static struct foreign_thread *add(int tid)
 {
     struct foreign_thread **at = find(tid);
-    if (!*at && (*at = calloc(1, sizeof **at)))
+    if (!*at && (*at = calloc(1, sizeof **at))) {
         (*at)->tid = tid;
+        begun++;
+    }
     return *at;
 }
 
@@ -143,13 +146,26 @@ static struct foreign_thread *thread_of(const struct perf_sample *sample)
 /* The kernel forgets a thread's clocks when it ends. So they are read at samples, too, this often, ns. */
 #define READ_INTERVAL 50000000u
 
+/* Of a thread that is gone, if the process had no other: what was last read of the process. */
+static void take_clocks_of_process(struct foreign_thread *its)
+{
+    uint64_t cpu = its->thread->began_cpu + process_cpu_time() - process.began_cpu;
+    uint64_t system = its->began_system + measured_system_time();
+    if (begun > 1)
+        return;
+    its->thread->ended_cpu = cpu > its->thread->ended_cpu ? cpu : its->thread->ended_cpu;
+    its->system = system > its->system ? system : its->system;
+}
+
 static void read_clocks(struct foreign_thread *its, uint64_t time)
 {
     struct thread *thread = its->thread;
     struct scheduled now;
     its->read_at = time;
-    if (!measured_schedule(its->tid, &now))
+    if (!measured_schedule(its->tid, &now)) {
+        take_clocks_of_process(its);
         return;
+    }
     thread->ended_cpu = now.cpu;
     uint64_t system = perf_events_see_kernel() ? 0 : measured_system_time_of(its->tid);
     if (system > its->system)

@@ -8,6 +8,9 @@
 
 #include <sys/resource.h>
 
+/* Less CPU time is none in a number with three places, s. */
+#define NOTABLE_CPU 1000000u
+
 static uint64_t cpu_of(int who)
 {
     struct rusage usage = {0};
@@ -111,7 +114,7 @@ void report_reading(void)
         text_add_number(&line, counts->too_late);
     }
     add_without_sample(&line, counts->without_sample, counts->measured.unseen);
-    if (counts->measured.samples == 0 && counts->measured.cpu < process.config.events[0].period)
+    if (counts->measured.samples == 0 && counts->measured.cpu < NOTABLE_CPU)
         text_add(&line, "; no CPU time was used: -e REALTIME shows where threads wait");
     if (counts->images > 1 && counts->measured.unsampled) {
         text_add(&line, "; ");

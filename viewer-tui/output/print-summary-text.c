@@ -1,8 +1,8 @@
 /* The summary as text for readers who see one for the first time: the metrics, advice, the samples,
  * the processes, and what went wrong. */
-#include "lib/measurement-format.h"
 #include "viewer-tui/output/run-summary.h"
 
+#include "lib/measurement-format.h"
 #include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/db/run.h"
 
