@@ -121,8 +121,8 @@ char *named_processes(const char *pattern)
     char *list = list_those(is_named, pattern);
     char *starters = list ? NULL : list_those(is_named_starter, pattern);
     if (starters)
-        diag_fatal(NULL, "--name %s: no process of yours has such a name but those that hpcrun was started from, which are "
-                         "left out: -p %s measures them", pattern, starters);
+        diag_fatal(NULL, "--name %s: no process of yours has such a name but those that hpcrun was started from, "
+                         "which are left out: -p %s measures them", pattern, starters);
     if (!list)
         diag_fatal(NULL, "--name %s: no process of yours has such a name", pattern);
     return list;

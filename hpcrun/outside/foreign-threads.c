@@ -33,7 +33,7 @@ struct foreign_thread {
     int opener;       /* for perf_events_count_sample */
     uint32_t lock;    /* node of the lock that it waited for at its last sample; 0: none */
     uint64_t sampled; /* CPU time that its samples stand for, ns */
-    uint64_t began_system, system; /* CPU time in the kernel, if perf hides that, ns: when it began, and when last read */
+    uint64_t began_system, system; /* if perf hides the kernel: its CPU time there at its begin, and last read, ns */
     uint64_t hidden;  /* the part of it that no sample stands for, ns, as charged */
     uint64_t period;  /* of its last sample, ns */
     uint64_t last;    /* CLOCK_MONOTONIC of its last sample */

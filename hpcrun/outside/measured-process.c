@@ -2,7 +2,6 @@
 
 #include "hpcrun/base/program-file.h"
 #include "hpcrun/base/small-file.h"
-#include "hpcrun/outside/perf-events.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process.h"
 #include "lib/diag.h"
@@ -85,6 +84,14 @@ static uint64_t read_system_time(const char *path)
     unsigned long long system;
     bool is_read = at && sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %llu", &system) == 1;
     return is_read ? system * NS_PER_TICK : 0;
+}
+
+void measured_read_system_time(void)
+{
+    char path[PATH_BYTES];
+    uint64_t system = read_system_time(in_proc(path, process.pid, "stat"));
+    if (system > system_time.now)
+        system_time.now = system;
 }
 
 uint64_t measured_system_time(void)
@@ -213,6 +220,7 @@ bool measured_identify(const struct measured_image *image)
     process.began_ticks = ticks_now();
     measured_read_cpu();
     measured_read_children_cpu();
+    measured_read_system_time();
     children_before = process.children_elsewhere;
     process.children_elsewhere = 0;
     process.began_cpu = begins_with_process(image) ? 0 : process.cpu_elsewhere;
@@ -270,8 +278,8 @@ bool measured_may_look(int pid)
     case LOOK_OTHER_MACHINE: diag_error(who, "%s", unmeasured_reason(UNMEASURED_OTHER_MACHINE)); break;
     case LOOK_KERNEL: diag_error(who, "a thread of the kernel, or a process that has ended"); break;
     case LOOK_FORBIDDEN:
-        diag_error(who, "belongs to another user, has rights that you lack, or does not allow it (PR_SET_DUMPABLE): you "
-                        "may not measure it");
+        diag_error(who, "belongs to another user, has rights that you lack, or does not allow it (PR_SET_DUMPABLE): "
+                        "you may not measure it");
         break;
     }
     return look == LOOK_ALLOWED;
@@ -287,13 +295,9 @@ static clockid_t process_clock(int pid)
 
 void measured_read_cpu(void)
 {
-    char path[PATH_BYTES];
     uint64_t cpu = is_reused ? 0 : sys_clock(process_clock(process.pid));
-    uint64_t system = perf_events_see_kernel() ? 0 : read_system_time(in_proc(path, process.pid, "stat"));
     if (cpu > process.cpu_elsewhere)
         process.cpu_elsewhere = cpu;
-    if (system > system_time.now)
-        system_time.now = system;
 }
 
 int measured_open_of_thread(int tid, const char *name)

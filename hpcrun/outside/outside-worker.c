@@ -10,7 +10,7 @@
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/linked-agents.h"
 #include "hpcrun/outside/perf-events.h"
-#include "hpcrun/outside/reading-report.h"
+#include "hpcrun/outside/unsampled-time.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
@@ -272,7 +272,7 @@ static void report_losses(void)
         text_add(&line, " times, since there were more than kernel.perf_event_max_sample_rate allows");
     }
     if (begin_part(&line, &separator, lacks_samples(time)))
-        report_add_unsampled(&line, time.used - time.sampled, measured_system_time());
+        unsampled_time_add(&line, time.used - time.sampled, measured_system_time());
     if (begin_part(&line, &separator, worker.missed)) {
         text_add_number(&line, worker.missed);
         text_add(&line, " of ");
@@ -322,6 +322,13 @@ static enum process_state end_state(enum queue_end end, int *detail)
     return WIFSIGNALED(status) ? PROCESS_SIGNAL : PROCESS_EXIT;
 }
 
+static void read_cpu(void)
+{
+    measured_read_cpu();
+    if (!perf_events_see_kernel())
+        measured_read_system_time();
+}
+
 /* A process that has ended has no clock. It has used at least what its samples stand for. */
 static void correct_cpu(void)
 {
@@ -336,7 +343,7 @@ static bool end_image(enum queue_end end)
     struct chunk chunk;
     int detail;
     enum process_state state = end_state(end, &detail);
-    measured_read_cpu();
+    read_cpu();
     measured_read_children_cpu();
     count_lost_records();
     bool is_lost = !foreign_threads_write(true);
@@ -393,7 +400,7 @@ static void write_now_and_then(void)
 {
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
     if (now - worker.cpu_at >= CPU_INTERVAL) {
-        measured_read_cpu();
+        read_cpu();
         worker.cpu_at = now;
     }
     if (now - worker.written_at < WRITE_INTERVAL || !worker.has_news)

@@ -2,9 +2,9 @@
 
 #include "hpcrun/outside/image-workers.h"
 #include "hpcrun/outside/stack-copies.h"
+#include "hpcrun/outside/unsampled-time.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
-#include "hpcrun/source/sample-source.h"
 
 #include <sys/resource.h>
 
@@ -53,19 +53,6 @@ static void add_seconds(struct text *line, uint64_t ns)
 {
     text_add_decimal(line, ns / 1000000, 3);
     text_add(line, " s CPU");
-}
-
-void report_add_unsampled(struct text *line, uint64_t ns, uint64_t system)
-{
-    text_add(line, "no samples of ");
-    add_seconds(line, ns);
-    if (system < ns / 2) {
-        text_add(line, ": at the ends of threads, or in threads too short for a sample");
-        return;
-    }
-    text_add(line, ", most of it in the kernel: ");
-    text_add(line, sources_fallback_reason());
-    text_add(line, " (as root, allow it by: sysctl kernel.perf_event_paranoid=1)");
 }
 
 static void add_without_sample(struct text *line, uint64_t processes, uint64_t threads)
@@ -118,7 +105,7 @@ void report_reading(void)
         text_add(&line, "; no CPU time was used: -e REALTIME shows where threads wait");
     if (counts->images > 1 && counts->measured.unsampled) {
         text_add(&line, "; ");
-        report_add_unsampled(&line, counts->measured.unsampled, counts->measured.system);
+        unsampled_time_add(&line, counts->measured.unsampled, counts->measured.system);
     }
     add_unmeasured(&line, "; too many at once: ", counts->unmeasured[LACKS_ROOM]);
     add_unmeasured(&line, "; memory was used up (--memory): ", counts->unmeasured[LACKS_MEMORY]);

@@ -5,11 +5,6 @@
 #ifndef HPCRUN_OUTSIDE_READING_REPORT_H
 #define HPCRUN_OUTSIDE_READING_REPORT_H
 
-#include "hpcrun/base/text-buffer.h"
-
-/* Adds "no samples of 2.661 s CPU" and why: `system` of it, at most, was in the kernel, which perf hides. */
-void report_add_unsampled(struct text *line, uint64_t ns, uint64_t system);
-
 /* Prints it, or, with -q, notes it in hpcrun.log. When all workers have been reaped. */
 void report_reading(void);
 

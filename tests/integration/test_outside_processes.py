@@ -97,7 +97,8 @@ class Descriptors(OutsideTest):
             self.assertEqual(done.returncode, 0, done.stderr)
             image, = profiling.read_measurements(where)
             self.assertGreater(image.count("REALTIME", [FIRED]), 0)
-            said = re.search(r"threads are not sampled: too few file descriptors; ulimit -n (\d+) suffices", done.stderr)
+            said = re.search(r"threads are not sampled: too few file descriptors; ulimit -n (\d+) suffices\n",
+                             done.stderr)
             self.assertEqual(said is None and "too few" not in done.stderr, is_enough, done.stderr)
 
 
