@@ -4,14 +4,14 @@
 
 #include <stdint.h>
 
-#define MEASUREMENT_MAGIC       "HPCRUNMF"
+#define MEASUREMENT_MAGIC        "HPCRUNMF"
 #define MEASUREMENT_MAJOR        2
 #define MEASUREMENT_MINOR        7
 #define MEASUREMENT_OLDEST_MINOR 2 /* before that, metrics have other names */
-#define MEASUREMENT_HEADER_SIZE 16
-#define MEASUREMENT_SUFFIX      ".hpcrun"
-#define MEASUREMENT_LOG         "hpcrun.log"
-#define MEASUREMENT_PROCESSES   ".processes"
+#define MEASUREMENT_HEADER_SIZE  16
+#define MEASUREMENT_SUFFIX       ".hpcrun"
+#define MEASUREMENT_LOG          "hpcrun.log"
+#define MEASUREMENT_PROCESSES    ".processes"
 
 #define CHUNK_MAGIC       0x6b6e4843u
 #define CHUNK_HEADER_SIZE 24

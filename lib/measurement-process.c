@@ -1,7 +1,5 @@
 #include "lib/measurement-builder.h"
 
-#include "lib/metric-kinds.h"
-
 #include <stdlib.h>
 
 static void replace_string(char **text, struct cursor *c)

@@ -1,7 +1,5 @@
 #include "lib/metric-kinds.h"
 
-#include "lib/alloc.h"
-
 #include <string.h>
 
 static const struct metric_kind kinds[] = {

@@ -63,5 +63,6 @@ $(eval $(call unit_test,viewer-tui/test_longest_chain,$(MADE_TIMELINE) $(VIEWER_
 $(eval $(call unit_test,viewer-tui/test_timeline,$(MADE_TIMELINE) $(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_change_points,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_at_work,$(MADE_TIMELINE) $(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
+$(eval $(call unit_test,viewer-tui/test_path_points,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_record_sums,$(MADE_TIMELINE) $(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_asked_range,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))

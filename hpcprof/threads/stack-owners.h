@@ -4,9 +4,9 @@
  * thread began. The path hangs where that thread does.
  *
  * - A node outside of the path's notes names the thread: placeholder PLACEHOLDER_STACK_OF + its index.
- * - Files of version 1, and agents that do not know the thread, have no such node. But the thread's
- *   start routine is among the frames, so it is one of the threads that have this start routine. If
- *   all of these hang at the same place, the path hangs there, too; else below <thread root>. */
+ * - Paths of agents that do not know the thread have no such node. But the thread's start routine is
+ *   among the frames, so it is one of the threads that have this start routine. If all of these hang
+ *   at the same place, the path hangs there, too; else below <thread root>. */
 #ifndef HPCPROF_STACK_OWNERS_H
 #define HPCPROF_STACK_OWNERS_H
 

@@ -53,14 +53,14 @@ HOOK int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
     WAIT_FOR(condition, REAL(pthread_cond_wait)(condition, mutex));
 }
 
-/* When the calling thread began to wait for an interpreter's lock, in calls that have timed out while the same thread had
- * it; `turn` is that of agent_lock.turns. */
+/* When the calling thread began to wait for an interpreter's lock, in calls that have timed out while the same thread
+ * had it; `turn` is that of agent_lock.turns. */
 static __thread struct {
     uint64_t since, turn;
 } waits_for_lock __attribute__((tls_model("initial-exec")));
 
-/* A wait for an interpreter's lock. CPython's threads wait for 5 ms at a time, ask the holder for the lock, and wait again:
- * the holder soon lets it go, and the last of these waits is too short to be recorded. */
+/* A wait for an interpreter's lock. CPython's threads wait for 5 ms at a time, ask the holder for the lock, and wait
+ * again: the holder soon lets it go, and the last of these waits is too short to be recorded. */
 static __attribute__((noinline)) int wait_for_lock(const struct agent_lock *lock,
                                                    pthread_cond_t *condition,
                                                    pthread_mutex_t *mutex,

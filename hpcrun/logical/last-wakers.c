@@ -8,12 +8,13 @@
 /* Releases that an entry of the table keeps. A thread may take so long to wake up that others are woken meanwhile. */
 #define NOTES 8
 
-/* A release. Two threads may write a note at the same time. The key says whether `thread` is the one of the object. The key
- * of one writer and the thread of the other fit no third object: objects that share an entry are at least 2,584 bytes apart,
- * and numbers of threads differ by less. */
+/* A release. Two threads may write a note at the same time, if others have written NOTES - 1 in between. The key says
+ * whether `thread` is the one of the object. The key of one writer and the thread of the other fit no third object:
+ * objects that share an entry are at least 610 bytes apart, and numbers of threads hardly differ by more. `ticks` may
+ * be the other one's. */
 struct note {
-    _Alignas(32) _Atomic uint64_t key; /* exclusive or of the object's address and `thread`; 0: being written, or a waiter
-                                          has taken it */
+    _Alignas(32) _Atomic uint64_t key; /* exclusive or of the object's address and `thread`; 0: it is being written, or
+                                          a waiter has taken it */
     _Atomic uint64_t ticks;            /* ticks_now() */
     _Atomic uint64_t thread;           /* agent_slot.thread */
     _Atomic uint64_t wakes;            /* enum wakes */

@@ -42,16 +42,20 @@ static enum caught_proof prove(struct record_queue *queue, const struct caught *
     return has_left ? CAUGHT_PROVEN : CAUGHT_NOT_PROVEN;
 }
 
-enum caught_proof caught_prove(struct record_queue *queue, const struct perf_event_header *sample, uint64_t until,
-                               const struct caught **caught)
+const struct caught *caught_after(struct record_queue *queue, const struct perf_event_header *sample)
 {
-    if (until <= perf_record_time(sample))
-        return CAUGHT_NOT_YET;
     const struct perf_event_header *next = record_queue_after(queue, sample);
     bool is_caught = next && next->type == PERF_RECORD_CAUGHT && perf_record_tid(next) == perf_record_tid(sample) &&
                      perf_record_time(next) == perf_record_time(sample);
-    *caught = is_caught ? (const struct caught *)next : NULL;
-    return is_caught ? prove(queue, *caught, sample, until) : CAUGHT_NOT_PROVEN;
+    return is_caught ? (const struct caught *)next : NULL;
+}
+
+enum caught_proof caught_prove(struct record_queue *queue, const struct perf_event_header *sample, uint64_t until)
+{
+    if (until <= perf_record_time(sample))
+        return CAUGHT_NOT_YET;
+    const struct caught *caught = caught_after(queue, sample);
+    return caught ? prove(queue, caught, sample, until) : CAUGHT_NOT_PROVEN;
 }
 
 /* ---- the memory ---- */

@@ -22,7 +22,8 @@
 #define CAUGHT_BLOCK_BYTES 128
 #define CAUGHT_BLOCKS      470 /* so that a record has less than 64 KB */
 
-/* The rest of a stack begins with the last bytes that its copy has: so many. */
+/* The rest of a stack begins with the last bytes that its copy has: so many, which are compared (foreign-memory.c), and
+ * have the begin of the page in which the copy ends. */
 #define CAUGHT_COPY_BYTES 4096
 
 /* A record of type PERF_RECORD_CAUGHT, which follows the sample in the worker's queue. */
@@ -43,11 +44,12 @@ const uint8_t *caught_block(const struct caught *caught, uint64_t i);
 
 enum caught_proof { CAUGHT_PROVEN, CAUGHT_NOT_PROVEN, CAUGHT_NOT_YET };
 
-/* Whether the memory in the record that follows `sample` in the queue is of the instant of the sample. There are no
- * further records of times before `until`. NOT_YET: records that decide it have still to come. *caught: the record,
- * also if that is not proven; NULL: none follows. */
-enum caught_proof caught_prove(struct record_queue *queue, const struct perf_event_header *sample, uint64_t until,
-                               const struct caught **caught);
+/* What was read at a sample in the queue; NULL: no such record follows it. */
+const struct caught *caught_after(struct record_queue *queue, const struct perf_event_header *sample);
+
+/* Whether that memory is of the instant of the sample. There are no further records of times before `until`. NOT_YET:
+ * records that decide it have still to come. */
+enum caught_proof caught_prove(struct record_queue *queue, const struct perf_event_header *sample, uint64_t until);
 
 /* Reads what is in a record; false if it has not all of it. */
 bool caught_copy(const struct caught *caught, uint64_t address, void *to, size_t size);

@@ -42,7 +42,6 @@ static struct {
     uint64_t lost_records;  /* of any kind, for which a ring had no room */
     uint64_t most_in_them;  /* samples that may be among these */
     enum queue_wish wish;        /* what the reader was asked for */
-    const struct caught *caught; /* after the next sample in the queue; NULL: nothing */
     uint64_t samples, cut, calm; /* since the last wish. cut: the rest of the stack was lost; calm: no rest was read */
     uint64_t most_calm;          /* then the rests are no longer read */
     uint64_t to_catch, missed;   /* samples since an agent was found; those whose memory was not read at the instant */
@@ -103,7 +102,7 @@ static void refuse_look(void)
 static void on_sample(const struct perf_sample *record)
 {
     struct perf_sample sample = *record;
-    sample.caught = worker.caught;
+    sample.caught = caught_after(worker.queue, record_queue_first(worker.queue));
     uint64_t bytes = foreign_threads_sample(&sample);
     worker.samples++;
     worker.calm = bytes < sample.copy_bytes ? worker.calm + 1 : 0;
@@ -136,16 +135,16 @@ static const struct perf_visitor visitor = {.map = foreign_modules_add,
                                             .end = on_end,
                                             .switched = waits_switch};
 
-/* Gives the next sample what was read at its instant. False: it is not yet known what that is. */
+/* Gives agents what was read at the instant of the next sample. False: it is not yet known what that is. */
 static bool take_caught(const struct perf_event_header *record, uint64_t until)
 {
     if (worker.wish == QUEUE_WISHES_NOTHING || record->type != PERF_RECORD_SAMPLE || perf_record_is_switch(record))
         return true;
-    enum caught_proof proof = caught_prove(worker.queue, record, until, &worker.caught);
+    enum caught_proof proof = caught_prove(worker.queue, record, until);
     if (proof == CAUGHT_NOT_YET)
         return false;
     if (worker.wish == QUEUE_WISHES_AGENT) {
-        caught_use(proof == CAUGHT_PROVEN ? worker.caught : NULL);
+        caught_use(proof == CAUGHT_PROVEN ? caught_after(worker.queue, record) : NULL);
         worker.to_catch++;
         worker.missed += proof != CAUGHT_PROVEN;
     }

@@ -15,9 +15,11 @@
  * threads would do nothing else. */
 #define PARTS_PER_SAMPLES 20
 
-/* CPU time of that many mean periods is kept for samples that find the thread on a CPU. By chance several may come in
- * a row; what is not there then is time off the CPU. */
-#define KEPT_PERIODS 16
+/* CPU time of that many mean periods may be unpaid, or paid before the thread uses it. */
+#define KEPT_PERIODS 8
+
+/* A sample that is late by less than this part of a period has found the thread on a CPU. */
+#define PROMPT_PART 8
 
 /* CPU time that a sample of a waiting thread takes in all, ns: the wake-up, the signal, the handler, and
  * until the thread waits again. At first a guess; measured were 16000 to 58000, and more for a thread's
@@ -147,19 +149,30 @@ static uint64_t measure_ready(struct thread *thread, struct thread_event *event,
     return pays;
 }
 
-/* How much of `ns` the thread was on a CPU. All that its CPU clock says is paid, `on_cpu` since the last sample, but
- * where the thread used it, not where it was when samples came: with bursts of work shorter than a period, most samples
- * find it waiting. So a sample of a wait pays nothing of that, unless more is unpaid than the next bursts can
- * need; one that finds it on a CPU pays what is there. Over many samples the bursts then pay their own time, and the
- * waits what the kernel needs for waiting. */
-static uint64_t take_cpu_time(struct thread_event *event, uint64_t ns, uint64_t on_cpu, bool waits)
+/* How much CPU time a sample leaves unpaid, if it can; negative: it pays so much more than was used.
+ *
+ * CPU time is charged where the thread used it, not where it was when samples came: with bursts of work shorter than a
+ * period, most samples find it waiting. So a wait pays no CPU time, and a sample at work pays its whole period: over
+ * many samples, that is what the CPU clock says. What differs by more than KEPT_PERIODS is corrected: so waits pay what
+ * the kernel needs for waiting. A thread that is found late, in no wait, had no CPU, because of a page fault for
+ * example: it pays what it has used. */
+static int64_t left_unpaid(const struct thread_event *event, uint64_t late, bool waits)
 {
-    uint64_t kept = waits ? KEPT_PERIODS * event->mean : 0;
-    uint64_t unpaid = event->unpaid_cpu + on_cpu, pays = unpaid > kept ? unpaid - kept : 0;
-    if (pays > ns)
-        pays = ns;
+    int64_t kept = KEPT_PERIODS * (int64_t)event->mean;
+    bool is_prompt = late < event->mean / PROMPT_PART;
+    return waits ? kept : is_prompt ? -kept : 0;
+}
+
+/* How much of `ns` the thread was on a CPU; `on_cpu`: since the last sample. */
+static uint64_t take_cpu_time(struct thread_event *event, uint64_t ns, uint64_t on_cpu, int64_t left)
+{
+    int64_t unpaid = event->unpaid_cpu + (int64_t)on_cpu, pays = unpaid - left;
+    if (pays < 0)
+        pays = 0;
+    if (pays > (int64_t)ns)
+        pays = (int64_t)ns;
     event->unpaid_cpu = unpaid - pays;
-    return pays;
+    return (uint64_t)pays;
 }
 
 struct increment wall_source_measure(struct thread *thread, struct thread_event *event,
@@ -179,7 +192,8 @@ struct increment wall_source_measure(struct thread *thread, struct thread_event 
     event->measured_at = ticks;
     bool woken = has_woken(context->uc_mcontext.gregs);
     uint64_t ready = measure_ready(thread, event, on_cpu < pays ? pays - on_cpu : 0, late, woken);
-    uint64_t off = pays - ready - take_cpu_time(event, pays - ready, on_cpu, woken || slot_waits(own_slot, ticks));
+    int64_t left = left_unpaid(event, late, woken || slot_waits(own_slot, ticks));
+    uint64_t off = pays - ready - take_cpu_time(event, pays - ready, on_cpu, left);
     return (struct increment){
         .fired = true,
         .amount = pays << TIME_SHIFT,

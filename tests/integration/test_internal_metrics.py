@@ -22,7 +22,7 @@ class EarlierVersion(HpcprofCase):
         write_database(self.at("db"), ("work", "lock wait"), 1)
         done = viewer.run("--print", "flat", self.at("db"))
         self.assertEqual(done.returncode, 1)
-        self.assertIn("run.json: made by an earlier hpcprof, with other names of metrics", done.stderr)
+        self.assertIn("run.json: made by an earlier hpcprof; run hpcprof again", done.stderr)
 
 
 class Internal(HpcprofCase):

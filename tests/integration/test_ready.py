@@ -2,7 +2,6 @@
 only what the program wanted counts."""
 import contextlib
 import json
-import math
 import os
 import pathlib
 import subprocess
@@ -88,15 +87,14 @@ class Law(ReadyTest):
                     self.found.between("ready", thread["ready"], 0, most, EXACT, 0.3 * own.wall, unsure=self.stolen)
 
     def test_short_bursts_have_their_cpu_time(self):
-        """Of 2.1 ms a thread works 0.1 ms and sleeps the rest: nearly all samples find it asleep. Work is on the CPU all
-        the same, but for what earlier samples may not have left for it. A fault gives the CPU time to the sleep."""
+        """Of 2.1 ms a thread works 0.1 ms and sleeps the rest: nearly all samples find it asleep. Work has its CPU time
+        all the same. A fault gives that to the sleep, or gives work what the kernel needs for sleeps, 40 % more."""
         for _ in self.looks():
             accounts = self.take(0, 0, 2, events=["REALTIME@f1000"])
             worked = sum(own.own for own, _ in accounts)
             on_cpu = self.value("work", "work_in_turns") - self.value("off CPU", "work_in_turns")
-            self.assertLessEqual(on_cpu, sum(own.cpu for own, _ in accounts) + 1e-3)
-            self.found.between("on a CPU", on_cpu, 0.8 * worked, math.inf, of_samples(worked, 1e-3), 0.5 * worked,
-                               unsure=self.stolen)
+            self.found.between("on a CPU", on_cpu, 0.9 * worked, 1.1 * worked, of_samples(worked, 1.25e-3),
+                               0.3 * worked, unsure=self.stolen)
 
 
 class FromOutside(ReadyTest):

@@ -187,6 +187,17 @@ class Callers(OneThread):
         return of_package.call(self.visit).statement(file, 305).call(self.visit).statement(file, 305)
 
 
+class OfSystem(OneThread):
+    """Libc's code alone; that of A and B is called by start code."""
+
+    def innermost(self, name, statement, module, file):
+        libc = self.db.module("/lib/x86_64-linux-gnu/libc.so.6")
+        self.start = getattr(self, "start", None) or self.db.function("__libc_start_call_main", libc, 0x80)
+        thread = self.db.entry(1, "main thread")
+        caller = thread if name == "C" else thread.call(self.start)
+        return caller.call(self.db.function(f"of {name}", libc, 0x100 + ord(name)))
+
+
 class Parallel(Run):
     """Plain threads by CPUTIME, with samples only where they work. `plan` has pairs of an end in ms and the number of
     threads in one procedure, `work`. Others have the CPU for up to `taken` ms before a sample. All of a thread's
@@ -215,7 +226,8 @@ class Parallel(Run):
 
 class Locks(Run):
     """By CPUTIME: all threads work for 1 s, then for 2 s three of them wait for the lock of the first one.
-    `locks`: seconds of waiting by name; `ready`: seconds for which each thread was ready while others had the CPUs, half of the time."""
+    `locks`: seconds of waiting by name; `ready`: seconds for which each thread was ready while others had the CPUs,
+    half of the time."""
     METRICS = metrics("work", "wall", "idleness", "overhead", "lock blame", "lock wait")
     AGENTS = []
 
@@ -287,6 +299,13 @@ class ShortRuns(unittest.TestCase):
                     self.assertEqual([phase["procedure"] for phase in found],
                                      [f"in {part[0]}" for part in plan.split()])
 
+    def test_start_code_names_no_phase(self):
+        """All of the first one is below it, and 70 % of that in another procedure."""
+        with tempfile.TemporaryDirectory() as folder:
+            OfSystem(folder, "A35 B15 " * 20 + "C1000", 5, False)
+            self.assertEqual([phase["procedure"] for phase in viewer.printed_json("phases", folder)["phases"]],
+                             ["of A", "of C"])
+
     def test_what_is_in_all_phases_names_the_only_one(self):
         with tempfile.TemporaryDirectory() as folder:
             Callers(folder, scaled(" ".join(["A1", "B1"] * 40), 2), 5, False)
@@ -306,6 +325,12 @@ class ShortRuns(unittest.TestCase):
         self.assertIsNone(sleep["procedure"])
         self.assertLess(sleep["threads_at_work"], 0.01)
 
+    def test_a_thread_that_hardly_works(self):
+        """For 1 s it works for 5 ms in each 125."""
+        sleep = self.phases(f"A500 {'s120 B5 ' * 8}A500", 1, False)[1]
+        self.assertRegex(sleep["advice"], r"^A CPU was used for [34](\.\d)? % of the time\.$")
+        self.assertAlmostEqual(sleep["threads_at_work"], 0.04, delta=0.01)
+
     def test_doubt_about_short_runs_is_said(self):
         for seconds, words in (0.4, "too few samples to look for phases"), (0.8, "The run is short"), (3, None):
             with tempfile.TemporaryDirectory() as folder:
@@ -321,6 +346,8 @@ class ShortRuns(unittest.TestCase):
                 text = viewer.printed("summary", f"{folder}@{piece}")
                 self.assertEqual("Others had the CPUs" in text, says, text)
                 self.assertEqual("threads were ready for at least 0.5 s and ran for 0.5 s." in text, says, text)
+            *_, last = viewer.printed_json("phases", folder)["phases"]
+            self.assertEqual(last["advice"], "Nothing used a CPU; others may have had them.")
 
     def test_what_was_not_measured_is_no_zero(self):
         for phase in self.phases("A500 B1000 A500", 5, False):
@@ -441,17 +468,25 @@ class Phases(unittest.TestCase):
         """In 1 s of 2, three of them do, while the first one has a CPU. What others take from the program comes first, and
         hides nothing. If the run has several locks, it is not known for which one they wait in the piece."""
         held = ", 100 % of that while holds, program.c:15 holds it"
-        for locks, ready, begin, end in (({"queue": 6}, 0, "Lock queue: threads wait at least 3.0 s", held),
-                                         ({"queue": 6}, 9, "Lock queue: threads wait at least 1.5 s", held),
-                                         ({"queue": 6, "other": 1}, 0, "Locks: threads wait at least 3.0 s", held),
+        for locks, ready, begin, end in (({"queue": 6}, 0, "Lock queue: threads wait at least 2.8 s", held),
+                                         ({"queue": 6}, 9, "Lock queue: threads wait at least 1.3 s", held),
+                                         ({"queue": 6, "other": 1}, 0, "Locks: threads wait at least 2.8 s", held),
                                          ({"GIL": 6, "other": 0.1}, 9, "The GIL is held 100 % in holds, program.c:15, while others "
-                                          "wait for at least 1.5 s in all: use processes, or a library that releases it.", "")):
+                                          "wait for at least 1.3 s in all: use processes, or a library that releases it.", "")):
             with tempfile.TemporaryDirectory() as folder, self.subTest(locks=locks, ready=ready):
                 Locks(folder, locks, ready)
                 found = viewer.printed_json("summary", "--from", "1.5s", "--to", "2.5s", folder)["advice"]
                 self.assertEqual([f["kind"] for f in found[:1 + (ready > 0)]], ["no cpu"] * (ready > 0) + ["lock"])
                 text = found[ready > 0]["text"]
                 self.assertTrue(text.startswith(begin) and end in text, text)
+
+    def test_what_idle_is_stands_below_its_column(self):
+        for run, is_there in (Run, True), (Locks, False):
+            with tempfile.TemporaryDirectory() as folder, self.subTest(run=run):
+                run(folder)
+                text = viewer.printed("phases", folder)
+                self.assertEqual("threads idle," in text, is_there, text)
+                self.assertEqual("Idle: workers without work" in text, is_there, text)
 
     def test_a_phase_is_not_named_where_all_are_alike(self):
         with tempfile.TemporaryDirectory() as folder:

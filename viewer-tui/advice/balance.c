@@ -212,7 +212,8 @@ static double sum_of_others(const struct parts *parts)
  * by chance, with 95 %. `waited`: seconds to subtract. */
 static struct share excess_of(const struct parts *parts, double increment, double waited)
 {
-    double n = (double)parts->n, others = sum_of_others(parts), own = 1 - 1 / n; /* most - mean = own most - others / n */
+    double n = (double)parts->n, others = sum_of_others(parts);
+    double own = 1 - 1 / n; /* most - mean = own most - others / n */
     double sigma = sqrt(13.0 / 12 * increment * (own * own * parts->most + others / (n * n)));
     double chance = fmax(INTERVAL_SIGMAS, sqrt(2 * log(20.0 * n)));
     double excess = fmax(parts->most - parts->mean - waited, 0);
@@ -236,7 +237,8 @@ static void add_shared(struct balance *balance, const struct balanced *of, struc
         if (thread->profile >= database_n_profiles(of->view->db))
             continue;
         /* All threads of Python and std::thread begin in the same procedure, whatever they do. */
-        bool is_of_it = has_workers ? is_of_group(process, thread, by_profile) : strcmp(thread->start_routine, name) == 0;
+        bool is_of_it = has_workers ? is_of_group(process, thread, by_profile)
+                                    : strcmp(thread->start_routine, name) == 0;
         if (by_profile[thread->profile] > 0 || is_of_it)
             vec_push(&list, ((struct part){.number = (long)thread->index, .seconds = by_profile[thread->profile]}));
     }

@@ -33,8 +33,8 @@ struct shared_work {
 /* The ranks of a parallel job. */
 struct rank_balance {
     struct parts parts; /* none: no parallel job */
-    struct share excess; /* seconds: the most CPU time of a rank less the mean of all ranks, divided by the threads that share
-                           that rank's work */
+    struct share excess; /* seconds: the most CPU time of a rank less the mean of all ranks, divided by the threads that
+                            share that rank's work */
     double waits;       /* share of its time for which the rank with the least work waits at the place, on average over its
                            threads that work; of that time in which it did not want for a CPU */
     struct hotspot place;

@@ -42,8 +42,8 @@ static bool is_elsewhere(const struct facts *facts, const struct hotspot *hotspo
     return seconds_off_cpu >= WAITING_SHARE * hotspot->cost;
 }
 
-/* Whether another finding says what there is to say: code made at run time without names, or a system call, whose caller has
- * no name either; the place with most of the system calls, if they have most of its time. */
+/* Whether another finding says what there is to say: code made at run time without names, or a system call, whose
+ * caller has no name either; the place with most of the system calls, if they have most of its time. */
 static bool is_said(const struct facts *facts, const struct hotspot *hotspot)
 {
     char buffer[NAME_SIZE];

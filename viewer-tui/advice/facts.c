@@ -3,7 +3,9 @@
 #include "lib/metric-kinds.h"
 #include "viewer-tui/advice/locks-of-run.h"
 #include "viewer-tui/advice/lone-waits.h"
+#include "viewer-tui/db/time-slice.h"
 #include "viewer-tui/metrics/efficiency.h"
+#include "viewer-tui/tree/code-owner.h"
 
 #include <math.h>
 #include <string.h>
@@ -234,7 +236,7 @@ static double cpu_meanwhile(const struct main_process *process, const struct pro
 static double ready_by_others(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
-    bool are_enough = (double)(process->most_working + process->n_others) <= process->cpus;
+    bool are_enough = (double)(process->most_runnable + process->n_others) <= process->cpus;
     double cpu = facts->cpu.metric == NO_METRIC ? 0 : time_cost(facts->view, 0, facts->cpu, INCLUSIVE);
     double seconds = 0, others = process->cpus - 1;
     /* The share of the CPU time in which at least as many plain threads had work as there are CPUs, at most: each
@@ -283,7 +285,8 @@ static const struct runtime_facts *runtime_of(const json_t *run, const struct me
     bool has_overhead = metrics_find_measured(metrics, METRIC_OVERHEAD) < metrics->n;
     json_each (agent, json_object_get(run, "agents"))
         for (size_t r = 0; r < sizeof runtimes / sizeof *runtimes; r++)
-            if (strcmp(run_text(agent, "name"), runtimes[r].agent) == 0 && (has_overhead || !runtimes[r].knows_overhead))
+            if (strcmp(run_text(agent, "name"), runtimes[r].agent) == 0 &&
+                (has_overhead || !runtimes[r].knows_overhead))
                 return &runtimes[r];
     return NULL;
 }
@@ -370,6 +373,17 @@ static double nobody_of(const struct facts *facts)
     return process->threads.at[0].nobody;
 }
 
+static void find_runnable(struct facts *facts, const struct timeline *timeline)
+{
+    struct main_process *process = &facts->process;
+    if (!timeline || facts->runtime || (double)process->most_working <= process->cpus)
+        return;
+    struct time_range range = {0, timeline->end};
+    if (facts->view->db->slice)
+        range = time_ranges_span(&facts->view->db->slice->ranges);
+    process->most_runnable = main_process_runnable(process, timeline, range);
+}
+
 /* ---- All of it ---- */
 
 struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const struct timeline *timeline)
@@ -384,6 +398,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
     if (is_top_down) {
         choose_metrics(&facts);
         facts.runtime = runtime_of(run, view->metrics);
+        find_runnable(&facts, timeline);
         facts.supply = cpu_supply_of(&facts);
     } else {
         facts.process.ready_to_work = NAN; /* advice on other views is not about the machine */
@@ -395,7 +410,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
     if (view->db->has_some_threads) { /* of some threads only, so the process's numbers do not apply */
         vec_free(&facts.process.threads);
         facts.process.busiest = NULL;
-        facts.process.wall = facts.supply.wall = 0;
+        facts.process.wall = facts.process.wall_of_run = facts.supply.wall = 0;
     }
     find_places(&facts);
     if (timeline && facts.process.wall > 0)
@@ -444,9 +459,12 @@ double facts_most_gain(const struct facts *facts)
     return is_known ? fmax(process->cpus * process->wall / used, 1) : INFINITY;
 }
 
+/* Whether CPython began the thread: in pythread_wrapper, or in "<python3.11+0x1cc40>" if that is stripped. */
 static bool is_python_thread(const struct process_thread *thread)
 {
-    return thread->is_initial || !*thread->start_routine || strstr(thread->start_routine, "pyth");
+    const char *routine = thread->start_routine;
+    return thread->is_initial || !*routine || strcmp(routine, "pythread_wrapper") == 0 ||
+           (*routine == '<' && code_is_of_python(routine + 1));
 }
 
 double facts_python_cpu(const struct facts *facts)

@@ -85,13 +85,13 @@ void facts_free(struct facts *facts);
  * All this is no bound where threads contend for a lock: they also pass its data between CPUs. */
 struct gain facts_gain_without(const struct facts *facts, const struct share *seconds);
 
-/* The largest factor by which the main process becomes faster with the CPUs that it could use: by the number of these, where
- * its threads used fewer on average for the program's own code. Runtimes' overhead and what waits cost are no part of that.
- * INFINITY: not known. */
+/* The factor by which the main process becomes faster if its own code keeps all CPUs busy that it could use, and takes
+ * no less CPU time: the number of CPUs, divided by those that it used on average without runtimes' overhead and what
+ * waits cost. INFINITY: not known. */
 double facts_most_gain(const struct facts *facts);
 
 /* CPU seconds of the main process's threads that may hold Python's GIL, so that one runs at a time: all but those that
- * began in another library, as in OpenBLAS's blas_thread_server. 0 if the program is not Python's. */
+ * other code than CPython's began, such as OpenBLAS's blas_thread_server. 0 if the program is not Python's. */
 double facts_python_cpu(const struct facts *facts);
 
 /* The share of a part in the sampled CPU time. */

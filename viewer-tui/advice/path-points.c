@@ -1,5 +1,6 @@
 #include "viewer-tui/advice/path-points.h"
 
+#include "lib/hash-tables.h"
 #include "viewer-tui/tree/code-owner.h"
 
 #include <math.h>
@@ -16,6 +17,13 @@
 /* Procedures whose difference is this part of the largest one differ too little to prefer one for it. */
 #define NEARLY_LARGEST 0.9
 
+/* Where the point is in a part of the time: 0 .. 1, the same in each run. At the same place in all parts, points would
+ * miss paths that come in turns. */
+static double random_in_part(uint32_t part)
+{
+    return (double)(hash_pair(part, 0) >> 11) * 0x1p-53;
+}
+
 struct path_points path_points_of(const struct record_sums *sums, const uint32_t *node_of,
                                   bool (*counts)(enum trace_state state))
 {
@@ -24,17 +32,19 @@ struct path_points path_points_of(const struct record_sums *sums, const uint32_t
         const struct record_sum *sum = &sums->list.at[i];
         points.amount += counts(sum->state) && node_of[sum->place] != NOTHING ? (double)sum->amount : 0;
     }
-    double before = 0.5;
+    double reached = 0, next = random_in_part(0);
     for (size_t i = 0; i < sums->list.n; i++) {
         const struct record_sum *sum = &sums->list.at[i];
         if (!counts(sum->state) || node_of[sum->place] == NOTHING || sum->amount == 0)
             continue;
-        double reached = before + (double)sum->amount / points.amount * MOST_POINTS;
-        uint32_t n = (uint32_t)(floor(reached) - floor(before));
-        if (n > 0)
-            vec_push(&points.list, (struct path_point){node_of[sum->place], n});
-        points.n += n;
-        before = reached;
+        uint32_t before = points.n;
+        reached += (double)sum->amount / points.amount * MOST_POINTS;
+        while (next < reached && points.n < MOST_POINTS) {
+            points.n++;
+            next = points.n + random_in_part(points.n);
+        }
+        if (points.n > before)
+            vec_push(&points.list, (struct path_point){node_of[sum->place], points.n - before});
     }
     return points;
 }

@@ -1,6 +1,6 @@
-/* Instants of threads, spread evenly over their time, and the procedures on the call paths there: their shares of
- * inclusive time, and kinds of call paths. Points are few, so that a run with millions of contexts costs no more; a
- * share of N points has an error of 1/√N at most. */
+/* Instants of threads, a random one in each of equal parts of their time, and the procedures on the call paths there:
+ * their shares of inclusive time, and kinds of call paths. Points are few, so that a run with millions of contexts
+ * costs no more; a share of N points has a 95 % interval of ±1/√N at most. */
 #ifndef VIEWER_PATH_POINTS_H
 #define VIEWER_PATH_POINTS_H
 

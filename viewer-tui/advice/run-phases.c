@@ -147,11 +147,10 @@ static void add_count(struct bins *bins, int kind, double count, uint64_t begin,
 }
 
 /* 1 / variance of what a thread adds to the number of threads at work in a bin. A record says that its thread worked at
- * some time since the record before. So a stretch of work begins and ends up to `spacing` earlier or later than records
- * say. Such an error has a variance of spacing²/4 at most (Popoviciu), and a piece of time has two ends: whatever its
- * length, its time at work has spacing²/2 at most, which is about 1 if times are in periods. Stretches shorter than
- * `gap` do not count. With an independent variance of width × spacing² / (2 gap) in each bin, those of this length have
- * as much, and longer ones more. */
+ * some time since the record before. So each end of a stretch of work is known within an interval of `spacing`, and has
+ * a variance of spacing²/4 at most (Popoviciu); the length of the stretch, spacing²/2. Pauses of up to `gap` do not
+ * count. With an independent variance of width × spacing² / (2 gap) in each bin, a time as long as `gap` has a variance
+ * of spacing²/2 in all, and a longer one more. */
 static double precision_of(const struct phase_search *search, const struct at_work *at_work)
 {
     double p = 2 * search->width * (double)at_work->gap / (at_work->spacing * at_work->spacing);

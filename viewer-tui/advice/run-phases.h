@@ -37,8 +37,8 @@ static inline double phase_length(const struct phase *phase)
     return (double)(phase->range.to - phase->range.from) * 1e-9;
 }
 
-/* The name of its procedure. If that has none, the name of its module: "salmon" in place of "<salmon+0x1063c0>". NULL: it has
- * no procedure. */
+/* The name of its procedure. If that has none, the name of its module: "salmon" in place of "<salmon+0x1063c0>". NULL:
+ * it has no procedure. */
 const char *phase_place(const struct database *db, const struct phase *phase, char buffer[NAME_SIZE]);
 
 #endif

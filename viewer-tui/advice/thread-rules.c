@@ -73,7 +73,8 @@ bool have_unequal_ranks(const struct facts *facts, struct subject *subject)
     const struct share *excess = &ranks->excess;
     subject->place = ranks->place;
     if (wall > 0)
-        subject->gain = (struct gain){gain_in(wall, excess->value), gain_in(wall, excess->low), gain_in(wall, excess->high)};
+        subject->gain =
+            (struct gain){gain_in(wall, excess->value), gain_in(wall, excess->low), gain_in(wall, excess->high)};
     return ranks->parts.n >= 2 && ranks->waits >= LEAST_RANK_WAITING && excess->low > 0 &&
            gain_in(wall, excess->value) >= LEAST_GAIN;
 }

@@ -20,7 +20,8 @@ struct source_line {
 
 struct time_place {
     uint32_t procedure;    /* the innermost one of the user's own on the path; if there is none, the innermost one of a
-                               package, or around it one of its module that has a name; else the one with the time; NOTHING: unknown */
+                              package, or around it one of its module that has a name; else the one with the time;
+                              NOTHING: unknown */
     enum code_owner owner; /* of the procedure */
     struct source_line at; /* in the procedure */
     struct source_line loop;   /* the innermost loop around that line in the procedure */

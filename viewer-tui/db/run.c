@@ -37,7 +37,7 @@ static json_t *read_file(const char *path, char **cause)
     if (!root) {
         *cause = mem_printf("line %d: %s", error.line, error.text);
     } else if (strcmp(run_text(root, "format"), DATABASE_RUN_FORMAT) != 0 || run_number(root, "version") == 1) {
-        *cause = mem_strdup(run_number(root, "version") == 1 ? "made by an earlier hpcprof, with other names of metrics"
+        *cause = mem_strdup(run_number(root, "version") == 1 ? "made by an earlier hpcprof; run hpcprof again"
                                                              : "not a description of a run by hpcprof");
         json_decref(root);
         root = NULL;

@@ -16,8 +16,8 @@
         for (json_t *element = (element##_goes_on = 0, json_array_get(array, element##_at)); element; \
              element = NULL, element##_goes_on = 1)
 
-/* NULL if there is no such file, or, with the problem noted, if it is damaged. Metrics have the names
- * of today. The caller releases it with json_decref (NULL allowed). */
+/* NULL if there is no such file, or, with the problem noted, if it is damaged or of an earlier
+ * hpcprof. The caller releases it with json_decref (NULL allowed). */
 json_t *run_read(const char *folder);
 
 /* Whether the database is of the measurement files in a directory: all that it names are there. */

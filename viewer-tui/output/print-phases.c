@@ -2,6 +2,7 @@
 #include "viewer-tui/output/print.h"
 
 #include "lib/metric-kinds.h"
+#include "viewer-tui/advice/wording.h"
 #include "viewer-tui/base/shorten.h"
 #include "viewer-tui/compare/session-advice.h"
 #include "viewer-tui/compare/session-databases.h"
@@ -15,6 +16,9 @@
 
 /* Least columns of a procedure's name in text. */
 #define LEAST_NAME 12
+
+/* With fewer threads at work, a quiet phase may have no more than a sample of its neighbor. */
+#define LEAST_USE 0.01
 
 struct phase_line {
     unsigned number;
@@ -145,7 +149,17 @@ static char *advice_on_phase(struct session *session, const struct phase *phase,
         if (is_of_phase(&advice.findings.list.at[i], phase, is_disturbed))
             text = mem_strdup(advice.findings.list.at[i].text);
     advice_free(&advice);
-    return text || !phase->is_quiet ? text : mem_strdup("Nothing used a CPU.");
+    if (text || !phase->is_quiet)
+        return text;
+    struct text use = {0};
+    if (phase->working < LEAST_USE)
+        text_add(&use, "Nothing used a CPU");
+    else
+        text_printf(&use, "A CPU was used for %s of the time", as_percent(phase->working).text);
+    /* By CPUTIME, a thread has no samples while it sleeps, nor while it has no CPU. */
+    bool is_known = phase->states[TRACE_OFF_CPU] > 0 || phase->states[TRACE_READY] > 0;
+    text_add(&use, is_disturbed && !is_known ? "; others may have had them." : ".");
+    return use.at;
 }
 
 /* Copies the columns that text has: without shares that are 0 or unknown in all phases, and on narrow lines without the
@@ -190,7 +204,7 @@ static void print_text(struct writer *writer, struct data_table *table, const st
     table->n_columns = choose_columns(lines, table->n_rows, writer->width, chosen, &room);
     for (size_t i = 0; i < table->n_rows; i++) {
         struct text name = {0};
-        has_idleness |= !isnan(lines[i].idleness);
+        has_idleness |= lines[i].idleness > 0; /* else text has no such column */
         if (!lines[i].procedure)
             continue;
         shorten_name(lines[i].procedure, room, writer->ascii, &name);

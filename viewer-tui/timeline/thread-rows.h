@@ -56,8 +56,8 @@ static inline const struct thread *thread_of_row(const struct thread_rows *rows,
     return &rows->threads.list.at[rows->order[row->first]];
 }
 
-/* The text by which BY_ROUTINE groups. If the start routine has no name but "<libgomp.so.1+0x1cc40>": "Thread-# (consume)" of
- * a thread with the name "Thread-1 (consume)", else "worker of libgomp.so.1". The caller frees. */
+/* The text by which BY_ROUTINE groups: the start routine. If that has no name but "<libgomp.so.1+0x1cc40>":
+ * "Thread-# (consume)" for the thread "Thread-1 (consume)", else "worker of libgomp.so.1". The caller frees. */
 char *thread_routine(const struct timeline *timeline, const struct thread *thread);
 
 #endif

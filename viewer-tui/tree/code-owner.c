@@ -6,6 +6,7 @@
 #include "lib/safe-input.h"
 #include "lib/source-names.h"
 #include "viewer-tui/tree/labels.h"
+#include "viewer-tui/tree/start-names.h"
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -231,7 +232,9 @@ enum code_rank code_rank(struct database *db, uint32_t node)
         return has_name ? RANK_OWN : RANK_OWN_WITHOUT_NAME;
     if (owner == CODE_OF_PACKAGE)
         return has_name ? RANK_PACKAGE : RANK_PACKAGE_WITHOUT_NAME;
-    return !has_name ? RANK_NONE : database_is_kernel(db, module) ? RANK_KERNEL : RANK_SYSTEM;
+    if (!has_name)
+        return RANK_NONE;
+    return database_is_kernel(db, module) ? RANK_KERNEL : name_is_of_start(procedure.name) ? RANK_START : RANK_SYSTEM;
 }
 
 uint32_t code_own_procedure(struct database *db, uint32_t node)

@@ -84,8 +84,7 @@ static void put_sample_and_caught(void)
 
 static enum caught_proof prove(uint64_t until)
 {
-    const struct caught *caught;
-    return caught_prove(queue, record_queue_first(queue), until, &caught);
+    return caught_prove(queue, record_queue_first(queue), until);
 }
 
 TEST(a_thread_that_left_with_the_registers_of_the_sample)
@@ -180,14 +179,24 @@ TEST(a_lost_record_proves_nothing)
     assert_int_equal(record_queue_lost(queue).count, 0); /* they are no samples */
 }
 
+/* What was read for the sample before is gone from the queue. */
+TEST(a_sample_has_what_follows_it)
+{
+    put_sample_and_caught();
+    put_sample(THREAD, 150, 1000000, 40);
+    assert_non_null(caught_after(queue, record_queue_first(queue)));
+    record_queue_remove_first(queue);
+    record_queue_remove_first(queue);
+    assert_null(caught_after(queue, record_queue_first(queue)));
+}
+
 TEST(words_of_the_blocks)
 {
     uint8_t bytes[16];
-    const struct caught *caught;
     put_sample_and_caught();
     leave(THREAD, 120, 40);
-    assert_int_equal(caught_prove(queue, record_queue_first(queue), LATE, &caught), CAUGHT_PROVEN);
-    caught_use(caught);
+    assert_int_equal(prove(LATE), CAUGHT_PROVEN);
+    caught_use(caught_after(queue, record_queue_first(queue)));
     assert_int_equal(caught_hint(), 5);
     assert_true(caught_read(0x107a, bytes, sizeof bytes)); /* in both */
     for (unsigned i = 0; i < sizeof bytes; i++)

@@ -1,5 +1,5 @@
-/* Hooks on conditions and barriers: which calls leave a note of who wakes others up, and since when a thread waits for an
- * interpreter's lock. The real functions are made up here. */
+/* Hooks on conditions and barriers: which calls leave a note of who wakes others up, and since when a thread waits for
+ * an interpreter's lock. The real functions are made up here. */
 #define HPCRUN_BASE_HOOK_H
 
 static int made_up(void);
@@ -137,7 +137,8 @@ static uint64_t wait_with(int returned, bool is_long)
 
 TEST(waits_for_a_lock_that_time_out_are_parts_of_one_wait)
 {
-    struct agent_lock of = {.condition = (uint64_t)(uintptr_t)&lock.condition, .turns = (uint64_t)(uintptr_t)&lock.turns};
+    struct agent_lock of = {.condition = (uint64_t)(uintptr_t)&lock.condition,
+                            .turns = (uint64_t)(uintptr_t)&lock.turns};
     uint64_t first = ticks_now(), second;
     atomic_store(&agent_lock, &of);
     assert_int_equal(wait_with(ETIMEDOUT, true), 0);

@@ -2,8 +2,8 @@
  * outermost frames on top. A frame is as wide as its costs, with those of the frames below; its color is that of its
  * module. Frames that are too narrow are left out: the room below their parent stays empty.
  *
- * In a comparison widths are the right run's, and colors say what it has more or less
- * from the left one. Frames that only the left run has have no width. */
+ * In a comparison widths are the right run's, and colors say where it has more or less than the left one. Frames that
+ * only the left run has have no width. */
 #include "viewer-tui/output/export/flamegraph-frames.h"
 #include "viewer-tui/output/export/flamegraph-page.h"
 #include "viewer-tui/output/export/flamegraph-times.h"
@@ -78,8 +78,8 @@ static void add_hsl(struct text *out, double hue, double saturation, double ligh
     }
 }
 
-/* Orange is an increase, blue a decrease, gray no change: the color-blind can tell them apart. `change` is
- * relative to the larger of the two costs: -1..1. */
+/* Orange is an increase, blue a decrease, gray no change: the color-blind can tell them apart. `change` is relative to
+ * the larger of the two costs: -1..1. */
 static void add_color_of_change(struct text *out, double change)
 {
     if (fabs(change) < LEAST_CHANGE)
