@@ -239,7 +239,8 @@ class Known(unittest.TestCase):
         self.assertIn("<waking up>", viewer.printed("critical-path", "--min-percent", "0", self.db))
         self.assertIn("<waking up>", self.procedures())
         self.assertNotIn("<waking up>", self.procedures("--min-percent", "0.5"))
-        self.assertNotIn("<waking up>", viewer.printed("critical-path", "--min-percent", "0.5", "--format", "csv", self.db))
+        rows = viewer.printed("critical-path", "--min-percent", "0.5", "--format", "csv", self.db)
+        self.assertNotIn("<waking up>", rows)
 
     def test_long_names_fit_into_their_lines(self):
         """Begin and end of procedure and thread stay; JSON has them whole."""

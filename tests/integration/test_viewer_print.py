@@ -384,7 +384,7 @@ class Options(Story):
                 (["--print", "critical-path", "--physical", self.db], "it does nothing for --print critical-path"),
                 (["--print", "phases", "--fold-inlined", self.db], "it does nothing for --print phases"),
                 (["--print", "threads", "--depth", "2", self.db], "--depth is for top-down, bottom-up, flat, timeline, losses"),
-                (["--print", "summary", "--min-percent", "2", self.db], "--min-percent is for top-down, bottom-up, flat, losses"),
+                (["--print", "summary", "--min-percent", "2", self.db], "--min-percent is for top-down, bottom-up, flat, critical-path, losses"),
                 (["--format", "json", self.db], "need --print"),
                 (["--bogus", self.db], "unknown option --bogus"),
                 (["--physical=1", self.db], "--physical takes no value"),

@@ -225,14 +225,16 @@ static size_t lines_from(const struct critical_path *path, double least_percent)
     return n;
 }
 
-static void write_left_out(const struct critical_path *path, size_t n_shown, double least_percent, struct writer *writer)
+static void write_left_out(const struct critical_path *path, size_t n_shown, double least_percent,
+                           struct writer *writer)
 {
     size_t n = path->lines.n - n_shown;
     double seconds = 0;
     for (size_t i = n_shown; i < path->lines.n; i++)
         seconds += path->lines.at[i].time;
     if (n)
-        writer_line(writer, "%s row%s with less than %g%% of the path, %.3f s in all, %s left out (--min-percent 0 shows all).",
+        writer_line(writer,
+                    "%s row%s with less than %g%% of the path, %.3f s in all, %s left out (--min-percent 0 shows all).",
                     number_grouped(n).text, n == 1 ? "" : "s", least_percent, seconds, n == 1 ? "is" : "are");
 }
 
@@ -291,7 +293,8 @@ static void write_path(struct critical_path *path, const struct session *session
     struct writer writer;
     double least = print_least_percent(options->format, options->min_percent);
     size_t n = lines_from(path, least);
-    struct data_table table = {columns, sizeof columns / sizeof *columns, path->lines.at, sizeof *path->lines.at, n, NULL};
+    struct data_table table = {columns, sizeof columns / sizeof *columns, path->lines.at, sizeof *path->lines.at,
+                               n, NULL};
     writer_open(&writer, options->format, options->width, out);
     writer_head(&writer, session, path->db, "critical-path", LOGICAL);
     if (options->format == FORMAT_JSON)

@@ -83,7 +83,8 @@ static uint64_t end_of(const struct chain *chain, uint32_t thread)
     return chain->processes && chain->processes->ends ? chain->processes->ends[thread] : UINT64_MAX;
 }
 
-/* `time`, or the begin of the wait in which that is. A creator may wait when the thread that it created begins to run. */
+/* `time`, or the begin of the wait in which that is. A creator may wait when the thread that it created begins to
+ * run. */
 static uint64_t before_wait(const struct chain *chain, uint32_t thread, uint64_t time)
 {
     uint64_t n, unit = chain->timeline->header.unit;
@@ -92,8 +93,8 @@ static uint64_t before_wait(const struct chain *chain, uint32_t thread, uint64_t
     return at < n && all[at].began * unit < time ? all[at].began * unit : time;
 }
 
-/* The wake-up after which a thread did what it did at `time`; NULL: there is none but its creation. Clocks of threads differ by
- * microseconds: in the middle of a wait, the nearer end of that counts. */
+/* The wake-up after which a thread did what it did at `time`; NULL: there is none but its creation. Clocks of threads
+ * differ by microseconds: in the middle of a wait, the nearer end of that counts. */
 static const struct timeline_wake_up *wake_up_before(const struct chain *chain, uint32_t thread, uint64_t time)
 {
     const struct timeline *timeline = chain->timeline;

@@ -208,8 +208,8 @@ TEST(at_the_begin_of_a_child_it_goes_back_to_what_its_parent_did)
     end();
 }
 
-/* Thread 1 is of process 8, which thread 0 waits for, and so is 2, whose creation is lost or earlier by its clock. 1 ends
- * before its process. */
+/* Thread 1 is of process 8, which thread 0 waits for, and so is 2, whose creation is lost or earlier by its clock. 1
+ * ends before its process. */
 TEST(threads_of_a_child_are_within_its_life)
 {
     const struct chain_process list[] = {{7, 0, 0, 0, 1000, NOTHING, 0}, {8, 0, 1, 400, 800, NOTHING, 0}};
