@@ -202,9 +202,9 @@ static struct turn turn_at_begin(const struct chain *chain, const struct chain_p
     return (struct turn){.thread = before->first};
 }
 
-/* Whatever is recorded or lost, a thread is not on the chain before its begin or after its end. At its begin, the chain goes
- * on with its creator; at that of a process, with the thread that waited for its end. Each thread is passed once, even if
- * a damaged file has threads that create each other. */
+/* Whatever is recorded or lost, a thread is not on the chain before its begin or after its end. At its begin, the chain
+ * goes on with its creator; at that of a process, with the thread that waited for its end. Each thread is passed once,
+ * even if a damaged file has threads that create each other. */
 static void keep_within_life(const struct chain *chain, struct turn *turn, uint64_t begin, struct chain_piece *piece)
 {
     for (uint32_t i = 0; i < chain->timeline->header.n_threads; i++) {
