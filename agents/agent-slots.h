@@ -123,6 +123,9 @@ struct agent_slot {
     _Atomic uint32_t is_charged;              /* delay[] has amounts */
     _Atomic uint64_t delay[AGENT_MAX_EVENTS]; /* time that holders have charged to this wait, by
                                                    event, in the event's unit */
+    /* hpcrun's: when the thread began to wait for an interpreter's lock, in calls that have timed out while the same
+     * thread had it; `lock_turn` is that of agent_lock.turns. */
+    uint64_t lock_since, lock_turn;
 };
 
 /* Any context. The calling thread's slot; NULL: it has none. libhpcrun.so exports this. Agents have no

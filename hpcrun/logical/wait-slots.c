@@ -117,7 +117,7 @@ static void clear(struct agent_slot *slot)
     memset(slot->held, 0, sizeof slot->held);
     for (unsigned event = 0; event < AGENT_MAX_EVENTS; event++)
         atomic_store(&slot->delay[event], 0);
-    slot->frame = 0;
+    slot->frame = slot->lock_since = 0;
 }
 
 void slots_find_long_calls(uint64_t ticks)
