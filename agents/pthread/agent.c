@@ -167,9 +167,10 @@ static bool is_others_turn(const struct agent_cursor *cursor, const struct agent
     return readers > 1 && own->held_turn++ % readers != 0;
 }
 
-/* By REALTIME, samples disturb the order in which waiters get a lock: a signal sends a waiter to the end of the kernel's
- * queue. So a lock goes to a thread whose next sample is near, and holders have too many samples. Waiters' own samples
- * say how long they wait: they are paid for no more, but for so many of a holder's samples, since both numbers vary. */
+/* By REALTIME, samples disturb the order in which waiters get a lock: a signal sends a waiter to the end of the
+ * kernel's queue. So a lock goes to a thread whose next sample is near, and holders have too many samples. Waiters' own
+ * samples say how long they wait: they are paid for no more, but for so many of a holder's samples, since both numbers
+ * vary. */
 #define MOST_OVERPAID 8
 
 /* Whether the waiter has not been paid yet for what it has waited. Then it is paid now. */
