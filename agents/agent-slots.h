@@ -125,6 +125,9 @@ struct agent_slot {
                                                    event, in the event's unit */
     _Atomic int64_t unpaid[AGENT_MAX_EVENTS]; /* of agent_slots.sampled_waits: what its own samples have waited for
                                                  locks, less what holders have paid; negative: they paid more */
+    /* hpcrun's: when the thread began to wait for an interpreter's lock, in calls that have timed out while the same
+     * thread had it; `lock_turn` is that of agent_lock.turns. */
+    uint64_t lock_since, lock_turn;
 };
 
 /* Any context. The calling thread's slot; NULL: it has none. libhpcrun.so exports this. Agents have no

@@ -53,12 +53,6 @@ HOOK int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
     WAIT_FOR(condition, REAL(pthread_cond_wait)(condition, mutex));
 }
 
-/* When the calling thread began to wait for an interpreter's lock, in calls that have timed out while the same thread
- * had it; `turn` is that of agent_lock.turns. */
-static __thread struct {
-    uint64_t since, turn;
-} waits_for_lock __attribute__((tls_model("initial-exec")));
-
 /* A wait for an interpreter's lock. CPython's threads wait for 5 ms at a time, ask the holder for the lock, and wait
  * again: the holder soon lets it go, and the last of these waits is too short to be recorded. */
 static __attribute__((noinline)) int wait_for_lock(const struct agent_lock *lock,
@@ -69,14 +63,15 @@ static __attribute__((noinline)) int wait_for_lock(const struct agent_lock *lock
     const void *holder = (const void *)(AGENT_HOLDER_OF_LOCK | (uint64_t)(uintptr_t)lock);
     const _Atomic uint64_t *turns = (const _Atomic uint64_t *)(uintptr_t)lock->turns; /* next to the condition */
     uint64_t turn = atomic_load_explicit(turns, memory_order_relaxed);
-    if (!waits_for_lock.since || waits_for_lock.turn != turn)
-        waits_for_lock.since = ticks_now();
+    struct agent_slot none = {0}, *slot = own_slot ? own_slot : &none;
+    if (!slot->lock_since || slot->lock_turn != turn)
+        slot->lock_since = ticks_now();
     struct wait wait = wait_begin(own_slot, condition, holder);
     int result = REAL(pthread_cond_timedwait)(condition, mutex, until);
     wait_end(&wait);
-    wake_up(condition, waits_for_lock.since, result == 0);
-    waits_for_lock.since = result == 0 ? 0 : waits_for_lock.since;
-    waits_for_lock.turn = turn;
+    wake_up(condition, slot->lock_since, result == 0);
+    slot->lock_since = result == 0 ? 0 : slot->lock_since;
+    slot->lock_turn = turn;
     if (wait.slot && atomic_load_explicit(&wait.slot->is_charged, memory_order_relaxed))
         lock_wait_record(wait.slot, condition);
     return result;

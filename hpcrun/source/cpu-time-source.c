@@ -8,10 +8,17 @@
 #include "hpcrun/source/source-perf.h"
 #include "hpcrun/source/timer-turns.h"
 
+#include <sys/resource.h>
+
 /* A sample that comes early by less than this, or than a 32nd of the period, is taken at once. Not
  * a first sample: it pays a period, not what was measured, so early ones would overcount short
  * threads. */
 #define SLACK_NS 50000u
+
+/* A thread that switches so often, ns of CPU time from one switch to the next, has its samples at ticks. So many turns of
+ * that length, or switches, tell. */
+#define SHORT_TURN_NS 100000u
+#define TURNS         8u
 
 /* ---- open and close ---- */
 
@@ -34,12 +41,16 @@ bool cpu_source_open(struct thread_event *event, int signal, bool with_perf)
     if (event->fd < 0 && event->cpu_timer < 0)
         return false;
     event->source = event->fd >= 0 ? SOURCE_TASK_CLOCK : SOURCE_CPU_TIMER;
+    event->by_ticks = event->fd < 0;
+    event->switches = event->switched_at = 0;
     if (event->fd >= 0 && event->event->options & EVENT_KERNEL_FRAMES)
         kernel_frames_open(event);
     if (event->ring)
         event->timers[0] = event->timers[1] = -1;
     else
         turns_open(event, TIMER_SPARE, signal);
+    if (event->fd >= 0 && event->timers[0] >= 0)
+        event->cpu_timer = (int)timer_open(TIMER_SPARE, CLOCK_THREAD_CPUTIME_ID, signal, event);
     return true;
 }
 
@@ -80,7 +91,7 @@ void cpu_source_stop(const struct thread_event *event)
 {
     if (event->source == SOURCE_TASK_CLOCK)
         perf_disable(event->fd);
-    else
+    if (event->cpu_timer >= 0)
         timer_disarm(event->cpu_timer);
     turns_stop(event);
 }
@@ -98,6 +109,32 @@ static bool was_waiting(const struct thread *thread, const ucontext_t *context)
     return guard_copy(code, call, sizeof code, armed) && code[0] == 0x0f && code[1] == 0x05;
 }
 
+/* Whether the thread has left its CPU more often than each SHORT_TURN_NS since the last look, or before it if that is
+ * too short ago. */
+static bool switches_often(struct thread_event *event, uint64_t now)
+{
+    struct rusage usage;
+    if (event->cpu_timer < 0 || sys2(SYS_getrusage, RUSAGE_THREAD, &usage) != 0)
+        return false;
+    uint64_t switches = (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw), more = switches - event->switches;
+    uint64_t ran = now - event->switched_at;
+    if (more < TURNS && ran < TURNS * SHORT_TURN_NS)
+        return event->by_ticks;
+    event->switches = switches;
+    event->switched_at = now;
+    return ran < more * SHORT_TURN_NS;
+}
+
+/* The CPU clock times the sample, `rest` from now; perf's signal comes `lag` later than that. */
+static void start_cpu_clock(struct thread_event *event, uint64_t now, uint64_t rest, uint64_t lag)
+{
+    event->by_ticks = event->source == SOURCE_CPU_TIMER || switches_often(event, now);
+    if (event->by_ticks)
+        timer_arm_once(event->cpu_timer, rest);
+    else
+        perf_enable(event->fd, rest > lag ? rest - lag : 1);
+}
+
 /* The thread waits: its CPU clock times the sample. */
 static void arm_by_cpu_clock(struct thread_event *event, uint64_t now)
 {
@@ -107,10 +144,7 @@ static void arm_by_cpu_clock(struct thread_event *event, uint64_t now)
         event->wall = sys_clock(CLOCK_MONOTONIC);
         event->last_cpu = now;
     }
-    if (event->source == SOURCE_TASK_CLOCK)
-        perf_enable(event->fd, event->due - now);
-    else
-        timer_arm_once(event->cpu_timer, event->due - now);
+    start_cpu_clock(event, now, event->due - now, 0);
 }
 
 /* The wall clock times the next sample, `rest` from now, and the one after it; without its timers, the
@@ -156,9 +190,12 @@ bool cpu_source_is_due(const struct thread *thread, struct thread_event *event, 
         update_lag(event, now - event->last);
         return true;
     }
-    if (now + slack_of(event) >= event->due)
+    if (now >= event->due)
         return true;
-    if (on_perf || was_waiting(thread, context))
+    bool waited = was_waiting(thread, context);
+    if (!waited && now + slack_of(event) >= event->due)
+        return true;
+    if (on_perf || waited)
         arm_by_cpu_clock(event, now);
     else
         arm_timers(event, event->due - now);
@@ -167,11 +204,11 @@ bool cpu_source_is_due(const struct thread *thread, struct thread_event *event, 
 
 /* ---- the next sample ---- */
 
-/* Whether perf times the next sample, too: the thread had the CPU for less than half of the time
- * since perf's last sample, or there are no timers. */
-static bool stays_on_perf(struct thread_event *event)
+/* Whether the CPU clock times the next sample, too, where there is perf: the thread had the CPU for less than half of the
+ * time since the last sample by that clock, or there are no timers. */
+static bool stays_on_cpu_clock(struct thread_event *event)
 {
-    if (!cpu_source_is_on_perf(event) || event->timers[0] < 0)
+    if (event->source == SOURCE_CPU_TIMER || !event->by_cpu_clock || event->timers[0] < 0)
         return cpu_source_is_on_perf(event);
     uint64_t wall = sys_clock(CLOCK_MONOTONIC);
     bool stays = wall - event->wall > 2 * (event->last - event->last_cpu);
@@ -222,8 +259,8 @@ void cpu_source_arm(struct thread *thread, struct thread_event *event)
     event->armed = event->first ? random_first_period(thread, event->mean)
                                 : random_period(thread, event->mean);
     event->due = event->last + event->armed;
-    if (stays_on_perf(event))
-        perf_enable(event->fd, event->armed > event->lag ? event->armed - event->lag : 1);
+    if (stays_on_cpu_clock(event))
+        start_cpu_clock(event, event->last, event->armed, event->lag);
     else
         returns_start(thread, event);
 }

@@ -1,6 +1,7 @@
 #include "viewer-tui/advice/advice.h"
 
 #include "viewer-tui/advice/advice-rules.h"
+#include "viewer-tui/db/time-slice.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static const struct rule all_rules[] = {
     {FINDING_NO_LINES, "no lines", ORDER_FACT, 0, ONCE, has_no_lines, say_no_lines},
     {FINDING_NOT_OPTIMIZED, "not optimized", ORDER_FACT, 0, ONCE, is_not_optimized, say_not_optimized},
     {FINDING_LOCK, "lock", ORDER_GAIN, CLAIMS_GAIN, ONCE, wait_for_locks, say_locks},
-    {FINDING_BLOCKED, "blocked", ORDER_GAIN, NEEDS_QUIET | CLAIMS_GAIN, EACH_WAIT,
+    {FINDING_BLOCKED, "blocked", ORDER_GAIN, CLAIMS_GAIN | ALLOWS_LOAD, EACH_WAIT,
      is_blocked, say_blocked},
     {FINDING_IMBALANCE, "imbalance", ORDER_GAIN, OF_ONE | CLAIMS_GAIN, EACH_SHARED_WORK,
      has_unequal_parts, say_unequal_parts},
@@ -102,6 +103,27 @@ static void limit_gain(struct gain *gain, double most)
     gain->high = fmin(gain->high, most);
 }
 
+static double factor_of_run(double factor, double piece, double run)
+{
+    return run / (run - piece * (1 - 1 / factor));
+}
+
+/* Makes the gain of a piece of time that of the whole run, whose other time stays the same. False if that is nothing to
+ * name. */
+static bool find_gain_of_run(const struct facts *facts, struct gain *gain)
+{
+    const struct time_slice *slice = facts->view->db->slice;
+    double run = slice ? (double)slice->timeline->end * 1e-9 : 0, piece = facts->process.wall;
+    if (!slice)
+        return true;
+    for (size_t i = 0; !(facts->process.wall > 0) && i < slice->ranges.n; i++)
+        piece += (double)(slice->ranges.at[i].to - slice->ranges.at[i].from) * 1e-9;
+    piece = fmin(piece, run);
+    *gain = (struct gain){factor_of_run(gain->factor, piece, run), factor_of_run(gain->low, piece, run),
+                          factor_of_run(gain->high, piece, run)};
+    return gain->factor >= LEAST_GAIN;
+}
+
 static void apply(const struct rule *rule, const struct facts *facts, struct findings *findings)
 {
     static const struct gain none = {1, 1, 1};
@@ -116,9 +138,12 @@ static void apply(const struct rule *rule, const struct facts *facts, struct fin
             continue;
         if (!(rule->flags & ANY_CPUS))
             limit_gain(&subject.gain, facts_most_gain(facts));
+        bool is_notable = find_gain_of_run(facts, &subject.gain);
         struct gain order = subject.gain;
-        if (rule->flags & CLAIMS_GAIN && facts->supply.is_disturbed)
-            subject.gain = none; /* the wall clock bounds no gain: it only orders */
+        /* If others had the CPUs, the wall clock bounds no gain: it only orders. */
+        bool is_bound = !facts->supply.is_disturbed || rule->flags & ALLOWS_LOAD;
+        if (rule->flags & CLAIMS_GAIN && (!is_bound || !is_notable))
+            subject.gain = none;
         add(rule, facts, &subject, findings)->gain = order;
     }
 }

@@ -3,6 +3,7 @@
 #include "lib/metric-kinds.h"
 #include "viewer-tui/advice/locks-of-run.h"
 #include "viewer-tui/advice/lone-waits.h"
+#include "viewer-tui/db/time-slice.h"
 #include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/tree/code-owner.h"
 
@@ -235,7 +236,7 @@ static double cpu_meanwhile(const struct main_process *process, const struct pro
 static double ready_by_others(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
-    bool are_enough = (double)(process->most_working + process->n_others) <= process->cpus;
+    bool are_enough = (double)(process->most_runnable + process->n_others) <= process->cpus;
     double cpu = facts->cpu.metric == NO_METRIC ? 0 : time_cost(facts->view, 0, facts->cpu, INCLUSIVE);
     double seconds = 0, others = process->cpus - 1;
     /* The share of the CPU time in which at least as many plain threads had work as there are CPUs, at most: each
@@ -372,6 +373,17 @@ static double nobody_of(const struct facts *facts)
     return process->threads.at[0].nobody;
 }
 
+static void find_runnable(struct facts *facts, const struct timeline *timeline)
+{
+    struct main_process *process = &facts->process;
+    if (!timeline || facts->runtime || (double)process->most_working <= process->cpus)
+        return;
+    struct time_range range = {0, timeline->end};
+    if (facts->view->db->slice)
+        range = time_ranges_span(&facts->view->db->slice->ranges);
+    process->most_runnable = main_process_runnable(process, timeline, range);
+}
+
 /* ---- All of it ---- */
 
 struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const struct timeline *timeline)
@@ -386,6 +398,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
     if (is_top_down) {
         choose_metrics(&facts);
         facts.runtime = runtime_of(run, view->metrics);
+        find_runnable(&facts, timeline);
         facts.supply = cpu_supply_of(&facts);
     } else {
         facts.process.ready_to_work = NAN; /* advice on other views is not about the machine */
@@ -397,7 +410,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
     if (view->db->has_some_threads) { /* of some threads only, so the process's numbers do not apply */
         vec_free(&facts.process.threads);
         facts.process.busiest = NULL;
-        facts.process.wall = facts.supply.wall = 0;
+        facts.process.wall = facts.process.wall_of_run = facts.supply.wall = 0;
     }
     find_places(&facts);
     if (timeline && facts.process.wall > 0)

@@ -80,7 +80,7 @@ void say_quota(const struct facts *facts, const struct subject *subject, struct 
 bool have_too_few_cpus(const struct facts *facts, struct subject *subject)
 {
     const struct main_process *process = &facts->process;
-    if (!(process->cpus > 0) || (double)process->most_working <= process->cpus)
+    if (!(process->cpus > 0) || (double)process->most_runnable <= process->cpus)
         return false;
     subject->share = share_of_samples(run_number(process->process, "nobody_working"),
                                       run_number(process->process, "samples"), 1);
@@ -119,7 +119,10 @@ void add_threads(const struct main_process *process, struct text *text)
 void say_too_few_cpus(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct main_process *process = &facts->process;
-    add_threads(process, text);
+    if (process->most_runnable < process->most_working)
+        text_printf(text, "Up to %zu threads", process->most_runnable);
+    else
+        add_threads(process, text);
     text_printf(text, " share %.0f CPU%s: ", process->cpus, process->cpus > 1 ? "s" : "");
     if (isnan(process->ready_to_work))
         text_printf(text, "in %s of the samples none of them worked", as_percent(subject->share.value).text);

@@ -1,6 +1,7 @@
 #include "viewer-tui/advice/main-process.h"
 
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/timeline/at-work.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -92,24 +93,24 @@ static int compare(const void *left, const void *right)
  * time for which any does. */
 #define NOTABLE_LIFE 0.05
 
-/* *mean: of those on average, while any lives; NULL: not asked for. */
-static size_t most_alive(const struct main_process *main, bool with_helpers, double *mean)
+typedef VEC(struct change) change_list;
+
+static void add_life(change_list *changes, double begin, double end)
 {
-    autofree VEC(struct change) changes = {0};
-    size_t alive = 0, n = main->threads.n;
+    vec_push(changes, ((struct change){begin, 1}));
+    vec_push(changes, ((struct change){end, -1}));
+}
+
+/* Of up to n threads. *mean: of those on average, while any lives; NULL: not asked for. Sorts the changes. */
+static size_t most_at_once(change_list *changes, size_t n, double *mean)
+{
+    size_t alive = 0;
     double *seconds_with = mem_alloc((n + 1) * sizeof *seconds_with); /* by number of threads alive */
     double all = 0, sum = 0, with_more = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct process_thread *thread = &main->threads.at[i];
-        if (!with_helpers && thread->is_helper)
-            continue;
-        vec_push(&changes, ((struct change){thread->begin, 1}));
-        vec_push(&changes, ((struct change){thread->begin + thread->wall, -1}));
-    }
-    vec_sort(&changes, compare);
-    for (size_t i = 0; i + 1 < changes.n; i++) {
-        alive += (size_t)changes.at[i].by;
-        seconds_with[alive <= n ? alive : n] += changes.at[i + 1].at - changes.at[i].at;
+    vec_sort(changes, compare);
+    for (size_t i = 0; i + 1 < changes->n; i++) {
+        alive += (size_t)changes->at[i].by;
+        seconds_with[alive <= n ? alive : n] += changes->at[i + 1].at - changes->at[i].at;
     }
     for (alive = 1; alive <= n; alive++) {
         all += seconds_with[alive];
@@ -124,6 +125,38 @@ static size_t most_alive(const struct main_process *main, bool with_helpers, dou
     }
     free(seconds_with);
     return alive;
+}
+
+static size_t most_alive(const struct main_process *main, bool with_helpers, double *mean)
+{
+    autofree change_list changes = {0};
+    for (size_t i = 0; i < main->threads.n; i++) {
+        const struct process_thread *thread = &main->threads.at[i];
+        if (with_helpers || !thread->is_helper)
+            add_life(&changes, thread->begin, thread->begin + thread->wall);
+    }
+    return most_at_once(&changes, main->threads.n, mean);
+}
+
+size_t main_process_runnable(const struct main_process *main, const struct timeline *timeline, struct time_range range)
+{
+    autofree change_list changes = {0};
+    if (!timeline->is_time || !(timeline->period > 0))
+        return main->most_working;
+    for (size_t i = 0; i < main->threads.n; i++) {
+        const struct process_thread *of = &main->threads.at[i];
+        const struct timeline_thread *thread = of->is_helper ? NULL : timeline_thread(timeline, of->profile);
+        time_ranges stretches = {0};
+        if (!thread)
+            continue;
+        struct at_work at_work = at_work_of(timeline, thread, timeline->period * 1e9 * thread->step, 0);
+        at_work_stretches(timeline, thread, at_work.gap, range, &stretches);
+        for (size_t s = 0; s < stretches.n; s++)
+            add_life(&changes, fmax((double)stretches.at[s].from, (double)range.from),
+                     fmin((double)stretches.at[s].to, (double)range.to));
+        vec_free(&stretches);
+    }
+    return most_at_once(&changes, main->threads.n, NULL);
 }
 
 /* The CPU seconds of a process in run.json. */
@@ -166,6 +199,9 @@ struct main_process main_process_of(const json_t *run)
         main.executable = path_name(run_text(main.process, "executable"));
         main.command = run_text(main.process, "command");
         main.wall = run_number(main.process, "wall");
+        main.wall_of_run = run_times_of(run).wall;
+        json_each (process, json_object_get(run, "processes")) /* none is launched, as with hpcrun -p */
+            main.wall_of_run = fmax(main.wall_of_run, run_number(process, "wall"));
         main.cpus = run_number(main.process, "cpus");
         main.throttled = fmin(run_number(main.process, "throttled"), main.wall); /* the kernel adds up CPUs */
         main.quota = run_number(main.process, "quota");
@@ -174,6 +210,7 @@ struct main_process main_process_of(const json_t *run)
         find_helpers(&main);
         main.most_alive = most_alive(&main, true, NULL);
         main.most_working = most_alive(&main, false, &main.mean_working);
+        main.most_runnable = main.most_working;
     }
     if (!json_is_number(json_object_get(main.process, "ready")))
         main.ready = main.ready_to_work = NAN;

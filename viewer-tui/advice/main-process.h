@@ -5,9 +5,12 @@
 
 #include "lib/alloc.h"
 #include "viewer-tui/db/run.h"
+#include "viewer-tui/db/time-ranges.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct timeline;
 
 struct process_thread {
     uint32_t profile;          /* number in profile.db */
@@ -30,6 +33,7 @@ struct main_process {
     const char *command;
     double wall, cpu;     /* seconds; `cpu` is that of its threads */
     double cpu_of_run;    /* CPU seconds of all processes */
+    double wall_of_run;   /* seconds from the run's begin to its end; at least `wall` */
     double cpus;          /* CPUs that it could use; 0 if unknown */
     double ready;         /* that of all its threads, summed; NAN: not measured for all of them */
     double ready_to_work; /* that of its threads without helpers */
@@ -42,6 +46,8 @@ struct main_process {
     size_t most_alive;   /* threads that lived at the same time, for a notable part of the run */
     size_t most_working; /* the same without helpers */
     double mean_working; /* of those on average, while any lives */
+    size_t most_runnable; /* of those that live, so many are at work or ready at the same time (main_process_runnable);
+                             `most_working` if there is no time line, or threads of a runtime may spin */
     double most_running; /* threads that can run at the same time: the lesser of those alive and CPUs; at least 1 */
     VEC(struct process_thread) threads;
     const struct process_thread *busiest; /* of these, with the most CPU time; NULL if there are none */
@@ -49,5 +55,9 @@ struct main_process {
 
 /* Texts belong to `run`, which may be NULL. The caller frees the list of threads. */
 struct main_process main_process_of(const json_t *run);
+
+/* The threads, without helpers, that are at work or ready at the same time, for a notable part of a piece of time. A
+ * thread that waits for a lock, or for others to end, is none of them. `most_working` if the time line does not say it. */
+size_t main_process_runnable(const struct main_process *main, const struct timeline *timeline, struct time_range range);
 
 #endif

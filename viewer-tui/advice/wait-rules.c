@@ -78,6 +78,12 @@ static void add_kept(const struct facts *facts, const struct subject *subject, s
     text_add(text, " for more than 20 ms at a stretch");
 }
 
+/* Samples may have counted more than there was: "at least" is said of the lower end of the interval. */
+static double known_wait(const struct lock_facts *lock)
+{
+    return lock->is_lower_bound ? lock->seconds.low : lock->seconds.value;
+}
+
 /* "8 threads, 1.1 run: the GIL is held 93 % in tokenize, nlp.py:40, while others wait for 3.4 s in all; ..." */
 static void say_lock_of_runtime(const struct facts *facts, const struct subject *subject, struct text *text)
 {
@@ -91,7 +97,7 @@ static void say_lock_of_runtime(const struct facts *facts, const struct subject 
     text_add(text, tells_threads ? "the " : "The ");
     text_printf(text, "%s is held %s in %s, while others wait for %s%s in all", lock->name,
                 as_percent(subject->share.value).text, subject->where, lock->is_lower_bound ? "at least " : "",
-                as_seconds(lock->seconds.value).text);
+                as_seconds(known_wait(lock)).text);
     if (lock->kept.cost > 0)
         add_kept(facts, subject, text);
     add_gain(subject, "; could win ", " without it", text);
@@ -109,7 +115,7 @@ void say_locks(const struct facts *facts, const struct subject *subject, struct 
     if (*lock->name && lock->share < 0.95)
         text_printf(text, " (%.0f %%) and others", 100 * lock->share);
     text_printf(text, ": threads wait %s%s, %s of that while %s holds it", lock->is_lower_bound ? "at least " : "",
-                as_seconds(lock->seconds.value).text, as_percent(subject->share.value).text, subject->where);
+                as_seconds(known_wait(lock)).text, as_percent(subject->share.value).text, subject->where);
     add_gain(subject, "; could win ", " without it", text);
     text_add(text, ".");
 }
@@ -142,6 +148,14 @@ static bool is_of_main_process(const struct facts *facts, struct time_place *pla
     return own >= SHARE_OF_MAIN_PROCESS * all;
 }
 
+/* The gain without `seconds` of a wait if others had not had the CPUs, so that no thread was ready. */
+static double gain_without_load(const struct facts *facts, double seconds)
+{
+    double wall = fmax(facts->process.wall - facts->process.ready_to_work, facts->supply.wall);
+    double rest = fmax(wall - seconds, facts->supply.wall);
+    return rest > 0 ? wall / rest : INFINITY;
+}
+
 bool is_blocked(const struct facts *facts, struct subject *subject)
 {
     struct time_place *place = &facts->off_cpu_places.list.at[subject->entry];
@@ -150,8 +164,11 @@ bool is_blocked(const struct facts *facts, struct subject *subject)
     bool is_cause = place->wait >= WAIT_LOCK && place->wait <= WAIT_CONDITION;
     subject->share = (struct share){place->seconds, share.low * total, share.high * total}; /* in seconds */
     subject->of = place;
+    bool is_loaded = facts->supply.is_disturbed; /* a sleep is as long as without load; a quota is refilled meanwhile */
+    if (is_loaded && (place->wait != WAIT_SLEEP || facts->supply.is_throttled))
+        return false;
     if (!(facts->process.wall > 0) || !is_cause || facts_wait_for_locks(facts, place) ||
-        subject->share.low < LEAST_WAIT_OF_WALL * facts->process.wall)
+        subject->share.low < LEAST_WAIT_OF_WALL * facts->process.wall_of_run)
         return false;
     bool is_known = place->wait != WAIT_CONDITION && facts->process.is_only_one && is_of_main_process(facts, place);
     subject->order = is_known ? ORDER_GAIN : ORDER_FACT;
@@ -159,6 +176,10 @@ bool is_blocked(const struct facts *facts, struct subject *subject)
     if (is_known)
         subject->gain = facts_gain_without(
             facts, &(struct share){fmin(share.value, saved), fmin(share.low, saved), fmin(share.high, saved)});
+    if (is_known && is_loaded) {
+        subject->gain.low = fmin(subject->gain.low, gain_without_load(facts, fmin(share.low, saved)));
+        subject->gain.high = fmax(subject->gain.high, gain_without_load(facts, fmin(share.high, saved)));
+    }
     /* How long Python's threads hold the GIL is not known: for none of their CPU time up to all of it. */
     double wall = facts->process.wall, python = facts_python_cpu(facts);
     if (is_known && python > 0)
@@ -167,21 +188,23 @@ bool is_blocked(const struct facts *facts, struct subject *subject)
     return !is_known || subject->gain.low >= LEAST_GAIN;
 }
 
-/* "31 of 33 threads wait", "A thread waits 60 % of the time", or "4 of 5 threads in 5 processes wait". */
+/* "31 of 33 threads wait", "A thread waits 60 % of the time", or "4 of 5 threads in 5 processes wait". If processes lived
+ * one after the other, "On average, 4 of 5 threads wait". */
 void say_blocked(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct time_place *place = subject->of;
-    size_t processes = json_array_size(json_object_get(facts->run, "processes"));
-    double wall = facts->process.wall, alive = 0; /* threads, in the mean */
+    size_t processes = run_times_of(facts->run).processes;
+    double wall = facts->process.wall_of_run, alive = 0; /* threads, in the mean */
     json_each (process, json_object_get(facts->run, "processes"))
         json_each (thread, json_object_get(process, "threads"))
             alive += run_number(thread, "wall") / wall;
     double waiting = fmin(subject->share.value / wall, alive);
+    bool are_at_once = round(alive) >= (double)processes;
     if (waiting < 1.5)
         text_printf(text, "A thread waits %s of the time", as_percent(fmin(waiting, 1)).text);
     else
-        text_printf(text, "%.0f of %.0f threads", waiting, alive);
-    if (waiting >= 1.5 && processes > 1)
+        text_printf(text, "%s%.0f of %.0f threads", are_at_once ? "" : "On average, ", waiting, alive);
+    if (waiting >= 1.5 && processes > 1 && are_at_once)
         text_printf(text, " in %zu processes", processes);
     text_printf(text, "%s %s at %s", waiting < 1.5 ? "" : " wait", wait_name(place->wait), subject->where);
     if (place->callee != NOTHING) {

@@ -2,6 +2,7 @@
 #include "viewer-tui/output/print.h"
 
 #include "lib/metric-kinds.h"
+#include "viewer-tui/advice/wording.h"
 #include "viewer-tui/base/shorten.h"
 #include "viewer-tui/compare/session-advice.h"
 #include "viewer-tui/compare/session-databases.h"
@@ -15,6 +16,9 @@
 
 /* Least columns of a procedure's name in text. */
 #define LEAST_NAME 12
+
+/* With fewer threads at work, a quiet phase may have no more than a sample of its neighbor. */
+#define LEAST_USE 0.01
 
 struct phase_line {
     unsigned number;
@@ -147,9 +151,15 @@ static char *advice_on_phase(struct session *session, const struct phase *phase,
     advice_free(&advice);
     if (text || !phase->is_quiet)
         return text;
+    struct text use = {0};
+    if (phase->working < LEAST_USE)
+        text_add(&use, "Nothing used a CPU");
+    else
+        text_printf(&use, "A CPU was used for %s of the time", as_percent(phase->working).text);
     /* By CPUTIME, a thread has no samples while it sleeps, nor while it has no CPU. */
     bool is_known = phase->states[TRACE_OFF_CPU] > 0 || phase->states[TRACE_READY] > 0;
-    return mem_printf("Nothing used a CPU%s.", is_disturbed && !is_known ? "; others may have had them" : "");
+    text_add(&use, is_disturbed && !is_known ? "; others may have had them." : ".");
+    return use.at;
 }
 
 /* Copies the columns that text has: without shares that are 0 or unknown in all phases, and on narrow lines without the

@@ -416,6 +416,50 @@ TEST(a_wait_is_disturbed_once)
         }
 }
 
+/* Works and waits in turns. Returns after how many turns of work perf timed the next sample. */
+static unsigned take_turns(uint64_t work, uint64_t wait, unsigned turns, struct paid *at_work, struct paid *in_wait)
+{
+    unsigned by_perf = 0;
+    for (unsigned i = 0; i < turns; i++) {
+        waiting = false;
+        run(work, at_work);
+        by_perf += sim.event_enabled;
+        waiting = true;
+        for (uint64_t end = sim.wall + wait; sim.wall < end; take(in_wait))
+            sim_sleep(end - sim.wall);
+    }
+    return by_perf;
+}
+
+/* At each switch, the kernel has to program the clock for perf's event. So it times the samples only of a thread whose
+ * turns are long, but for the first sample or two, before there have been enough of them. */
+TEST(short_turns_are_not_timed_by_perf)
+{
+    static const uint64_t turns[] = {MS / 50, MS / 20, MS / 5, MS / 2};
+    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++)
+        for (unsigned seed = 1; seed <= 20; seed++) {
+            struct paid paid = {0};
+            unsigned n = (unsigned)(400 * MS / turns[i]);
+            begin(BY_PERF, seed);
+            uint64_t start = sim.cpu;
+            unsigned by_perf = take_turns(turns[i], 3 * turns[i], n, &paid, &paid);
+            uint64_t used = sim.cpu - start;
+            assert_true(paid.amount + 5 * PERIOD / 2 > used && paid.amount < used + 5 * PERIOD / 2);
+            assert_true(turns[i] < MS / 10 ? by_perf * turns[i] <= 2 * PERIOD : by_perf > n / 2);
+        }
+}
+
+/* A timer that expires in a wait, a few microseconds of CPU time too early, is no sample: the wait uses none. */
+TEST(a_wait_has_no_sample)
+{
+    for (unsigned seed = 1; seed <= 100; seed++) {
+        struct paid at_work = {0}, in_wait = {0};
+        begin(BY_PERF, seed);
+        take_turns(MS, MS / 200, 1000, &at_work, &in_wait);
+        assert_int_equal(in_wait.samples, 0);
+    }
+}
+
 /* Samples that take longer than the period leave the program at least half of the time. perf alone
  * leaves it one period for each sample. */
 TEST(a_slow_sample_leaves_time_for_the_program)
