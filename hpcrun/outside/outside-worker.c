@@ -45,7 +45,7 @@ static struct {
     enum queue_wish wish;        /* what the reader was asked for */
     uint64_t samples, cut, calm; /* since the last wish. cut: the rest of the stack was lost; calm: no rest was read */
     uint64_t most_calm;          /* then the rests are no longer read */
-    uint64_t to_catch, missed;   /* samples since an agent was found; those whose memory was not read at the instant */
+    uint64_t to_catch, missed;   /* samples since an agent was found; those for which it lacked memory of the instant */
     uint64_t throttled;  /* times that the kernel held samples back */
     uint64_t written_at, cpu_at; /* CLOCK_MONOTONIC of the last writing, and reading of the process's CPU time */
 } worker;
@@ -109,6 +109,7 @@ static void on_sample(const struct perf_sample *record)
     worker.calm = bytes < sample.copy_bytes ? worker.calm + 1 : 0;
     worker.cut += bytes > sample.copy_bytes;
     record_queue_ask(worker.queue, bytes);
+    worker.missed += worker.wish == QUEUE_WISHES_AGENT && !caught_is_whole();
 }
 
 static void on_throttled(void)
@@ -147,7 +148,6 @@ static bool take_caught(const struct perf_event_header *record, uint64_t until)
     if (worker.wish == QUEUE_WISHES_AGENT) {
         caught_use(proof == CAUGHT_PROVEN ? caught_after(worker.queue, record) : NULL);
         worker.to_catch++;
-        worker.missed += proof != CAUGHT_PROVEN;
     }
     return true;
 }
