@@ -374,7 +374,8 @@ struct agent {
     enum agent_thread_status (*unwind_begin)(struct agent_cursor *cursor);
     struct agent_worker_counts (*worker_counts)(struct agent_cursor *cursor);
     /* Adds waiters * amount to delay[event] of the slots of threads that wait for locks of this
-     * one; `waiters` is what waiting_for_this was. Returns it, or 0 if they no longer wait. */
+     * one; `waiters` is what waiting_for_this was. Returns it, or less if some no longer wait or are paid already
+     * (agent_slot.unpaid): then these are not charged. */
     uint32_t (*charge_waiters)(struct agent_cursor *cursor, uint32_t waiters, unsigned event,
                                uint64_t amount);
     enum agent_association (*step_bichord)(struct agent_cursor *cursor,

@@ -86,7 +86,7 @@ TEST_PROGRAMS += $(CILK5_PROGRAMS)
 $(CILK5_PROGRAMS): tests/programs/hpcrun/burn.h runtime-patches/cilk5/description.h
 
 # Plain threads.
-PTHREAD_PROGRAMS = $(addprefix $(BUILD)/tests/programs/pthread/,thread-states lock-semantics std-threads yields relay)
+PTHREAD_PROGRAMS = $(addprefix $(BUILD)/tests/programs/pthread/,thread-states lock-semantics std-threads yields relay sleepers)
 TEST_PROGRAMS += $(PTHREAD_PROGRAMS)
 $(PTHREAD_PROGRAMS): $(wildcard tests/programs/pthread/*.h) tests/programs/hpcrun/burn.h tests/tools/naps.h
 $(BUILD)/tests/programs/hpcrun/child-path: tests/programs/pthread/path-stages.h

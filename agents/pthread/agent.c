@@ -93,6 +93,16 @@ static bool has_noted(const struct agent_slot *slot)
     return false;
 }
 
+/* Whether this thread waits for the same lock as that of a slot: then it can't hold it. From outside, the holder is
+ * known of the time when the thread of the slot was last looked at. */
+static bool waits_for_the_same(const struct agent_slot *slot)
+{
+    const struct agent_slot *own = hpctoolkit_own_slot();
+    return own && slot_state(own) == AGENT_SLOT_WAITING &&
+           atomic_load_explicit(&own->lock, memory_order_relaxed) ==
+               atomic_load_explicit(&slot->lock, memory_order_relaxed);
+}
+
 /* Whether the thread of a slot waits for a lock that this thread holds. The lock may be gone by
  * now: its memory is read through the host. */
 static bool waits_for(const struct agent_cursor *cursor, const struct agent_slot *slot)
@@ -104,7 +114,7 @@ static bool waits_for(const struct agent_cursor *cursor, const struct agent_slot
                      ? agent_u64(host, cursor, lock->holder) + lock->tid
                      : 0;
     int tid = holder ? (int)agent_u32(host, cursor, holder) : 0;
-    return tid ? tid == cursor->tid : has_noted(slot);
+    return tid ? tid == cursor->tid && !waits_for_the_same(slot) : has_noted(slot);
 }
 
 /* For agent_worker_counts.turn, of the lock that a thread waits for. */
@@ -157,6 +167,36 @@ static bool is_others_turn(const struct agent_cursor *cursor, const struct agent
     return readers > 1 && own->held_turn++ % readers != 0;
 }
 
+/* By REALTIME, samples disturb the order in which waiters get a lock: a signal sends a waiter to the end of the
+ * kernel's queue. So a lock goes to a thread whose next sample is near, and holders have too many samples. Waiters' own
+ * samples say how long they wait: they are paid for no more, but for so many of a holder's samples, since both numbers
+ * vary. */
+#define MOST_OVERPAID 8
+
+/* Whether the waiter has not been paid yet for what it has waited. Then it is paid now. */
+static bool takes_payment(struct agent_slot *waiter, unsigned event, uint64_t amount)
+{
+    if (!(host->slots->sampled_waits >> event & 1))
+        return true;
+    int64_t least = -MOST_OVERPAID * (int64_t)amount;
+    if (atomic_load_explicit(&waiter->unpaid[event], memory_order_relaxed) < least)
+        return false;
+    atomic_fetch_sub_explicit(&waiter->unpaid[event], (int64_t)amount, memory_order_relaxed);
+    return true;
+}
+
+/* The number of those who wait for this thread and are paid. */
+static uint32_t pay_waiters(const struct agent_cursor *cursor, unsigned event, uint64_t amount)
+{
+    uint32_t end = atomic_load_explicit(&host->slots->end, memory_order_acquire), paid = 0;
+    for (uint32_t i = 0; i < end; i++) {
+        struct agent_slot *slot = agent_slot_at(host->slots, i);
+        bool waits = slot_state(slot) == AGENT_SLOT_WAITING && waits_for(cursor, slot);
+        paid += waits && takes_payment(slot, event, amount);
+    }
+    return paid;
+}
+
 /* One waiter gets the amount for all of them, each in turn: it will unwind its stack when it has
  * the lock, and that must not happen once per waiter. */
 static uint32_t charge_waiters(struct agent_cursor *cursor, uint32_t waiters, unsigned event,
@@ -165,11 +205,12 @@ static uint32_t charge_waiters(struct agent_cursor *cursor, uint32_t waiters, un
     static _Atomic uint32_t turn;
     uint32_t which = atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) % waiters;
     struct agent_slot *slot = find_waiter(cursor, which);
-    if (!slot || is_others_turn(cursor, slot))
+    uint32_t paid = !slot || is_others_turn(cursor, slot) ? 0 : pay_waiters(cursor, event, amount);
+    if (paid == 0)
         return 0;
-    atomic_fetch_add_explicit(&slot->delay[event], amount * waiters, memory_order_relaxed);
+    atomic_fetch_add_explicit(&slot->delay[event], amount * paid, memory_order_relaxed);
     atomic_store_explicit(&slot->is_charged, 1, memory_order_release);
-    return waiters;
+    return paid;
 }
 
 /* All frames are native: the agent claims no code. */

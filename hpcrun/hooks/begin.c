@@ -14,6 +14,7 @@
 #include "hpcrun/hooks/signals.h"
 #include "hpcrun/life/thread-life.h"
 #include "hpcrun/logical/agent-loader.h"
+#include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/cpu-quota.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/output-directory.h"
@@ -72,6 +73,12 @@ static void begin_initial_thread(char *const *arguments)
     thread_adopt(thread_new(THREAD_INITIAL), high - size, high);
 }
 
+static void find_sampled_waits(const struct config *config)
+{
+    for (unsigned i = 0; i < config->event_count; i++)
+        slots.sampled_waits |= (uint32_t)(config->events[i].kind == EVENT_REALTIME) << i;
+}
+
 /* Runs before main, and before the C library is initialized: nothing may be loaded here. */
 __attribute__((constructor)) static void begin(int count, char **arguments, char **environment)
 {
@@ -96,6 +103,7 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     cpu_quota_find();
     identify_arguments(arguments);
     metrics_init(&process.metrics, &process.config);
+    find_sampled_waits(&process.config);
     module_ranges_refresh();
     modules_init(process.executable, &(struct known_code){.vdso = getauxval(AT_SYSINFO_EHDR),
                                                           .libc = (uintptr_t)getauxval,

@@ -115,8 +115,10 @@ static void clear(struct agent_slot *slot)
     atomic_store(&slot->holder, 0);
     atomic_store(&slot->is_charged, 0);
     memset(slot->held, 0, sizeof slot->held);
-    for (unsigned event = 0; event < AGENT_MAX_EVENTS; event++)
+    for (unsigned event = 0; event < AGENT_MAX_EVENTS; event++) {
         atomic_store(&slot->delay[event], 0);
+        atomic_store(&slot->unpaid[event], 0);
+    }
     slot->frame = slot->lock_since = 0;
 }
 

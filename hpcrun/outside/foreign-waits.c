@@ -93,12 +93,18 @@ static void set_state(const struct watched *thread, bool waits_now)
         atomic_store(&thread->slot->state, AGENT_SLOT_WAITING);
 }
 
+/* The holder is the newest one that is known for all who wait for the lock. */
 static void set_lock(const struct watched *thread, const struct perf_sample *sample)
 {
     if (!thread->slot)
         return;
     atomic_store(&thread->slot->lock, sample->lock);
     atomic_store(&thread->slot->holder, sample->lock ? foreign_memory_note(thread->slot->number, sample->holder) : 0);
+    for (uint32_t i = 0; i < waits.count && sample->lock; i++) {
+        const struct agent_slot *slot = waits.all[i]->slot;
+        if (slot && atomic_load_explicit(&slot->lock, memory_order_relaxed) == sample->lock)
+            foreign_memory_note(slot->number, sample->holder);
+    }
 }
 
 /* False without memory. */

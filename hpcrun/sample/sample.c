@@ -91,6 +91,16 @@ static uint32_t blamed_node(struct thread *thread, struct thread_event *event, u
     return below == CCT_NO_MEMORY ? node : below;
 }
 
+/* Samples of its own say how long the thread waits for a lock. */
+static void note_lock_wait(const struct thread *thread, const struct thread_event *event,
+                           enum agent_thread_status kind, uint64_t amount)
+{
+    struct agent_slot *slot = own_slot;
+    unsigned which = (unsigned)(event - thread->events);
+    if (kind == AGENT_WAITING && slot && atomic_load_explicit(&slot->lock, memory_order_relaxed))
+        atomic_fetch_add_explicit(&slot->unpaid[which], (int64_t)amount, memory_order_relaxed);
+}
+
 /* Charges the node for threads that wait for a lock that this one holds. */
 static uint32_t charge_lock_blame(struct thread *thread, struct thread_event *event, uint64_t turn,
                                   uint64_t amount, uint32_t node)
@@ -129,8 +139,10 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
         charge_idleness(thread, event, &status->counts, amount - off_cpu, node);
         charge_idleness(thread, event, &status->counts, off_cpu, node);
     }
-    if (event->lock_blame != NO_METRIC)
+    if (event->lock_blame != NO_METRIC) {
+        note_lock_wait(thread, event, status->kind, increment->amount);
         found->waiters = charge_lock_blame(thread, event, status->counts.turn, amount, node);
+    }
     return true;
 }
 

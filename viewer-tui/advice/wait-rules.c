@@ -7,6 +7,40 @@
 
 /* ---- Locks ---- */
 
+static double *seconds_of_threads(const struct facts *facts, size_t metric)
+{
+    struct value_refs refs = {0};
+    bool is_there = metric != NO_METRIC && view_value_refs(facts->view, 0, INCLUSIVE, &refs) == DONE && refs.list.n;
+    double *seconds =
+        is_there ? time_by_profile(facts->view, &refs, (struct time_metric){metric, NO_METRIC}) : NULL;
+    vec_free(&refs.list);
+    return seconds;
+}
+
+/* The number of threads that hold locks or wait for them. By CPUTIME they may have no sample: then all. */
+static uint32_t threads_at_locks(const struct facts *facts)
+{
+    autofree double *held = seconds_of_threads(facts, facts->lock_blame);
+    autofree double *waited = seconds_of_threads(facts, facts->lock_wait);
+    uint32_t n = database_n_profiles(facts->view->db), count = 0;
+    for (size_t i = 0; i < facts->process.threads.n; i++) {
+        uint32_t profile = facts->process.threads.at[i].profile;
+        bool takes_part = profile < n && ((held && held[profile] > 0) || (waited && waited[profile] > 0));
+        count += facts->lock.is_lower_bound || takes_part;
+    }
+    return count;
+}
+
+/* Without locks, n threads do at once what they did one after the other, if they were always kept waiting by one of
+ * them. What waits cost goes with the locks. */
+static void limit_gain(const struct facts *facts, struct gain *gain)
+{
+    double wall = facts->process.wall, rest = wall - facts->spun;
+    uint32_t n = threads_at_locks(facts);
+    double most = n > 0 && rest > 0 ? n * wall / rest : INFINITY;
+    *gain = (struct gain){fmin(gain->factor, most), fmin(gain->low, most), fmin(gain->high, most)};
+}
+
 bool wait_for_locks(const struct facts *facts, struct subject *subject)
 {
     if (facts->held_in.n == 0)
@@ -20,6 +54,7 @@ bool wait_for_locks(const struct facts *facts, struct subject *subject)
     if (facts->lock.is_lower_bound)
         seconds.value = seconds.high = INFINITY;
     subject->gain = facts_gain_without(facts, &seconds);
+    limit_gain(facts, &subject->gain);
     return true;
 }
 

@@ -52,7 +52,7 @@ static int begin(void **state)
 {
     static const struct agent_host host = {
         .is_claimed = is_claimed, .refuse = refuse, .read = read_memory, .slots = &slots};
-    slots.end = 0;
+    slots.end = slots.sampled_waits = 0;
     own_slot = add(AGENT_SLOT_WORKING);
     refused = NULL;
     claimed = 0;
@@ -181,6 +181,36 @@ TEST(a_spin_lock_has_one_holder)
     for (int i = 0; i < 4; i++)
         assert_int_equal(agent_for_threads.charge_waiters(&cursor, 1, 0, 100), 1);
     assert_int_equal(waiter->delay[0], 400);
+}
+
+/* By an event whose samples come while threads wait, too: a holder with too many of them pays no more than its waiters
+ * have waited by their own, but for eight. */
+TEST(a_waiter_is_paid_for_what_it_has_waited)
+{
+    struct agent_slot *first = add_waiter(&own_tid), *second = add_waiter(&own_tid);
+    slots.sampled_waits = 1u << 1;
+    first->unpaid[1] = 500;
+    uint32_t paid = 0;
+    for (int i = 0; i < 30; i++)
+        paid += agent_for_threads.charge_waiters(&cursor, 2, 1, 100);
+    assert_int_equal(paid, 5 + 9 + 9);
+    assert_int_equal(first->delay[1] + second->delay[1], paid * 100);
+    second->unpaid[1] += 100;
+    assert_int_equal(agent_for_threads.charge_waiters(&cursor, 2, 1, 100), 1);
+    for (int i = 0; i < 30; i++)
+        assert_int_equal(agent_for_threads.charge_waiters(&cursor, 2, 0, 100), 2);
+}
+
+/* Of who has the lock, a waiter may know an older state. */
+TEST(who_waits_for_a_lock_does_not_hold_it)
+{
+    struct agent_slot *waiter = add_waiter(&own_tid);
+    own_slot->lock = waiter->lock;
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).waiting_for_this, 1);
+    own_slot->state = AGENT_SLOT_WAITING;
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).waiting_for_this, 0);
+    own_slot->lock++;
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).waiting_for_this, 1);
 }
 
 TEST(the_turn_is_that_of_an_interpreters_lock)

@@ -247,6 +247,19 @@ TEST(a_sample_says_what_it_found)
     assert_found(TRACE_WORK, NODE);
 }
 
+/* Also what it was ready to run: the holder of the lock keeps it from nothing else. */
+TEST(a_sample_of_a_wait_for_a_lock_says_how_long_it_is)
+{
+    static struct agent_slot slot;
+    own_slot = &slot;
+    for (unsigned i = 0; i < 3; i++) {
+        slot.lock = i > 0;
+        set_status(i == 2 ? AGENT_WORKING : AGENT_WAITING, 4, 1);
+        take(1000);
+        assert_int_equal(slot.unpaid[event - thread.events], i > 0 ? 1000 : 0);
+    }
+}
+
 /* A sample of the wall clock may be late: it says until when it pays. */
 TEST(a_record_ends_where_its_time_ends)
 {

@@ -1,0 +1,67 @@
+/* Threads that sleep with a lock, one after the other, while the others wait for it:
+ *
+ *     sleepers THREADS SECONDS
+ *
+ * Prints "lock wait S": for how long threads waited for the lock, by their own clocks, in all. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define MOST 64
+
+static pthread_mutex_t bed_lock = PTHREAD_MUTEX_INITIALIZER;
+static double waited[MOST];
+static volatile int is_over;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void nap(long us)
+{
+    const struct timespec time = {us / 1000000, us % 1000000 * 1000};
+    nanosleep(&time, NULL);
+}
+
+__attribute__((noinline)) static void sleep_with_lock(void)
+{
+    nap(5000);
+    __asm__ volatile("");
+}
+
+static void *take_turns(void *its)
+{
+    double *sum = its;
+    while (!is_over) {
+        double since = now();
+        pthread_mutex_lock(&bed_lock);
+        *sum += now() - since;
+        sleep_with_lock();
+        pthread_mutex_unlock(&bed_lock);
+        nap(1000);
+    }
+    return NULL;
+}
+
+int main(int count, char **arguments)
+{
+    int threads = count == 3 ? atoi(arguments[1]) : 0;
+    double all = 0;
+    pthread_t thread[MOST];
+    if (threads < 1 || threads > MOST)
+        return 1;
+    for (int i = 0; i < threads; i++)
+        pthread_create(&thread[i], NULL, take_turns, &waited[i]);
+    nap((long)(atof(arguments[2]) * 1e6));
+    is_over = 1;
+    for (int i = 0; i < threads; i++) {
+        pthread_join(thread[i], NULL);
+        all += waited[i];
+    }
+    printf("lock wait %.3f\n", all);
+    return 0;
+}
