@@ -721,6 +721,16 @@ class Rights(OutsideTest):
         summary = " ".join(viewer.printed("summary", database).split())
         self.assertRegex(summary, r"\d+ % of the time is in the kernel, where perf takes no samples for this user")
 
+    def test_hidden_kernel_time_of_children(self):
+        """A process that its parent has waited for has no clocks; hpcrun has read them shortly before."""
+        copy = "dd if=/dev/zero of=/dev/null bs=64k count=60000;"
+        done = self.ordinary("-e", "CPUTIME@f200", "--outside", "sh", "-c", 6 * copy)
+        images = [image for image in self.images_of(self.directory / "ordinary") if image.count("CPUTIME", [FIRED])]
+        self.assertTrue(images, done.stderr)
+        charged = sum(image.seconds("CPUTIME", [FIRED]) for image in images)
+        cpu = sum(image.cpu for image in images)
+        self.assertGreater(charged, 0.5 * cpu)  # of each, up to a tick of 10 ms of its system time is missing
+
     def test_options_without_effect(self):
         done = self.ordinary("--kernel", "--agent", "gomp", "--outside", "true")
         self.assertIn("hpcrun: --agent gomp has no effect from outside", done.stderr)
