@@ -70,8 +70,8 @@ static struct option_row rows[OPTIONS] = {
     [MIN_PERCENT] = {NULL, "min-percent", "P", NULL, "leave out scopes with less than P percent (key %)",
                      "Leave out scopes with less than P percent (0 to 100), as the key `%` in the viewer: percent "
                      "of what rows are sorted by (its inclusive part, except in bottom-up), or of effort where "
-                     "percentages are of effort. Default: 0; in text 0.5 and in flame graphs 0.02, of what rows are "
-                     "sorted by."},
+                     "percentages are of effort. In the critical path: rows with less than P percent of it. Default: "
+                     "0; in text 0.5 and in flame graphs 0.02, of what rows are sorted by."},
     [PROGRAM] = {NULL, "program", "NAME", NULL, "show one program of several (key P)",
                  "Sum the values over the threads of one program, if the database has several (from `hpcrun make`: "
                  "make, cc1, ld). NAME is what the top-down view calls it, or the path of its executable. Not for "

@@ -61,6 +61,7 @@ static uint64_t check_of(const uint64_t *words, unsigned count, uint64_t check)
 /* From outside, a longer table of lines could not be read in time: such code has its first line only. */
 #define MOST_ELSEWHERE 16384u
 
+/* 0, too, if something of the name was missing at the sample: a later one has it. */
 static uint64_t value_of(const struct python_reader *r, const uint64_t *key)
 {
     uint32_t most = r->host->is_elsewhere ? MOST_ELSEWHERE : AGENT_MAX_TABLE_BYTES;
@@ -74,7 +75,8 @@ static uint64_t value_of(const struct python_reader *r, const uint64_t *key)
     };
     for (unsigned i = 0; i < AGENT_NAME_KEY; i++)
         name.key[i] = key[i];
-    return r->host->name(r->cursor, &name);
+    bool is_missed = r->host->is_elsewhere && !r->host->is_caught(r->cursor);
+    return is_missed ? 0 : r->host->name(r->cursor, &name);
 }
 
 /* Whether code is of importlib, which is between an import and the module's code: its file is
@@ -101,10 +103,10 @@ const struct python_name *python_name(const struct python_reader *r, struct pyth
         return name;
     if (version && !read_details(r, key))
         return NULL;
-    name->value = value_of(r, key);
     name->check = check;
     name->first_traceable =
         (int32_t)agent_u32(r->host, r->cursor, code + r->layout->code_first_traceable);
     name->is_hidden = is_of_importlib(r, key[FILE]);
+    name->value = value_of(r, key);
     return name->value ? name : NULL;
 }

@@ -25,6 +25,7 @@
 /* Sums over all processes. Times in seconds. */
 struct run_sums {
     size_t processes, programs, ranks, threads; /* programs: each exec begins another one */
+    double hidden; /* CPU time in the kernel that perf hides */
     double cpu, unsampled, thread_cpu, thread_wall; /* unsampled: that of unknown threads, before and after sampling */
     uint64_t dropped, partial;
 };
@@ -54,6 +55,8 @@ static void add_fates(struct run_sums *sums, struct event_sums *events,
         const struct measurement_fate *fate = &thread->fates.at[i];
         sums->dropped += fate_drop_reason(fate->code) ? fate->count : 0;
         sums->partial += fate_partial_reason(fate->code) ? fate->count : 0;
+        if (fate->code == FATE_KERNEL_UNATTRIBUTED)
+            sums->hidden += seconds(fate->amount >> TIME_SHIFT);
         if (fate->event == MEASUREMENT_UNKNOWN)
             continue;
         struct event_sums *event = &events[file->event_of[fate->event]];
@@ -175,6 +178,8 @@ static void note_measured(const struct measurements *measurements,
             sums->dropped, sums->partial);
     if (is_reported(sums->unsampled, sums->cpu))
         fprintf(out, ", %.3f s CPU without samples", sums->unsampled);
+    if (is_reported(sums->hidden, sums->cpu))
+        fprintf(out, ", %.3f s CPU in the kernel without samples (kernel.perf_event_paranoid)", sums->hidden);
     fclose(out);
     diag_note(NULL, "%s", text);
 }

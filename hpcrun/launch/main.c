@@ -241,6 +241,7 @@ static _Noreturn void become_outside(struct launch *launch)
     struct measurement_directory directory =
         directory_make(options->output, name, options->shared);
     launch->config.is_outside = true;
+    launch->config.events[0].options |= options->kernel ? EVENT_KERNEL_FRAMES : 0; /* it says if it can't have them */
     const char *agents = strcmp(options->agents, "none") == 0 ? "" : OUTSIDE_AGENTS;
     prepare_environment(options, &launch->config, agents, &directory, false);
     restore_actions(launch);
@@ -280,12 +281,12 @@ int main(int count, char **arguments)
                       (options.worker_count == 0 && must_be_outside(&options));
     events_configure(&options, &launch.config);
     launch.library = find_library();
+    launch.agents = agents_list(launch.library, options.agents,
+                                options.is_on_llvm_openmp ? "gomp" : "", &launch.preloaded);
     if (is_outside)
         become_outside(&launch);
     if (options.kernel)
         kernel_option_apply(&launch.config);
-    launch.agents = agents_list(launch.library, options.agents,
-                                options.is_on_llvm_openmp ? "gomp" : "", &launch.preloaded);
     if (options.is_on_llvm_openmp)
         add_llvm_openmp(&launch);
     if (options.worker_count) {

@@ -64,6 +64,8 @@ void outside_check(const struct options *options, const struct config *config, c
         diag_fatal(
             NULL,
             "--openmp: hpcrun gives another runtime only to a program that it is loaded into");
+    if (strcmp(options->agents, "auto") != 0 && strcmp(options->agents, "none") != 0)
+        diag_note(NULL, "--agent %s has no effect from outside: hpcrun chooses agents itself there", options->agents);
     check_rights(library, options);
 }
 

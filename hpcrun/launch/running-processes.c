@@ -74,6 +74,12 @@ static bool is_hpcruns(int pid)
     return strcmp(name, OUTSIDE_PROGRAM) == 0 || descends_from(pid, getppid());
 }
 
+/* hpcrun was started from it, directly or not. */
+static bool is_named_starter(int pid, const void *pattern)
+{
+    return is_callers(pid) && matches(pid, pattern) && !is_hpcruns(pid) && descends_from(getpid(), pid);
+}
+
 static bool is_named(int pid, const void *pattern)
 {
     return is_callers(pid) && matches(pid, pattern) && !is_hpcruns(pid) && !descends_from(getpid(), pid);
@@ -113,6 +119,10 @@ static char *list_those(bool (*is_one)(int pid, const void *data), const void *d
 char *named_processes(const char *pattern)
 {
     char *list = list_those(is_named, pattern);
+    char *starters = list ? NULL : list_those(is_named_starter, pattern);
+    if (starters)
+        diag_fatal(NULL, "--name %s: no process of yours has such a name but those that hpcrun was started from, "
+                         "which are left out: -p %s measures them", pattern, starters);
     if (!list)
         diag_fatal(NULL, "--name %s: no process of yours has such a name", pattern);
     return list;

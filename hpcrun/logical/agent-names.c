@@ -144,11 +144,27 @@ void agent_names_copy(const struct agent_text *text, struct memory *memory, char
         *to = '\0';
 }
 
-/* Without its line table, the name has its first line only. */
+static uint32_t table_bytes(const struct agent_name *name)
+{
+    return name->lines && name->table_bytes <= AGENT_MAX_TABLE_BYTES ? name->table_bytes : 0;
+}
+
+static bool can_read(struct memory *memory, uint64_t address, uint64_t bytes)
+{
+    uint8_t part[1024];
+    for (uint64_t done = 0, n; done < bytes; done += n) {
+        n = bytes - done < sizeof part ? bytes - done : sizeof part;
+        if (!memory_read_guarded(memory, address + done, part, n))
+            return false;
+    }
+    return true;
+}
+
+/* Without memory for its line table, the name has its first line only. */
 static void copy_table(struct named_code *to, const struct agent_name *name, struct memory *memory)
 {
-    uint32_t bytes = name->table_bytes;
-    uint8_t *copy = bytes && bytes <= AGENT_MAX_TABLE_BYTES && name->lines ? allocate(bytes) : NULL;
+    uint32_t bytes = table_bytes(name);
+    uint8_t *copy = bytes ? allocate(bytes) : NULL;
     if (copy && memory_read_guarded(memory, name->table, copy, bytes)) {
         to->table = copy;
         to->table_bytes = bytes;
@@ -165,10 +181,12 @@ static uint64_t hash(unsigned agent, const struct agent_name *name)
     return h;
 }
 
-/* Memory is not given back. So a name that will never be readable gets none, however often it is asked for. */
+/* Memory is not given back. So a name gets none while it is not readable, however often it is asked for. From outside
+ * a sample may have its texts, since they are next to other data, but not its line table, which a later one has. */
 static struct named_code *make(unsigned agent, const struct agent_name *name, struct memory *memory)
 {
-    bool is_readable = has_width(&name->procedure) && has_width(&name->file);
+    bool is_readable = has_width(&name->procedure) && has_width(&name->file) &&
+                       can_read(memory, name->table, table_bytes(name));
     struct named_code *made = is_readable ? allocate(sizeof *made) : NULL;
     if (!made)
         return NULL;

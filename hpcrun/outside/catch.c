@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* Threads that are remembered: the blocks that were read for one are read at once the next time. What the agent
- * remembers of a thread (its state, names) is forgotten each CATCHES_UNTIL_ANEW catches, so that all of it is read
- * again: the worker may lack it, since it only uses what was proven. */
+ * remembers of a thread (its state, names) is forgotten each CATCHES_UNTIL_ANEW catches, and at first after 1, 2, 4,
+ * ..., so that all of it is read again: the worker may lack it, since it only uses what was proven. */
 #define THREADS            64
 #define CATCHES_UNTIL_ANEW 128
 
@@ -137,16 +137,19 @@ static void touch_text(const struct agent_cursor *cursor, const struct agent_tex
     touch(cursor, text->at, (uint64_t)length * text->width);
 }
 
-/* Not kept at each second time, so that the next sample has the texts, too, if this one is not proven. */
+/* Kept at each fourth time only, so that later samples have the texts and the table, too, if this one is not proven. */
+#define SIGHTS 4
+
 static uint64_t name(const struct agent_cursor *cursor, const struct agent_name *its)
 {
-    static _Thread_local unsigned turn;
+    static _Thread_local uint8_t sights[1024]; /* by the address of the first word of a key */
+    uint64_t place = its->key[0] * 0x9e3779b97f4a7c15u >> 54;
     if (its->is_own)
         return 0;
     touch_text(cursor, &its->procedure);
     touch_text(cursor, &its->file);
     touch(cursor, its->table, its->table_bytes);
-    return ++turn % 2;
+    return is_caught(cursor) && ++sights[place] % SIGHTS == 0;
 }
 
 const struct agent_host host_for_catches = {
@@ -159,7 +162,9 @@ static struct remembered *remember(struct catch *its, int tid)
     struct remembered *thread = &its->threads[(unsigned)tid % THREADS];
     if (thread->tid != tid)
         thread->catches = thread->count = 0;
-    if (thread->catches++ % CATCHES_UNTIL_ANEW == 0)
+    bool is_anew = thread->catches % CATCHES_UNTIL_ANEW == 0 || (thread->catches & (thread->catches - 1)) == 0;
+    thread->catches++;
+    if (is_anew)
         memset(thread->data, 0, hpcrun_agent.thread_data_bytes);
     thread->tid = tid;
     return thread;

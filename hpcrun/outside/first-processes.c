@@ -12,6 +12,7 @@
 #include "hpcrun/outside/stack-copies.h"
 #include "hpcrun/outside/watched-ends.h"
 #include "hpcrun/process/process.h"
+#include "hpcrun/source/sample-source.h"
 #include "lib/diag.h"
 
 #include <dirent.h>
@@ -49,6 +50,25 @@ static unsigned count_threads(void)
     return count;
 }
 
+/* Enough for the events of all threads and, by REALTIME, for the two files of each that its worker reads. A quarter
+ * remains for other files (perf-events.c). */
+static size_t enough_descriptors(void)
+{
+    size_t each = perf_rings_cpus(), events = perf_events_count() + first.missing * each;
+    size_t files = process.config.events[0].kind == EVENT_REALTIME ? 2 * events / each : 0;
+    return (events + files + 32) * 4 / 3;
+}
+
+static void report_missing(void)
+{
+    if (first.missing)
+        diag_note(NULL, "%u threads are not sampled: too few file descriptors; ulimit -n %zu suffices", first.missing,
+                  enough_descriptors());
+    if (!perf_events_see_kernel() && config_wants_kernel_frames(&process.config))
+        diag_note(NULL, "no kernel frames: %s; as root, allow it by: sysctl kernel.perf_event_paranoid=1",
+                  sources_fallback_reason());
+}
+
 static bool open_events(bool at_exec)
 {
     const struct outside_work *work = first.work;
@@ -67,9 +87,8 @@ static bool open_events(bool at_exec)
         stack_copies_slow_down();
         perf_events_enable();
     }
-    if (is_open && first.missing)
-        diag_note(NULL, "%u threads are not sampled: too few file descriptors (ulimit -n)",
-                  first.missing);
+    if (is_open)
+        report_missing();
     return is_open;
 }
 

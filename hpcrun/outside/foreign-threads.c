@@ -1,6 +1,7 @@
 #include "hpcrun/outside/foreign-threads.h"
 
 #include "hpcrun/code/module-instances.h"
+#include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/outside/foreign-memory.h"
 #include "hpcrun/outside/foreign-maps.h"
 #include "hpcrun/outside/foreign-waits.h"
@@ -32,12 +33,15 @@ struct foreign_thread {
     int opener;       /* for perf_events_count_sample */
     uint32_t lock;    /* node of the lock that it waited for at its last sample; 0: none */
     uint64_t sampled; /* CPU time that its samples stand for, ns */
+    uint64_t began_system, system; /* if perf hides the kernel: its CPU time there at its begin, and last read, ns */
+    uint64_t hidden;  /* the part of it that no sample stands for, ns, as charged */
     uint64_t period;  /* of its last sample, ns */
     uint64_t last;    /* CLOCK_MONOTONIC of its last sample */
     uint64_t read_at; /* CLOCK_MONOTONIC when its clocks were last read; 0: never */
 };
 
 static struct foreign_thread *by_tid[SLOTS]; /* by tid */
+static size_t begun;                        /* number of threads, those that have ended included */
 static struct foreign_time ended;           /* of threads that have ended, and of lost samples */
 
 static struct foreign_thread **find(int tid)
@@ -64,8 +68,10 @@ bool foreign_threads_fix_up(ucontext_t *context)
 static struct foreign_thread *add(int tid)
 {
     struct foreign_thread **at = find(tid);
-    if (!*at && (*at = calloc(1, sizeof **at)))
+    if (!*at && (*at = calloc(1, sizeof **at))) {
         (*at)->tid = tid;
+        begun++;
+    }
     return *at;
 }
 
@@ -76,6 +82,8 @@ void foreign_threads_begin(int tid, uint64_t time, const struct scheduled *clock
         return;
     its->began_wall = time;
     its->began = *clocks;
+    if (clocks->cpu && !perf_events_see_kernel())
+        its->began_system = its->system = measured_system_time_of(tid);
 }
 
 /* Its begin is not known: it is one period before its first sample. Its clocks are read when that is recorded. */
@@ -138,14 +146,30 @@ static struct foreign_thread *thread_of(const struct perf_sample *sample)
 /* The kernel forgets a thread's clocks when it ends. So they are read at samples, too, this often, ns. */
 #define READ_INTERVAL 50000000u
 
+/* Of a thread that is gone, if the process had no other: what was last read of the process. */
+static void take_clocks_of_process(struct foreign_thread *its)
+{
+    uint64_t cpu = its->thread->began_cpu + process_cpu_time() - process.began_cpu;
+    uint64_t system = its->began_system + measured_system_time();
+    if (begun > 1)
+        return;
+    its->thread->ended_cpu = cpu > its->thread->ended_cpu ? cpu : its->thread->ended_cpu;
+    its->system = system > its->system ? system : its->system;
+}
+
 static void read_clocks(struct foreign_thread *its, uint64_t time)
 {
     struct thread *thread = its->thread;
     struct scheduled now;
     its->read_at = time;
-    if (!measured_schedule(its->tid, &now))
+    if (!measured_schedule(its->tid, &now)) {
+        take_clocks_of_process(its);
         return;
+    }
     thread->ended_cpu = now.cpu;
+    uint64_t system = perf_events_see_kernel() ? 0 : measured_system_time_of(its->tid);
+    if (system > its->system)
+        its->system = system;
     if (thread->began_waits.ready != READY_UNKNOWN)
         thread->ended_waits = (struct cpu_waits){now.ready - thread->began_waits.ready,
                                                  now.timeslices - thread->began_waits.timeslices};
@@ -293,11 +317,37 @@ static void set_clocks(struct foreign_thread *its, uint64_t wall)
     atomic_store(&thread->ended_wall, wall);
 }
 
+/* Charges the CPU time in the kernel that perf hides to code without a name, so that shares of the program's time are
+ * not those of its other time. */
+static void charge_hidden(struct foreign_thread *its)
+{
+    const struct cct_note note = {.ip = ip_placeholder(PLACEHOLDER_KERNEL), .first = true};
+    struct thread *thread = its->thread;
+    struct thread_event *event = &thread->events[0];
+    uint64_t used = thread->ended_cpu - thread->began_cpu, system = its->system - its->began_system;
+    uint64_t unsampled = used > its->sampled ? used - its->sampled : 0;
+    uint64_t hidden = unsampled < system ? unsampled : system;
+    if (hidden <= its->hidden)
+        return;
+    uint64_t amount = (hidden - its->hidden) << TIME_SHIFT;
+    uint32_t node = cct_child(&thread->cct, CCT_ROOT, &note), running = slots_running();
+    if (node == CCT_NO_MEMORY || !cct_add(&thread->cct, node, event->work, amount))
+        return;
+    if (event->wall_time != NO_METRIC)
+        cct_add(&thread->cct, node, event->wall_time, amount / (running ? running : 1));
+    thread_image_count(thread, event, FATE_FIRED, 0, amount);
+    thread_image_count(thread, event, FATE_RECORDED, 0, amount);
+    thread_image_count(thread, event, FATE_KERNEL_UNATTRIBUTED, 0, amount);
+    thread_image_commit(thread, ticks_now());
+    its->hidden = hidden;
+}
+
 static bool write_thread(struct foreign_thread *its, uint64_t wall, bool is_last)
 {
     if (!its->thread)
         return true;
     set_clocks(its, wall);
+    charge_hidden(its);
     if (is_last)
         kernel_code_add(&its->thread->cct);
     return flush_thread(its->thread, is_last);

@@ -9,14 +9,19 @@
 #include "hpcrun/outside/linked-agents.h"
 #include "hpcrun/process/process.h"
 
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define SLOTS 4096
+
+/* So many descriptors remain for the measurement's files, and for what else is read of the process. */
+#define KEPT_FDS 10
 
 /* Looking at threads takes at most 1/80 of the CPUs' time: if there are many threads, each is looked at less often. */
 #define PARTS_PER_LOOKS 80
@@ -48,6 +53,7 @@ static struct {
     uint32_t count, room;
     uint64_t period, mean, cost; /* ns: asked for; in use; CPU time of a look, on average */
     uint64_t random, forbidden, without_descriptors;
+    int most_fds; /* the threads' files have lower descriptors */
     struct perf_sample *looks; /* MAX_LOOKS, a ring */
     uint32_t head, tail;
 } waits = {.cost = 20000, .random = 0x9e3779b97f4a7c15u};
@@ -121,6 +127,15 @@ static void delist(const struct watched *thread)
     waits.all[thread->index]->index = thread->index;
 }
 
+static int open_of_thread(int tid, const char *name)
+{
+    int fd = measured_open_of_thread(tid, name);
+    if (fd < waits.most_fds)
+        return fd;
+    close(fd);
+    return -EMFILE;
+}
+
 static struct watched *add(int tid)
 {
     struct watched **at = place_of(tid), *added = *at ? NULL : calloc(1, sizeof *added);
@@ -136,8 +151,8 @@ static struct watched *add(int tid)
     slot_take(tid, 0, 0, 0);
     *added = (struct watched){.tid = tid,
                               .index = waits.count - 1,
-                              .call = measured_open_of_thread(tid, "syscall"),
-                              .schedule = measured_open_of_thread(tid, "schedstat"),
+                              .call = open_of_thread(tid, "syscall"),
+                              .schedule = open_of_thread(tid, "schedstat"),
                               .slot = own_slot,
                               .due = sys_clock(CLOCK_MONOTONIC)};
     waits.without_descriptors += added->call == -EMFILE || added->call == -ENFILE;
@@ -421,6 +436,9 @@ void waits_begin(void)
 {
     if (process.config.events[0].kind != EVENT_REALTIME)
         return;
+    struct rlimit limit;
+    waits.most_fds = getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > INT_MAX ? INT_MAX
+                                                                                       : (int)limit.rlim_cur - KEPT_FDS;
     waits.is_on = true;
     waits.period = waits.mean = process.config.events[0].period;
     waits.looks = malloc(MAX_LOOKS * sizeof *waits.looks);

@@ -158,7 +158,8 @@ static void add_measured(struct measured measured)
     counts.measured.samples += measured.samples;
     counts.measured.cpu += measured.cpu;
     counts.measured.unseen += measured.unseen;
-    counts.measured.hidden += measured.hidden;
+    counts.measured.unsampled += measured.unsampled;
+    counts.measured.system += measured.system;
 }
 
 /* A worker that fails before its last record is reaped when its process has ended: until then its queue is in use. */

@@ -71,6 +71,40 @@ static bool read_stat(void)
     return true;
 }
 
+static struct {
+    uint64_t before, now; /* before the image began, and when last read, ns */
+} system_time;
+
+/* Field 15 of a file like /proc/PID/stat; 0 if there is none. */
+static uint64_t read_system_time(const char *path)
+{
+    char buffer[1024];
+    size_t size = small_file_read(path, buffer, sizeof buffer);
+    const char *at = memrchr(buffer, ')', size);
+    unsigned long long system;
+    bool is_read = at && sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %llu", &system) == 1;
+    return is_read ? system * NS_PER_TICK : 0;
+}
+
+void measured_read_system_time(void)
+{
+    char path[PATH_BYTES];
+    uint64_t system = read_system_time(in_proc(path, process.pid, "stat"));
+    if (system > system_time.now)
+        system_time.now = system;
+}
+
+uint64_t measured_system_time(void)
+{
+    return system_time.now - system_time.before;
+}
+
+uint64_t measured_system_time_of(int tid)
+{
+    char path[PATH_BYTES];
+    return read_system_time(of_thread(path, tid, "stat"));
+}
+
 static uint64_t children_before; /* CPU time of children before the image began */
 
 /* Fields 16 and 17 of /proc/PID/stat. */
@@ -186,9 +220,11 @@ bool measured_identify(const struct measured_image *image)
     process.began_ticks = ticks_now();
     measured_read_cpu();
     measured_read_children_cpu();
+    measured_read_system_time();
     children_before = process.children_elsewhere;
     process.children_elsewhere = 0;
     process.began_cpu = begins_with_process(image) ? 0 : process.cpu_elsewhere;
+    system_time.before = begins_with_process(image) ? 0 : system_time.now;
     measured_link(in_proc(path, image->pid, "exe"), process.executable, sizeof process.executable);
     measured_link(in_proc(path, image->pid, "cwd"), process.directory, sizeof process.directory);
     bool is_another = image->has_begun ? !is_program(image->program) : !process.executable[0];
@@ -242,7 +278,8 @@ bool measured_may_look(int pid)
     case LOOK_OTHER_MACHINE: diag_error(who, "%s", unmeasured_reason(UNMEASURED_OTHER_MACHINE)); break;
     case LOOK_KERNEL: diag_error(who, "a thread of the kernel, or a process that has ended"); break;
     case LOOK_FORBIDDEN:
-        diag_error(who, "belongs to another user, or has rights that you lack: you may not measure it");
+        diag_error(who, "belongs to another user, has rights that you lack, or does not allow it (PR_SET_DUMPABLE): "
+                        "you may not measure it");
         break;
     }
     return look == LOOK_ALLOWED;

@@ -35,6 +35,13 @@ bool measured_may_look(int pid);
 /* Reads the CPU time of the process again: process.cpu_elsewhere. It stays when the process is gone. */
 void measured_read_cpu(void);
 
+/* Reads the CPU time of the process in the kernel again; and what it was then, ns, since measured_identify. */
+void measured_read_system_time(void);
+uint64_t measured_system_time(void);
+
+/* That of a thread since it began; 0: it is gone. */
+uint64_t measured_system_time_of(int tid);
+
 /* Reads the CPU time of the children that it has waited for since measured_identify: process.children_elsewhere. */
 void measured_read_children_cpu(void);
 

@@ -10,6 +10,7 @@
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/linked-agents.h"
 #include "hpcrun/outside/perf-events.h"
+#include "hpcrun/outside/unsampled-time.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
@@ -44,7 +45,7 @@ static struct {
     enum queue_wish wish;        /* what the reader was asked for */
     uint64_t samples, cut, calm; /* since the last wish. cut: the rest of the stack was lost; calm: no rest was read */
     uint64_t most_calm;          /* then the rests are no longer read */
-    uint64_t to_catch, missed;   /* samples since an agent was found; those whose memory was not read at the instant */
+    uint64_t to_catch, missed;   /* samples since an agent was found; those for which it lacked memory of the instant */
     uint64_t throttled;  /* times that the kernel held samples back */
     uint64_t written_at, cpu_at; /* CLOCK_MONOTONIC of the last writing, and reading of the process's CPU time */
 } worker;
@@ -108,6 +109,7 @@ static void on_sample(const struct perf_sample *record)
     worker.calm = bytes < sample.copy_bytes ? worker.calm + 1 : 0;
     worker.cut += bytes > sample.copy_bytes;
     record_queue_ask(worker.queue, bytes);
+    worker.missed += worker.wish == QUEUE_WISHES_AGENT && !caught_is_whole();
 }
 
 static void on_throttled(void)
@@ -146,7 +148,6 @@ static bool take_caught(const struct perf_event_header *record, uint64_t until)
     if (worker.wish == QUEUE_WISHES_AGENT) {
         caught_use(proof == CAUGHT_PROVEN ? caught_after(worker.queue, record) : NULL);
         worker.to_catch++;
-        worker.missed += proof != CAUGHT_PROVEN;
     }
     return true;
 }
@@ -202,12 +203,6 @@ static void visit_records(uint64_t until)
 
 /* ---- the end ---- */
 
-static void add_seconds(struct text *line, uint64_t ns)
-{
-    text_add_decimal(line, ns / 1000000, 3);
-    text_add(line, " s");
-}
-
 /* A ring says how many records it has lost, not how many of them were samples. At most as many were as are missing: the
  * process's CPU time without samples, in periods. */
 static void count_lost_records(void)
@@ -219,7 +214,7 @@ static void count_lost_records(void)
 }
 
 /* The part of its CPU time that a thread can have after its last sample is no loss. */
-static bool lacks_kernel(struct foreign_time time)
+static bool lacks_samples(struct foreign_time time)
 {
     return !perf_events_see_kernel() && time.used > time.sampled + time.rests + time.used / 100 + MOST_REST_NS;
 }
@@ -276,12 +271,8 @@ static void report_losses(void)
         text_add_number(&line, worker.throttled);
         text_add(&line, " times, since there were more than kernel.perf_event_max_sample_rate allows");
     }
-    if (begin_part(&line, &separator, lacks_kernel(time))) {
-        text_add(&line, "no samples of ");
-        add_seconds(&line, time.used - time.sampled);
-        text_add(&line, " CPU, most of it in the kernel: ");
-        text_add(&line, sources_fallback_reason());
-    }
+    if (begin_part(&line, &separator, lacks_samples(time)))
+        unsampled_time_add(&line, time.used - time.sampled, measured_system_time());
     if (begin_part(&line, &separator, worker.missed)) {
         text_add_number(&line, worker.missed);
         text_add(&line, " of ");
@@ -307,11 +298,13 @@ static void report_losses(void)
 static void note_measured(void)
 {
     struct foreign_time time = foreign_threads_time();
+    uint64_t unsampled = lacks_samples(time) ? time.used - time.sampled : 0, system = measured_system_time();
     record_queue_note_measured(worker.queue, (struct measured){
         .samples = flush_totals()->fates[0][fate_slot(FATE_FIRED)].count,
         .cpu = time.used,
         .unseen = time.used > time.sampled + time.used / UNSEEN_PART ? time.unseen : 0,
-        .hidden = lacks_kernel(time) ? time.used - time.sampled : 0});
+        .unsampled = unsampled,
+        .system = unsampled < system ? unsampled : system});
 }
 
 /* *detail: the number of a signal, else the exit status. */
@@ -329,6 +322,13 @@ static enum process_state end_state(enum queue_end end, int *detail)
     return WIFSIGNALED(status) ? PROCESS_SIGNAL : PROCESS_EXIT;
 }
 
+static void read_cpu(void)
+{
+    measured_read_cpu();
+    if (!perf_events_see_kernel())
+        measured_read_system_time();
+}
+
 /* A process that has ended has no clock. It has used at least what its samples stand for. */
 static void correct_cpu(void)
 {
@@ -343,7 +343,7 @@ static bool end_image(enum queue_end end)
     struct chunk chunk;
     int detail;
     enum process_state state = end_state(end, &detail);
-    measured_read_cpu();
+    read_cpu();
     measured_read_children_cpu();
     count_lost_records();
     bool is_lost = !foreign_threads_write(true);
@@ -400,7 +400,7 @@ static void write_now_and_then(void)
 {
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
     if (now - worker.cpu_at >= CPU_INTERVAL) {
-        measured_read_cpu();
+        read_cpu();
         worker.cpu_at = now;
     }
     if (now - worker.written_at < WRITE_INTERVAL || !worker.has_news)

@@ -2,11 +2,14 @@
 
 #include "hpcrun/outside/image-workers.h"
 #include "hpcrun/outside/stack-copies.h"
+#include "hpcrun/outside/unsampled-time.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
-#include "hpcrun/source/sample-source.h"
 
 #include <sys/resource.h>
+
+/* Less CPU time is none in a number with three places, s. */
+#define NOTABLE_CPU 1000000u
 
 static uint64_t cpu_of(int who)
 {
@@ -50,16 +53,6 @@ static void add_seconds(struct text *line, uint64_t ns)
 {
     text_add_decimal(line, ns / 1000000, 3);
     text_add(line, " s CPU");
-}
-
-static void add_hidden(struct text *line, uint64_t ns)
-{
-    if (ns == 0)
-        return;
-    text_add(line, "; no samples of ");
-    add_seconds(line, ns);
-    text_add(line, ", most of it in the kernel: ");
-    text_add(line, sources_fallback_reason());
 }
 
 static void add_without_sample(struct text *line, uint64_t processes, uint64_t threads)
@@ -108,8 +101,12 @@ void report_reading(void)
         text_add_number(&line, counts->too_late);
     }
     add_without_sample(&line, counts->without_sample, counts->measured.unseen);
-    if (counts->images > 1)
-        add_hidden(&line, counts->measured.hidden);
+    if (counts->measured.samples == 0 && counts->measured.cpu < NOTABLE_CPU)
+        text_add(&line, "; no CPU time was used: -e REALTIME shows where threads wait");
+    if (counts->images > 1 && counts->measured.unsampled) {
+        text_add(&line, "; ");
+        unsampled_time_add(&line, counts->measured.unsampled, counts->measured.system);
+    }
     add_unmeasured(&line, "; too many at once: ", counts->unmeasured[LACKS_ROOM]);
     add_unmeasured(&line, "; memory was used up (--memory): ", counts->unmeasured[LACKS_MEMORY]);
     report_init();

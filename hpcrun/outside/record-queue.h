@@ -94,7 +94,8 @@ void record_queue_make_wish(struct record_queue *queue, enum queue_wish wish, co
 struct measured {
     uint64_t samples, cpu; /* CPU time of the process image, ns */
     uint64_t unseen;       /* threads that ended without a sample, if much of it has none */
-    uint64_t hidden;       /* the part of it without samples, most of which perf hides, in the kernel */
+    uint64_t unsampled;    /* the part of it without samples, if it is notable and perf hides the kernel */
+    uint64_t system;       /* the part of that, at most, that was in the kernel */
 };
 void record_queue_note_measured(struct record_queue *queue, struct measured measured);
 struct measured record_queue_measured(const struct record_queue *queue);

@@ -336,33 +336,38 @@ static bool write_names_of(struct chunk *chunk, const struct named_code **at)
     return chunk_commit(chunk);
 }
 
-/* One line table per chunk, or a part of it. */
+/* One line table per chunk, or a part of it. Without a table there is an empty one, which says that the positions are
+ * no lines. */
 static bool write_lines_of(struct chunk *chunk, const struct named_code *name)
 {
-    for (uint32_t at = 0; at < name->table_bytes;) {
+    uint32_t at = 0;
+    if (!name->lines)
+        return true;
+    do {
         uint32_t left = name->table_bytes - at, n = left < LINES_PER_CHUNK ? left : LINES_PER_CHUNK;
         chunk_begin(chunk, CHUNK_LINES, CHUNK_NO_THREAD);
         chunk_v(chunk, name->agent);
         chunk_v(chunk, name->number);
         chunk_v(chunk, name->lines);
         chunk_v(chunk, at);
-        chunk_bytes(chunk, name->table + at, n);
+        chunk_bytes(chunk, n ? (const void *)(name->table + at) : "", n);
         if (!chunk_commit(chunk))
             return false;
         at += n;
-    }
+    } while (at < name->table_bytes);
     return true;
 }
 
-/* The newest name comes first. After a failure, all are written again: a reader takes the first. */
+/* The newest name comes first. After a failure, all are written again: a reader takes the first. Line tables come
+ * before their names, so that no name that is read has positions for lines. */
 static bool write_names(struct chunk *chunk)
 {
     const struct named_code *newest = agent_names_newest();
-    for (const struct named_code *at = newest; at != written.newest_name;)
-        if (!write_names_of(chunk, &at))
-            return false;
     for (const struct named_code *at = newest; at != written.newest_name; at = at->older)
         if (!write_lines_of(chunk, at))
+            return false;
+    for (const struct named_code *at = newest; at != written.newest_name;)
+        if (!write_names_of(chunk, &at))
             return false;
     written.newest_name = newest;
     return true;

@@ -184,7 +184,7 @@ class Cursor(InTerminal):
 class Known(unittest.TestCase):
     """A second of three threads, of which the first one calls libc, and that the kernel, for its last 0.2 s."""
 
-    def setUp(self, has_wake_ups=True, names=None, stripped=False):
+    def setUp(self, has_wake_ups=True, names=None, stripped=False, waking=0):
         self.db = self.enterContext(tempfile.TemporaryDirectory())
         phases = Phases(names=names, stripped=stripped)
         libc, kernel = phases.db.module("/lib/x86_64-linux-gnu/libc.so.6"), phases.db.module("[kernel]")
@@ -195,6 +195,8 @@ class Known(unittest.TestCase):
             phases.contexts["kernel"] = phases.contexts["kernel"].call(codec).charge(1.0)
         if has_wake_ups:
             phases.line.wake_up(2, 0, 50 * MS, 50 * MS, 1)
+        if waking:
+            phases.line.wake_up(1, 100 * MS, 150 * MS - waking, 150 * MS, 2)
         phases.write(self.db)
         self.change_processes(lambda processes: processes[0].update(wall=0.95))
 
@@ -221,6 +223,24 @@ class Known(unittest.TestCase):
         for own in "/home", "!/home":
             with self.subTest(own=own):
                 self.assertEqual(set(self.procedures("--own", own)), {"assemble", "kernel", "join"})
+
+    def test_rows_with_little_are_left_out(self):
+        """Of text by default, of JSON and CSV if asked for."""
+        left_out = r"\n{} with less than {} of the path, {} s in all, {} left out \(--min-percent 0 shows all\)\.\n$"
+        self.assertNotIn("left out", viewer.printed("critical-path", self.db))
+        text = viewer.printed("critical-path", "--min-percent", "30.5", self.db)
+        self.assertIn("assemble", text)
+        self.assertNotIn("join", text)
+        self.assertRegex(text, left_out.format("1 row", "30.5%", r"0\.\d\d\d", "is"))
+        self.assertRegex(viewer.printed("critical-path", "--min-percent", "100", self.db),
+                         left_out.format("3 rows", "100%", r"0\.950", "are"))
+        self.setUp(waking=2 * MS)
+        self.assertRegex(viewer.printed("critical-path", self.db), left_out.format("1 row", "0.5%", r"0\.002", "is"))
+        self.assertIn("<waking up>", viewer.printed("critical-path", "--min-percent", "0", self.db))
+        self.assertIn("<waking up>", self.procedures())
+        self.assertNotIn("<waking up>", self.procedures("--min-percent", "0.5"))
+        rows = viewer.printed("critical-path", "--min-percent", "0.5", "--format", "csv", self.db)
+        self.assertNotIn("<waking up>", rows)
 
     def test_long_names_fit_into_their_lines(self):
         """Begin and end of procedure and thread stay; JSON has them whole."""

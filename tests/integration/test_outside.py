@@ -13,6 +13,7 @@ import time
 import unittest
 
 import profiling
+import viewer
 from evidence import OfChance, of_share
 from profiling import FIRED, HPCRUN, OUTSIDE_SOURCES, PARTIAL, program
 
@@ -698,6 +699,59 @@ class Rights(OutsideTest):
                          r"kernel:", done.stderr.splitlines()[-1])
         self.assertTrue(said, done.stderr)
         self.assertAlmostEqual(float(said[3]), float(said[2]) - int(said[1]) * 0.0010271, delta=0.1)
+
+    def ordinary(self, *options, **more):
+        """hpcrun of an ordinary user from whom perf hides the kernel."""
+        if int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text()) != 2:
+            self.skipTest("kernel.perf_event_paranoid is not 2")
+        self.directory.chmod(0o777)
+        return self.run_tool(HPCRUN, "-o", self.directory / "ordinary", *options, user=profiling.ORDINARY_USER, **more)
+
+    def test_hidden_kernel_time_counts(self):
+        """Shares are of the whole time."""
+        KERNEL = profiling.KERNEL_UNATTRIBUTED
+        done = self.ordinary("-e", "CPUTIME@f1000", "--outside", "dd", "if=/dev/zero", "of=/dev/null", "bs=64k",
+                             "count=100000")
+        image, = self.images_of(self.directory / "ordinary")
+        self.assertAlmostEqual(image.seconds("CPUTIME", [FIRED]), image.cpu, delta=0.02 + 0.1 * image.cpu)
+        self.assertGreater(image.seconds("CPUTIME", [KERNEL]), 0.5 * image.cpu, done.stderr)
+        self.assertRegex(done.stderr, r"most of it in the kernel: .*sysctl kernel.perf_event_paranoid=1")
+        database = self.directory / "database"
+        self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", database, self.directory / "ordinary")
+        summary = " ".join(viewer.printed("summary", database).split())
+        self.assertRegex(summary, r"\d+ % of the time is in the kernel, where perf takes no samples for this user")
+
+    def test_options_without_effect(self):
+        done = self.ordinary("--kernel", "--agent", "gomp", "--outside", "true")
+        self.assertIn("hpcrun: --agent gomp has no effect from outside", done.stderr)
+        self.assertRegex(done.stderr, "hpcrun: no kernel frames: .*sysctl kernel.perf_event_paranoid=1\n")
+        done = self.run_tool(HPCRUN, "--agent", "nosuch", "--outside", "true")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no agent 'nosuch'", done.stderr)
+
+    def test_process_without_cpu_time(self):
+        process = self.start("sh", "-c", "echo ready; read go")
+        done = self.run_tool(HPCRUN, "-o", self.directory / "waits", "-p", process.pid, "--for", "0.1s")
+        self.assertIn("; no CPU time was used: -e REALTIME shows where threads wait\n", done.stderr)
+
+    def test_process_that_does_not_allow_it(self):
+        code = "import ctypes; ctypes.CDLL(None).prctl(4, 0); print('ready', flush=True); input()"
+        process = subprocess.Popen(["python3", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                   user=profiling.ORDINARY_USER)
+        self.addCleanup(process.communicate)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        done = self.ordinary("-p", process.pid)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("or does not allow it (PR_SET_DUMPABLE)", done.stderr)
+
+    def test_caller_of_that_name(self):
+        name = self.directory / f"calls{os.getpid()}"  # others may run this test, too
+        name.symlink_to("/bin/sh")
+        done = self.run_tool(name, "-c", 'echo $$; "$0" -o "$1" --name "$2"; exit $?', HPCRUN, self.directory / "m",
+                             f"{name.name}*")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"but those that hpcrun was started from, which are left out: -p {done.stdout.strip()} measures",
+                      done.stderr)
 
     def test_others_may_not(self):
         for flags in ((), ("-static",)):

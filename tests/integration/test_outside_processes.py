@@ -83,6 +83,24 @@ class Descriptors(OutsideTest):
         self.assertTrue(said, done.stderr)
         self.assertIn(int(said[1]), range(60, 101))
 
+    def test_threads_that_run(self):
+        """Descriptors remain for the measurement's files; and hpcrun says how many suffice."""
+        process = subprocess.Popen([program("crowd"), "50", "60000"], stdout=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        profiling.wait_until(lambda: len(os.listdir(f"/proc/{process.pid}/task")) == 51, "threads")
+        for limit, is_enough in ((64, False), (None, True)):
+            enough = limit or int(said[1])
+            where = self.directory / f"limit-{enough}"
+            done = self.run_tool(HPCRUN, "-o", where, "-e", "REALTIME@f100", "-p", process.pid, "--for", "0.2s",
+                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (enough, enough)))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            image, = profiling.read_measurements(where)
+            self.assertGreater(image.count("REALTIME", [FIRED]), 0)
+            said = re.search(r"threads are not sampled: too few file descriptors; ulimit -n (\d+) suffices\n",
+                             done.stderr)
+            self.assertEqual(said is None and "too few" not in done.stderr, is_enough, done.stderr)
+
 
 class Memory(OutsideTest):
     def test_limit(self):

@@ -64,6 +64,15 @@ class Outside(Python):
         name = "long_" * 60
         self.until_known(lambda path: name in path, ["-c", f"def {name}():\n  return {BURN}\n{name}()"])
 
+    def test_a_table_of_lines_that_is_too_long(self):
+        """Its code has its first line: instructions' numbers are no lines."""
+        source = self.directory / "long.py"
+        source.write_text("\ndef long(x):\n" + "  x += 1\n" * 6000 + "for _ in range(3000): long(0)\n")
+        self.until_known(lambda path: path[-1] == "long", [source])
+        lines = {path[-1]["line"] for path in walk(self.tree)
+                 if path[-1]["kind"] in ("line", "statement") and procedures(path)[-1:] == ["long"]}
+        self.assertEqual(lines, {2})
+
     def test_threads_that_wait(self):
         code = ("import threading, time\n"
                 "def nap(): time.sleep(0.05)\n"

@@ -12,6 +12,7 @@ static const struct rule all_rules[] = {
     {FINDING_QUOTA, "quota", ORDER_MACHINE, 0, ONCE, is_throttled, say_quota},
     {FINDING_TOO_MANY_THREADS, "too many threads", ORDER_FACT, OF_RUN | NEEDS_QUIET, ONCE,
      have_too_few_cpus, say_too_few_cpus},
+    {FINDING_HIDDEN, "hidden", ORDER_FACT, 0, ONCE, is_hidden, say_hidden},
     {FINDING_NO_NAMES, "no names", ORDER_FACT, 0, ONCE, has_no_names, say_no_names},
     {FINDING_NO_LINES, "no lines", ORDER_FACT, 0, ONCE, has_no_lines, say_no_lines},
     {FINDING_NOT_OPTIMIZED, "not optimized", ORDER_FACT, 0, ONCE, is_not_optimized, say_not_optimized},

@@ -15,6 +15,9 @@
 /* hpcprof's name for code made at run time that no map or agent describes. */
 #define UNKNOWN_CODE "<unknown code>"
 
+/* And for time in the kernel that perf hides. */
+#define HIDDEN_CODE "<kernel, unattributed>"
+
 /* ---- The row with most of the CPU time ---- */
 
 /* Programs without such a place have many small procedures. */
@@ -52,6 +55,8 @@ static bool is_said(const struct facts *facts, const struct hotspot *hotspot)
     const struct database *db = facts->view->db;
     bool is_caller = !database_procedure_has_name(db, hotspot->procedure) && hotspot->callee != NOTHING;
     const char *name = database_procedure_name(db, is_caller ? hotspot->callee : hotspot->procedure, buffer);
+    if (strcmp(name, HIDDEN_CODE) == 0)
+        return true;
     if ((is_caller || hotspot->owner == CODE_OF_SYSTEM) && (strcmp(name, UNKNOWN_CODE) == 0 || is_system_call(name)))
         return true;
     if (!has_system_calls(facts, &calls) || !hotspot_has(hotspot, calls.of))
@@ -85,22 +90,41 @@ void say_hot(const struct facts *facts, const struct subject *subject, struct te
     text_add(text, ".");
 }
 
-/* ---- Code made at run time without names ---- */
+/* ---- Code made at run time without names, and the kernel's, which perf hides ---- */
 
-bool has_no_names(const struct facts *facts, struct subject *subject)
+/* The share of the time in procedures of this name. */
+static bool has_share_in(const struct facts *facts, const char *name, struct subject *subject)
 {
     const struct time_places *places = &facts->cpu_places;
     double seconds = 0;
     for (size_t i = 0; i < places->list.n; i++) {
         char buffer[NAME_SIZE];
         uint32_t leaf = places->list.at[i].leaf;
-        if (leaf != NOTHING && strcmp(database_procedure_name(facts->view->db, leaf, buffer), UNKNOWN_CODE) == 0)
+        if (leaf != NOTHING && strcmp(database_procedure_name(facts->view->db, leaf, buffer), name) == 0)
             seconds += places->list.at[i].seconds;
     }
     subject->share = facts_share_of_cpu(facts, seconds);
     if (subject->share.low > MOST_OF_IT)
         subject->order = ORDER_FIRST;
     return subject->share.low >= LEAST_SHARE;
+}
+
+bool is_hidden(const struct facts *facts, struct subject *subject)
+{
+    return has_share_in(facts, HIDDEN_CODE, subject);
+}
+
+void say_hidden(const struct facts *facts, const struct subject *subject, struct text *text)
+{
+    text_printf(text,
+                "%s of the %s is in the kernel, where perf takes no samples for this user: as root, or after "
+                "sysctl kernel.perf_event_paranoid=1, hpcrun shows which calls.",
+                as_percent(subject->share.value).text, facts_time(facts));
+}
+
+bool has_no_names(const struct facts *facts, struct subject *subject)
+{
+    return has_share_in(facts, UNKNOWN_CODE, subject);
 }
 
 /* Programs that make code at run time, and how they write names to /tmp/perf-PID.map. */

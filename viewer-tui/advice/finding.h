@@ -24,6 +24,7 @@ enum finding_kind {
     FINDING_QUOTA,           /* a limit to the CPU time of the process */
     FINDING_RANKS,           /* processes of a parallel job with unequal parts of its work */
     FINDING_WAITING,         /* CPU time in a runtime's waiting procedures */
+    FINDING_HIDDEN,          /* CPU time in the kernel that perf hides */
     FINDING_HOT_PLACE        /* the loop or line with most CPU time */
 };
 

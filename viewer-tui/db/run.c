@@ -3,6 +3,7 @@
 #include "lib/alloc.h"
 #include "lib/database-format.h"
 #include "lib/hash-tables.h"
+#include "lib/measurement-format.h"
 #include "lib/path.h"
 #include "lib/safe-input.h"
 #include "viewer-tui/base/task.h"
@@ -124,9 +125,10 @@ double run_increment(const json_t *run, const char *metric)
             json_each (sampled, json_object_get(thread, "events")) {
                 if (strcmp(run_text(sampled, "event"), event) != 0)
                     continue;
-                const json_t *fired = json_object_get(json_object_get(sampled, "fates"), "fired");
+                const json_t *fates = json_object_get(sampled, "fates"), *fired = json_object_get(fates, "fired");
                 count += run_number(fired, "count");
-                amount += run_number(fired, "amount");
+                const json_t *hidden = json_object_get(fates, fate_name(FATE_KERNEL_UNATTRIBUTED));
+                amount += run_number(fired, "amount") - run_number(hidden, "amount");
             }
     return count > 0 && amount / count > period ? amount / count : period;
 }

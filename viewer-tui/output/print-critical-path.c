@@ -216,6 +216,28 @@ static void make_lines(struct critical_path *path)
 
 /* ---- output ---- */
 
+/* The number of lines, of those that the path is longest in, that are not below the limit. */
+static size_t lines_from(const struct critical_path *path, double least_percent)
+{
+    size_t n = path->lines.n;
+    while (n > 0 && path->lines.at[n - 1].percent < least_percent)
+        n--;
+    return n;
+}
+
+static void write_left_out(const struct critical_path *path, size_t n_shown, double least_percent,
+                           struct writer *writer)
+{
+    size_t n = path->lines.n - n_shown;
+    double seconds = 0;
+    for (size_t i = n_shown; i < path->lines.n; i++)
+        seconds += path->lines.at[i].time;
+    if (n)
+        writer_line(writer,
+                    "%s row%s with less than %g%% of the path, %.3f s in all, %s left out (--min-percent 0 shows all).",
+                    number_grouped(n).text, n == 1 ? "" : "s", least_percent, seconds, n == 1 ? "is" : "are");
+}
+
 /* "Critical path: 1.500 s in 3 pieces, by samples." Other processes than the last one are no part of it. */
 static void write_title(const struct critical_path *path, const struct session *session, struct writer *writer)
 {
@@ -250,7 +272,7 @@ static void name_line(struct path_line *line, size_t width, bool ascii)
 static void write_text(struct critical_path *path, const struct session *session, struct writer *writer,
                        struct data_table *table)
 {
-    for (size_t i = 0; i < path->lines.n; i++)
+    for (size_t i = 0; i < table->n_rows; i++)
         name_line(&path->lines.at[i], writer->width, writer->ascii);
     write_title(path, session, writer);
     table->n_columns = 5;
@@ -269,18 +291,22 @@ static void write_path(struct critical_path *path, const struct session *session
                        FILE *out)
 {
     struct writer writer;
+    double least = print_least_percent(options->format, options->min_percent);
+    size_t n = lines_from(path, least);
     struct data_table table = {columns, sizeof columns / sizeof *columns, path->lines.at, sizeof *path->lines.at,
-                               path->lines.n, NULL};
+                               n, NULL};
     writer_open(&writer, options->format, options->width, out);
     writer_head(&writer, session, path->db, "critical-path", LOGICAL);
     if (options->format == FORMAT_JSON)
         json_print(&writer.json, "pid:%jd seconds:%g pieces:%zu unknown_waits:%jd known:%g",
                    (intmax_t)run_number(path->last->process, "pid"), path->seconds, path->pieces.n,
                    (intmax_t)path->times.n_unknown, path->known);
-    if (options->format == FORMAT_TEXT)
+    if (options->format == FORMAT_TEXT) {
         write_text(path, session, &writer, &table);
-    else
-        table_write(&table, &writer, "path", path->lines.n);
+        write_left_out(path, n, least, &writer);
+    } else {
+        table_write(&table, &writer, "path", n);
+    }
     writer_free(&writer);
 }
 

@@ -2,6 +2,7 @@
  * the processes, and what went wrong. */
 #include "viewer-tui/output/run-summary.h"
 
+#include "lib/measurement-format.h"
 #include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/db/run.h"
 
@@ -142,6 +143,14 @@ static int by_cpu(const void *left, const void *right)
     return a->cpu != b->cpu ? (a->cpu < b->cpu) - (a->cpu > b->cpu) : (a->at > b->at) - (a->at < b->at);
 }
 
+static bool is_from_outside(const json_t *process)
+{
+    const char *outside = source_name(SOURCE_OUTSIDE);
+    const json_t *thread = json_array_get(json_object_get(process, "threads"), 0);
+    const char *source = run_text(json_array_get(json_object_get(thread, "events"), 0), "source");
+    return strncmp(source, outside, strlen(outside)) == 0;
+}
+
 /* The CPU time of threads that hpcrun does not know: they have no samples. */
 static void print_unsampled(struct writer *writer, const json_t *process)
 {
@@ -149,9 +158,11 @@ static void print_unsampled(struct writer *writer, const json_t *process)
     if (unsampled < UNSAMPLED_SECONDS || unsampled < UNSAMPLED_SHARE * cpu)
         return;
     writer_line(writer,
-                "  process %.0f: %s of CPU time (%s%%) without samples: in threads not made by pthread_create or "
-                "thrd_create, or as threads began and ended",
-                run_number(process, "pid"), number_with_unit(unsampled, "s").text, number_percent(unsampled, cpu).text);
+                "  process %.0f: %s of CPU time (%s%%) without samples: %s", run_number(process, "pid"),
+                number_with_unit(unsampled, "s").text, number_percent(unsampled, cpu).text,
+                is_from_outside(process)
+                    ? "at the ends of threads, or in threads too short for a sample"
+                    : "in threads not made by pthread_create or thrd_create, or as threads began and ended");
 }
 
 static void print_processes(struct summary *summary)

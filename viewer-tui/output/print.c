@@ -32,15 +32,20 @@ enum format format_of_file(const char *name)
     return FORMATS;
 }
 
+double print_least_percent(enum format format, double min_percent)
+{
+    static const double least[FORMATS] = {
+        [FORMAT_TEXT] = TEXT_MIN_PERCENT, [FORMAT_FLAMEGRAPH] = FLAMEGRAPH_MIN_PERCENT,
+        [FORMAT_SVG] = FLAMEGRAPH_MIN_PERCENT};
+    return min_percent < 0 ? least[format] : min_percent;
+}
+
 /* The user's limit refers to the percentages on the screen; a format's own to the metric itself, so
  * that a little idleness shows, too. */
 struct limits print_limits(const struct view *view, enum format format, double min_percent,
                            uint32_t depth)
 {
-    static const double least[FORMATS] = {
-        [FORMAT_TEXT] = TEXT_MIN_PERCENT, [FORMAT_FLAMEGRAPH] = FLAMEGRAPH_MIN_PERCENT,
-        [FORMAT_SVG] = FLAMEGRAPH_MIN_PERCENT};
-    double percent = min_percent < 0 ? least[format] : min_percent;
+    double percent = print_least_percent(format, min_percent);
     if (depth == 0)
         depth = view->class->shows_callers ? BOTTOM_UP_DEPTH + 1 : NO_DEPTH_LIMIT;
     return (struct limits){.depth = depth,

@@ -41,6 +41,9 @@ struct print_options {
 /* The same for flame graphs: browsers are slow with very many frames. */
 #define FLAMEGRAPH_MIN_PERCENT 0.02
 
+/* The limit in percent of what is printed: the user's (min_percent of 0 or more), or the format's own. */
+double print_least_percent(enum format format, double min_percent);
+
 /* A tree to print: a view as it is shown. */
 struct tree {
     struct session *session;

@@ -22,7 +22,7 @@ const struct printed_page printed_pages[PRINTED] = {
                         .alone = "time lines of two runs cannot be matched: print that of each database"},
     [PRINT_PHASES] = {"phases", print_phases, VIEWS, TABLES, TAKES_METRICS, .whole = "phases are those of the whole run",
                       .alone = "phases are those of one run: print them for each database"},
-    [PRINT_CRITICAL_PATH] = {"critical-path", print_critical_path, VIEWS, TABLES, 0,
+    [PRINT_CRITICAL_PATH] = {"critical-path", print_critical_path, VIEWS, TABLES, TAKES_PERCENT,
                              .whole = "the critical path goes through all threads",
                              .alone = "critical paths are those of one run: print that of each database"},
     [PRINT_SCALING] = {"scaling", NULL, VIEWS, TABLES | BIT(SVG), 0, .is_of_set = true,

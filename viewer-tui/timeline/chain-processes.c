@@ -30,9 +30,20 @@ static uint32_t add(struct chain_processes *processes, const struct thread *thre
     return (uint32_t)processes->list.n - 1;
 }
 
+/* When a thread ended; UINT64_MAX: it is not known. */
+static uint64_t thread_end(const struct thread *thread)
+{
+    double process = run_number(thread->process, "time_line_begin"), begin = run_number(thread->described, "begin"),
+           wall = run_number(thread->described, "wall"), end = process + begin + wall;
+    return process >= 0 && begin >= 0 && wall >= 0 && end < MOST_SECONDS ? (uint64_t)(end * 1e9) : UINT64_MAX;
+}
+
 struct chain_processes chain_processes_of(const struct timeline *timeline, const struct threads *threads)
 {
     struct chain_processes processes = {.of = mem_alloc((timeline->header.n_threads + 1) * sizeof *processes.of)};
+    processes.ends = mem_alloc((timeline->header.n_threads + 1) * sizeof *processes.ends);
+    for (uint32_t i = 0; i < timeline->header.n_threads; i++)
+        processes.ends[i] = UINT64_MAX;
     struct strtab hosts = {0};
     struct idmap indices = {0};
     vec_push(&processes.list, ((struct chain_process){.first = NOTHING, .waiter = NOTHING})); /* of all others */
@@ -47,6 +58,7 @@ struct chain_processes chain_processes_of(const struct timeline *timeline, const
             idmap_put(&indices, (uintptr_t)thread->process, 0, index);
         }
         processes.of[at] = index;
+        processes.ends[at] = thread_end(thread);
     }
     idmap_free(&indices);
     strtab_free(&hosts);
@@ -57,4 +69,5 @@ void chain_processes_free(struct chain_processes *processes)
 {
     vec_free(&processes->list);
     free(processes->of);
+    free(processes->ends);
 }

@@ -53,15 +53,48 @@ static struct chain_process *ended_process(const struct chain *chain, uint32_t t
     return find_image(chain, host, wake_up->profile & ~WAKER_IS_PROCESS, wake_up->began * unit, wake_up->time * unit);
 }
 
-/* The process whose first thread it is; NULL: it is another one. */
-static struct chain_process *begun_process(const struct chain *chain, uint32_t thread)
+/* The process of a thread; NULL: its times are not known. */
+static const struct chain_process *process_of(const struct chain *chain, uint32_t thread)
 {
     struct chain_process *process = chain->processes ? &chain->processes->list.at[chain->processes->of[thread]] : NULL;
-    return process && process->first == thread ? process : NULL;
+    return process && process->first != NOTHING ? process : NULL;
 }
 
-/* The wake-up after which a thread did what it did at `time`; NULL: there is none. Clocks of threads differ by
- * microseconds: in the middle of a wait, the nearer end of that counts. */
+/* The creation of a thread by another one; NULL: it is not known. A wait is never as short. */
+static const struct timeline_wake_up *creation_of(const struct chain *chain, uint32_t thread)
+{
+    uint64_t n;
+    const struct timeline_wake_up *all = timeline_wake_ups(chain->timeline, thread, &n);
+    return n > 0 && all[0].began == all[0].time && timeline_thread(chain->timeline, all[0].profile) ? all : NULL;
+}
+
+/* When a thread began: as far as it is known, else when its process did; 0: neither is known. */
+static uint64_t begin_of(const struct chain *chain, uint32_t thread)
+{
+    const struct timeline_wake_up *creation = creation_of(chain, thread);
+    const struct chain_process *process = process_of(chain, thread);
+    uint64_t created = creation ? creation->time * (uint64_t)chain->timeline->header.unit : 0;
+    return process && process->begin > created ? process->begin : created;
+}
+
+/* UINT64_MAX: it is not known. */
+static uint64_t end_of(const struct chain *chain, uint32_t thread)
+{
+    return chain->processes && chain->processes->ends ? chain->processes->ends[thread] : UINT64_MAX;
+}
+
+/* `time`, or the begin of the wait in which that is. A creator may wait when the thread that it created begins to
+ * run. */
+static uint64_t before_wait(const struct chain *chain, uint32_t thread, uint64_t time)
+{
+    uint64_t n, unit = chain->timeline->header.unit;
+    const struct timeline_wake_up *all = timeline_wake_ups(chain->timeline, thread, &n);
+    uint64_t at = partition_point(i, n, all[i].time * unit < time);
+    return at < n && all[at].began * unit < time ? all[at].began * unit : time;
+}
+
+/* The wake-up after which a thread did what it did at `time`; NULL: there is none but its creation. Clocks of threads
+ * differ by microseconds: in the middle of a wait, the nearer end of that counts. */
 static const struct timeline_wake_up *wake_up_before(const struct chain *chain, uint32_t thread, uint64_t time)
 {
     const struct timeline *timeline = chain->timeline;
@@ -72,7 +105,7 @@ static const struct timeline_wake_up *wake_up_before(const struct chain *chain, 
         at++;
     while (at > 0 && !timeline_thread(timeline, all[at - 1].profile) && !ended_process(chain, thread, &all[at - 1]))
         at--;
-    return at > 0 ? &all[at - 1] : NULL;
+    return at > 0 && &all[at - 1] != creation_of(chain, thread) ? &all[at - 1] : NULL;
 }
 
 /* Whether the thread was a worker without work. After its last record, it is what it was then. */
@@ -127,6 +160,13 @@ static struct chain_piece piece_before(uint32_t thread, uint64_t begin, uint64_t
     return piece;
 }
 
+/* Makes a piece begin at `from`, if it began later. */
+static void begin_earlier(struct chain_piece *piece, uint64_t begin, uint64_t from)
+{
+    from = from > begin ? from : begin;
+    piece->from = from < piece->from ? from : piece->from;
+}
+
 /* Where the chain goes on before a piece. */
 struct turn {
     uint32_t thread;
@@ -145,8 +185,7 @@ static struct turn turn_at(const struct chain *chain, uint32_t thread, const str
     }
     process->waiter = thread;
     process->since = wake_up->began * unit;
-    uint64_t from = process->end > begin ? process->end : begin;
-    piece->from = from < piece->from ? from : piece->from;
+    begin_earlier(piece, begin, process->end);
     return (struct turn){.thread = process->first};
 }
 
@@ -155,14 +194,36 @@ static struct turn turn_at_begin(const struct chain *chain, const struct chain_p
                                  struct chain_piece *piece)
 {
     struct chain_process *before = find_image(chain, process->host, process->pid, process->begin, process->begin);
-    uint64_t from = before ? before->end : process->since;
-    piece->from = from < piece->runs ? from : piece->runs;
-    piece->from = piece->from > begin ? piece->from : begin;
+    begin_earlier(piece, begin, before ? before->end : process->since);
     if (!before)
         return (struct turn){.thread = process->waiter};
     before->waiter = process->waiter;
     before->since = process->since;
     return (struct turn){.thread = before->first};
+}
+
+/* Whatever is recorded or lost, a thread is not on the chain before its begin or after its end. At its begin, the chain
+ * goes on with its creator; at that of a process, with the thread that waited for its end. Each thread is passed once,
+ * even if a damaged file has threads that create each other. */
+static void keep_within_life(const struct chain *chain, struct turn *turn, uint64_t begin, struct chain_piece *piece)
+{
+    for (uint32_t i = 0; i < chain->timeline->header.n_threads; i++) {
+        uint64_t began = begin_of(chain, turn->thread), end = end_of(chain, turn->thread);
+        if (end > began)
+            begin_earlier(piece, begin, end);
+        if (piece->from <= begin || piece->from > began)
+            return;
+        const struct timeline_wake_up *creation = creation_of(chain, turn->thread);
+        const struct chain_process *process = process_of(chain, turn->thread);
+        if (creation) {
+            const struct timeline_thread *creator = timeline_thread(chain->timeline, creation->profile);
+            turn->thread = (uint32_t)(creator - chain->timeline->threads);
+            begin_earlier(piece, begin, before_wait(chain, turn->thread, piece->from));
+        } else if (process && process->waiter != NOTHING) {
+            *turn = turn_at_begin(chain, process, begin, piece);
+        }
+        turn->since = 0;
+    }
 }
 
 /* Far more than wake-ups make, and windows of 50 ms in half a day. In a damaged file, pieces can be of 1 ns. */
@@ -179,18 +240,16 @@ chain_pieces longest_chain(const struct timeline *timeline, struct chain_process
     find_images(&chain);
     while (end > begin && pieces.n < most) {
         const uint32_t at = turn.thread;
-        uint64_t since = turn.since;
+        uint64_t since = turn.since, life = begin_of(&chain, at), least = life > begin ? life : begin;
+        if (least >= end)
+            break;
         struct stretch stretch = stretch_at(timeline, at, end);
         const struct timeline_wake_up *wake_up = wake_up_before(&chain, at, end);
-        const struct chain_process *begun = begun_process(&chain, at);
-        uint64_t least = since > stretch.begin ? since : stretch.begin;
-        bool is_let = since > begin && since < end && least == since &&
+        bool is_let = since > least && since < end && since >= stretch.begin &&
                       (!wake_up || wake_up->time * unit < since) && is_idle_at(timeline, at, since);
         bool is_in_it = !is_let && wake_up && wake_up->time * unit >= stretch.begin;
-        bool is_begin = !is_let && !is_in_it && begun && begun->begin > begin && begun->begin >= stretch.begin &&
-                        begun->waiter != NOTHING;
-        uint64_t from = is_let ? since : is_begin ? begun->begin : begin;
-        if (!is_let && !is_in_it && !is_begin && stretch.begin > begin)
+        uint64_t from = is_let ? since : least;
+        if (!is_let && !is_in_it && stretch.begin > least)
             from = stretch.begin;
         from = from < end ? from : end - 1;
         struct chain_piece piece =
@@ -199,10 +258,9 @@ chain_pieces longest_chain(const struct timeline *timeline, struct chain_process
             turn = (struct turn){.thread = turn.waiter};
         else if (is_in_it)
             turn = turn_at(&chain, at, wake_up, begin, &piece);
-        else if (is_begin)
-            turn = turn_at_begin(&chain, begun, begin, &piece);
         else
             turn.since = 0;
+        keep_within_life(&chain, &turn, begin, &piece);
         vec_push(&pieces, piece);
         end = piece.from;
     }

@@ -112,6 +112,14 @@ static uint64_t name(const struct agent_cursor *cursor, const struct agent_name 
     return ++names_given;
 }
 
+static bool has_missed;
+
+static bool is_caught(const struct agent_cursor *its)
+{
+    (void)its;
+    return !has_missed;
+}
+
 static const struct agent_host host = {.read = read_memory, .name = name};
 static const struct agent_cursor cursor;
 static const struct python_reader reader = {&host, &cursor, &layout};
@@ -439,6 +447,22 @@ TEST(code_has_the_name_of_its_version)
     code.name = &another; /* of another interpreter */
     assert_int_not_equal(python_name(&reader, &names, address(&code))->value, last);
     layout.code_version = 0;
+}
+
+/* From outside: a text's length lies next to its characters, or not. */
+TEST(a_name_is_given_once_all_of_it_is_read)
+{
+    static struct python_names names;
+    uint64_t given = names_given;
+    struct agent_host outside = host;
+    struct python_reader elsewhere = {&outside, &cursor, &layout};
+    outside.is_elsewhere = true;
+    outside.is_caught = is_caught;
+    has_missed = true;
+    assert_null(python_name(&elsewhere, &names, address(&code)));
+    assert_int_equal(names_given, given);
+    has_missed = false;
+    assert_non_null(python_name(&elsewhere, &names, address(&code)));
 }
 
 EACH_TEST(begin, NULL);

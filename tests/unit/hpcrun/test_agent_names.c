@@ -99,12 +99,28 @@ TEST(what_cannot_be_read_has_no_name)
     name.procedure.length = 96;
     uint32_t number = agent_names_number(0, &name, &memory);
     assert_int_equal(strlen(find(number)->procedure), 96);
-    name = name_of(0x3010, "f"); /* a table that cannot be read: the name alone */
-    name.lines = AGENT_LINES_PYTHON;
-    name.table = (uint64_t)(uintptr_t)page + 4000;
-    name.table_bytes = 200;
-    assert_int_equal(find(agent_names_number(0, &name, &memory))->table_bytes, 0);
     munmap(page, 4096);
+}
+
+/* From outside, a sample may have the texts and not the table. Names have 64 MiB, from which each attempt would take
+ * more than 4,000 bytes. */
+TEST(a_name_waits_for_its_line_table)
+{
+    uint8_t *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(page, MAP_FAILED);
+    memset(page, 'a', 8192);
+    struct agent_name name = name_of(0x3010, "f");
+    name.lines = AGENT_LINES_PYTHON;
+    name.table = (uint64_t)(uintptr_t)page;
+    name.table_bytes = 4100;
+    assert_int_equal(mprotect(page + 4096, 4096, PROT_NONE), 0);
+    for (int i = 0; i < (64 << 20) / 4000; i++)
+        assert_int_equal(agent_names_number(0, &name, &memory), 0);
+    assert_int_equal(mprotect(page + 4096, 4096, PROT_READ), 0);
+    const struct named_code *found = find(agent_names_number(0, &name, &memory));
+    assert_int_equal(found->table_bytes, 4100);
+    assert_memory_equal(found->table, page, 4100);
+    munmap(page, 8192);
 }
 
 /* Names have 64 MiB, from which each attempt at this one would take more than 128 bytes. */

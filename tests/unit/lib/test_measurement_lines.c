@@ -84,6 +84,15 @@ TEST(each_form_of_an_entry)
     check_lines((const uint64_t[]){40, 41, 41, 41, 41, 38, 107, 107, 107, 109, FIRST_LINE}, COUNT);
 }
 
+TEST(an_empty_table_has_the_first_line_only)
+{
+    begin_measurement();
+    put_lines(NAME, 0, NULL, 0);
+    put_note(1, NAME, 0);
+    put_note(2, NAME, 37);
+    check_lines((const uint64_t[]){FIRST_LINE, FIRST_LINE}, 2);
+}
+
 /* The long form's difference is 1 | 2 << 6 = 129: 64 lines back, before line 0. */
 TEST(a_damaged_table_has_the_lines_before_the_damage)
 {

@@ -84,6 +84,51 @@ TEST(it_does_not_stay_on_idle_workers)
     }
 }
 
+/* Thread 1 creates 2 and waits for it from 90 on; 2 begins near the end of that wait. */
+TEST(a_creator_that_waits_has_created_before)
+{
+    static const struct made_wake_up wake_ups[] = {{1, 90, 195, 200, 2}, {2, 160, 160, 160, 1}};
+    begin(three, 3, wake_ups, 2);
+    chain_pieces pieces = longest_chain(timeline, NULL, 0, 0, 1000);
+    assert_int_equal(pieces.n, 3);
+    assert_piece(&pieces, 0, 0, 0, 0, 90);
+    assert_piece(&pieces, 1, 1, 90, 160, 195);
+    assert_piece(&pieces, 2, 0, 195, 200, 1000);
+    vec_free(&pieces);
+    end();
+}
+
+/* 2 is said to have woken 1 before 3, created by 1, has created it. */
+TEST(a_waker_that_had_not_begun_is_none)
+{
+    static const struct made_wake_up wake_ups[] = {{1, 250, 300, 310, 2}, {2, 500, 500, 500, 3}, {3, 400, 400, 400, 1}};
+    begin(three, 3, wake_ups, 3);
+    chain_pieces pieces = longest_chain(timeline, NULL, 0, 0, 1000);
+    assert_int_equal(pieces.n, 2);
+    assert_piece(&pieces, 0, 0, 0, 0, 250);
+    assert_piece(&pieces, 1, 0, 250, 310, 1000);
+    vec_free(&pieces);
+    end();
+}
+
+/* 2 was created in a window of which only long waits are known, or when such a window begins. */
+TEST(creations_in_windows)
+{
+    static const uint32_t times[] = {150, 400, 401, 399};
+    step = 4;
+    for (size_t i = 0; i < 4; i++) {
+        uint32_t at = times[i];
+        const struct made_wake_up wake_ups[] = {{1, 590, 780, 790, 2}, {2, at, at, at, 1}};
+        begin(three, 3, wake_ups, 2);
+        chain_pieces pieces = longest_chain(timeline, NULL, 1, 0, 800);
+        for (size_t k = 0; k < pieces.n; k++)
+            assert_int_equal(pieces.at[k].thread, pieces.at[k].to > at);
+        vec_free(&pieces);
+        end();
+    }
+    step = 1;
+}
+
 /* ---- processes ---- */
 
 static struct chain_processes chain_processes(const struct chain_process *list, size_t n, uint32_t *of)
@@ -163,6 +208,31 @@ TEST(at_the_begin_of_a_child_it_goes_back_to_what_its_parent_did)
     end();
 }
 
+/* Thread 1 is of process 8, which thread 0 waits for, and so is 2, whose creation is lost or earlier by its clock. 1
+ * ends before its process. */
+TEST(threads_of_a_child_are_within_its_life)
+{
+    const struct chain_process list[] = {{7, 0, 0, 0, 1000, NOTHING, 0}, {8, 0, 1, 400, 800, NOTHING, 0}};
+    uint32_t of[] = {0, 1, 1};
+    uint64_t ends[] = {UINT64_MAX, 790, UINT64_MAX};
+    for (unsigned has_creation = 0; has_creation < 2; has_creation++) {
+        const struct made_wake_up wake_ups[] = {
+            {1, 500, 810, 810, WAKER_IS_PROCESS | 8}, {2, 600, 700, 700, 3}, {3, 390, 390, 390, 2}};
+        begin(three, 3, wake_ups, has_creation ? 3 : 2);
+        struct chain_processes processes = chain_processes(list, 2, of);
+        processes.ends = ends;
+        chain_pieces pieces = longest_chain(timeline, &processes, 0, 0, 1000);
+        assert_piece(&pieces, 0, 0, 0, 0, 400);
+        assert_int_equal(pieces.n, 4);
+        assert_piece(&pieces, 1, 2, 400, 400, 700);
+        assert_piece(&pieces, 2, 1, 700, 700, 790);
+        assert_piece(&pieces, 3, 0, 790, 810, 1000);
+        vec_free(&pieces);
+        vec_free(&processes.list);
+        end();
+    }
+}
+
 TEST(without_wake_ups_it_stays_on_the_thread)
 {
     begin(three, 3, NULL, 0);
@@ -219,7 +289,7 @@ TEST(between_windows_the_chain_is_not_known)
     end();
 }
 
-/* Whatever a file says: threads that do not exist, times in any order. */
+/* Whatever a file says: threads that do not exist, times in any order. 1 creates 2, and 2 creates 3. */
 TEST(it_ends_and_has_no_gaps)
 {
     for (unsigned round = 0; round < 300; round++) {
@@ -229,6 +299,10 @@ TEST(it_ends_and_has_no_gaps)
         for (uint32_t i = 0; i < 30; i++)
             wake_ups[i] = (struct made_wake_up){1 + i / 10, random_below(100), random_below(100), random_below(100),
                                                 random_below(5)};
+        wake_ups[0].began = wake_ups[0].time + 1; /* no creation */
+        const uint32_t created[] = {0, random_below(100), random_below(100)};
+        for (uint32_t i = 1; i < 3; i++)
+            wake_ups[10 * i] = (struct made_wake_up){1 + i, created[i], created[i], created[i], i};
         begin(three, 3, wake_ups, 30);
         chain_pieces pieces = longest_chain(timeline, NULL, 0, 5, 100);
         uint64_t at = 5;
@@ -236,6 +310,7 @@ TEST(it_ends_and_has_no_gaps)
             assert_int_equal(pieces.at[i].from, at);
             assert_true(pieces.at[i].from <= pieces.at[i].runs && pieces.at[i].runs <= pieces.at[i].to);
             assert_true(pieces.at[i].from < pieces.at[i].to);
+            assert_true(pieces.at[i].runs >= created[pieces.at[i].thread]);
             at = pieces.at[i].to;
         }
         assert_int_equal(at, 100);
