@@ -751,7 +751,7 @@ class Locks(Advice):
         third one has nothing to do with it."""
         p = Program(("work", "off CPU", "lock blame", "lock wait"), 3)
         for profile in (1, 2):
-            p.thread.statement(p.file, 31).charge(5, 0, profile).charge(4.95, 1, profile) \
+            p.thread.statement(p.file, 31).call(p.of_libc("nanosleep")).charge(5, 0, profile).charge(4.95, 1, profile) \
                 .charge(4.95, 2, profile)
             p.thread.statement(p.file, 32).call(p.function("<lock queue_lock>", 0)).charge(4.95, 3, profile)
         run = run_json([thread(1, 0.1), thread(2, 0.1), thread(3, 0)], 10, 2, events=("REALTIME",), metrics=p.db.metrics)
