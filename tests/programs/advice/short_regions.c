@@ -1,6 +1,6 @@
 /* Vectors are scaled for many turns, each in a parallel region, after serial code. With few elements a region takes longer
  * to begin and to end than to do its work. The number of turns is such that the work is about the same.
- * Usage: short_regions ELEMENTS SERIAL LENGTH [MICROSECONDS to sleep in each turn] */
+ * Usage: short_regions ELEMENTS SERIAL MICROSECONDS LENGTH, with so many microseconds to sleep in each turn */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static __attribute__((noinline)) double serial(double x, int steps)
 int main(int argc, char **argv)
 {
     int elements = argc > 1 ? atoi(argv[1]) : 200, steps = argc > 2 ? atoi(argv[2]) : 0;
-    long length = argc > 3 ? atol(argv[3]) : 200, sleep = argc > 4 ? atol(argv[4]) : 0;
+    long sleep = argc > 3 ? atol(argv[3]) : 0, length = argc > 4 ? atol(argv[4]) : 200;
     double sum = 1;
     for (long turn = 0; turn < length * 300000 / (elements + steps); turn++) { /* MARK turns */
         sum = serial(sum, steps);
