@@ -445,6 +445,7 @@ TEST(short_turns_are_not_timed_by_perf)
             unsigned by_perf = take_turns(turns[i], 3 * turns[i], n, &paid, &paid);
             uint64_t used = sim.cpu - start;
             assert_true(paid.amount + 5 * PERIOD / 2 > used && paid.amount < used + 5 * PERIOD / 2);
+            assert_int_equal(thread.events[0].cpu_timer >= 0, turns[i] < MS / 10);
             assert_true(turns[i] < MS / 10 ? by_perf * turns[i] <= 2 * PERIOD : by_perf > n / 2);
         }
 }
