@@ -111,11 +111,11 @@ static bool was_waiting(const struct thread *thread, const ucontext_t *context)
 }
 
 /* Whether the thread has left its CPU more often than each SHORT_TURN_NS since the last look, or before it if that is
- * too short ago. Without timers, perf times all samples. */
+ * too short ago. Without timers, perf times all samples. So it does where a filter may end the process for the call. */
 static bool switches_often(struct thread_event *event, uint64_t now)
 {
     struct rusage usage;
-    if (event->timers[0] < 0 || sys2(SYS_getrusage, RUSAGE_THREAD, &usage) != 0)
+    if (event->timers[0] < 0 || process_is_restricted() || sys2(SYS_getrusage, RUSAGE_THREAD, &usage) != 0)
         return false;
     uint64_t switches = (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw), more = switches - event->switches;
     uint64_t ran = now - event->switched_at;

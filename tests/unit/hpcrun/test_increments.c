@@ -450,6 +450,15 @@ TEST(short_turns_are_not_timed_by_perf)
         }
 }
 
+/* A filter of the program may forbid to count the switches. */
+TEST(perf_times_short_turns_where_calls_are_forbidden)
+{
+    struct paid paid = {0};
+    begin(BY_PERF, 1);
+    is_restricted = true;
+    assert_true(take_turns(MS / 50, 3 * MS / 50, 20000, &paid, &paid) > 10000);
+}
+
 /* A timer that expires in a wait, a few microseconds of CPU time too early, is no sample: the wait uses none. */
 TEST(a_wait_has_no_sample)
 {
