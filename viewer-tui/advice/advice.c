@@ -97,13 +97,6 @@ static size_t n_entries(enum rule_each each, const struct facts *facts)
     }
 }
 
-static void limit_gain(struct gain *gain, double most)
-{
-    gain->factor = fmin(gain->factor, most);
-    gain->low = fmin(gain->low, most);
-    gain->high = fmin(gain->high, most);
-}
-
 static double factor_of_run(double factor, double piece, double run)
 {
     return run / (run - piece * (1 - 1 / factor));
@@ -137,8 +130,10 @@ static void apply(const struct rule *rule, const struct facts *facts, struct fin
         struct subject subject = {.entry = i, .place = place, .order = rule->order, .gain = none};
         if (!rule->condition(facts, &subject))
             continue;
-        if (!(rule->flags & ANY_CPUS))
-            limit_gain(&subject.gain, facts_most_gain(facts));
+        if (!(rule->flags & ANY_CPUS)) {
+            struct gain most = facts_most_gain(facts);
+            gain_limit(&subject.gain, &most);
+        }
         bool is_notable = find_gain_of_run(facts, &subject.gain);
         struct gain order = subject.gain;
         /* If others had the CPUs, the wall clock bounds no gain: it only orders. */
