@@ -1000,6 +1000,14 @@ class CpusOfTheRun(Advice):
         self.assertAlmostEqual(low, 10 / (5 + 5 * (8 + error(8)) / 10), delta=0.001)
         self.assertAlmostEqual(high, 10 / (5 + 5 * (8 - error(8)) / 10), delta=0.001)
 
+    def test_some_threads_in_a_piece_of_time(self):
+        """Twice as fast in 5 of 10 s. What the process used of its CPUs is not known."""
+        self.found(4)
+        with Terminal([viewer.VIEWER, "--closed", "--from", "5s", "--threads", "7[12]", self.db]) as terminal:
+            terminal.until_seen("?:help")
+            lines = terminal.press_until("a", "hpcviewer: advice", "Too little parallelism")
+        self.assertIn("; at most 1.4x faster.", " ".join(" ".join(lines).split()))
+
     def test_they_do_not_limit_what_less_work_wins(self):
         """Half of the work is system calls, without which there is half of it to do on the CPUs."""
         kinds = [f["kind"] for f in self.all_found(2, in_calls=2)]

@@ -107,12 +107,10 @@ static double factor_of_run(double factor, double piece, double run)
 static bool find_gain_of_run(const struct facts *facts, struct gain *gain)
 {
     const struct time_slice *slice = facts->view->db->slice;
-    double run = slice ? (double)slice->timeline->end * 1e-9 : 0, piece = facts->process.wall;
     if (!slice)
         return true;
-    for (size_t i = 0; !(facts->process.wall > 0) && i < slice->ranges.n; i++)
-        piece += (double)(slice->ranges.at[i].to - slice->ranges.at[i].from) * 1e-9;
-    piece = fmin(piece, run);
+    double run = (double)slice->timeline->end * 1e-9, wall = facts->process.wall;
+    double piece = fmin(wall > 0 ? wall : time_ranges_seconds(&slice->ranges), run); /* 0: of some threads only */
     *gain = (struct gain){factor_of_run(gain->factor, piece, run), factor_of_run(gain->low, piece, run),
                           factor_of_run(gain->high, piece, run)};
     return gain->factor >= LEAST_GAIN;
