@@ -24,6 +24,13 @@ class EarlierVersion(HpcprofCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("run.json: made by an earlier hpcprof; run hpcprof again", done.stderr)
 
+    def test_another_file_with_a_version(self):
+        write_database(self.at("db"), ("work",))
+        with open(self.at("db/run.json"), "w") as file:
+            file.write('{"format": "of-others", "version": 1}')
+        done = viewer.run("--print", "flat", self.at("db"))
+        self.assertIn("run.json: not a description of a run by hpcprof", done.stderr)
+
 
 class Internal(HpcprofCase):
     """`incomplete` is in JSON and in formulas. No view, column or list has it."""

@@ -958,17 +958,27 @@ class TooManyThreads(Advice):
 class CpusOfTheRun(Advice):
     """Four threads of a runtime are idle for half of their effort. For 10 s of wall clock they work for 16 s."""
 
-    def all_found(self, cpus, in_calls=0):
-        p = Program(("work", "idleness"), 4)
+    def all_found(self, cpus, in_calls=0, overhead=0, options=()):
+        """`overhead`: seconds of each thread."""
+        p, line = Program(("work", "idleness", "overhead"), 4), tw.Timeline(unit=10)
+        loop = p.thread.statement(p.file, 31)
+        place = line.place(loop.id)
         for profile in range(1, 5):
-            loop = p.thread.statement(p.file, 31).charge(4 - in_calls, 0, profile).charge(4, 1, profile)
+            loop.charge(4 - in_calls, 0, profile).charge(4, 1, profile).charge(overhead, 2, profile)
             loop.call(p.of_libc("write")).charge(in_calls, 0, profile)
-        run = run_json([thread(profile, 4, "tbb") for profile in range(1, 5)], 10, cpus, metrics=p.db.metrics)
+            for time in range(12_500_000, 10**10 + 1, 12_500_000):
+                line.record(profile, time, PERIOD * 1e9, tw.WORK, place, worker=True)
+        threads = [thread(profile, 4 + overhead, "tbb") for profile in range(1, 5)]
+        run = run_json(threads, 10, cpus, metrics=p.db.metrics)
         run["agents"] = [{"name": "tbb"}]
-        return self.advice(p, run)
+        run["processes"][0]["time_line_begin"] = 0
+        self.write(p.db, run)
+        line.places = [(loop.id, 0, 4, 2, 0, 0)]  # two of four work
+        line.write(pathlib.Path(self.db))
+        return viewer.printed_json("summary", *options, self.db)["advice"]
 
-    def found(self, cpus):
-        finding, = self.of_kind(self.all_found(cpus), "parallelization")
+    def found(self, cpus, **how):
+        finding, = self.of_kind(self.all_found(cpus, **how), "parallelization")
         return finding
 
     def test_they_limit_gains(self):
@@ -978,6 +988,25 @@ class CpusOfTheRun(Advice):
             self.assertEqual((found["gain"], *found["gain_interval"]), (most,) * 3)
             self.assertTrue(found["text"].endswith(f"at most {most:.2g}x faster."), found["text"])
         self.assertAlmostEqual(self.found(4)["gain"], 2)
+
+    def test_the_limit_has_an_interval(self):
+        """Overhead is known by samples. So is the CPU time in a piece of time, 8 s in 5."""
+        def error(seconds):
+            return 1.96 * (SPREAD * PERIOD * seconds) ** 0.5
+        low, high = self.found(2, overhead=0.1)["gain_interval"]
+        self.assertAlmostEqual(low, 20 / (16 + error(0.4)))
+        self.assertAlmostEqual(high, 20 / (16 - error(0.4)))
+        low, high = self.found(2, options=("--from", "5s"))["gain_interval"]
+        self.assertAlmostEqual(low, 10 / (5 + 5 * (8 + error(8)) / 10), delta=0.001)
+        self.assertAlmostEqual(high, 10 / (5 + 5 * (8 - error(8)) / 10), delta=0.001)
+
+    def test_some_threads_in_a_piece_of_time(self):
+        """Twice as fast in 5 of 10 s. What the process used of its CPUs is not known."""
+        self.found(4)
+        with Terminal([viewer.VIEWER, "--closed", "--from", "5s", "--threads", "7[12]", self.db]) as terminal:
+            terminal.until_seen("?:help")
+            lines = terminal.press_until("a", "hpcviewer: advice", "Too little parallelism")
+        self.assertIn("; at most 1.4x faster.", " ".join(" ".join(lines).split()))
 
     def test_they_do_not_limit_what_less_work_wins(self):
         """Half of the work is system calls, without which there is half of it to do on the CPUs."""

@@ -347,7 +347,7 @@ class ShortRuns(unittest.TestCase):
                 self.assertEqual("Others had the CPUs" in text, says, text)
                 self.assertEqual("threads were ready for at least 0.5 s and ran for 0.5 s." in text, says, text)
             *_, last = viewer.printed_json("phases", folder)["phases"]
-            self.assertEqual(last["advice"], "Nothing used a CPU; others may have had them.")
+            self.assertEqual(last["advice"], "Nothing used a CPU; others may have had the CPUs.")
 
     def test_what_was_not_measured_is_no_zero(self):
         for phase in self.phases("A500 B1000 A500", 5, False):

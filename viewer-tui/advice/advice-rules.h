@@ -27,8 +27,8 @@ enum rule_flags {
     NEEDS_QUIET = 2, /* it follows from wall time or idleness: not given if others had the CPUs */
     OF_ONE = 4,      /* it follows from the wall clock of the main process: not given if other processes matter */
     CLAIMS_GAIN = 8, /* the words name the gain; else it only orders findings */
-    ANY_CPUS = 16,   /* the run's CPUs do not limit the gain: it is one with more of them, or with less work for them */
-    ALLOWS_LOAD = 32 /* the gain's interval allows for others that had the CPUs */
+    ANY_CPUS = 16,   /* the run's CPUs do not limit the gain, since it comes from more CPUs or from less work */
+    ALLOWS_LOAD = 32 /* the gain's interval holds also if others had the CPUs */
 };
 
 /* What a rule is applied to: the facts once, or each entry of a list. */

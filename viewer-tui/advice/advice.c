@@ -97,13 +97,6 @@ static size_t n_entries(enum rule_each each, const struct facts *facts)
     }
 }
 
-static void limit_gain(struct gain *gain, double most)
-{
-    gain->factor = fmin(gain->factor, most);
-    gain->low = fmin(gain->low, most);
-    gain->high = fmin(gain->high, most);
-}
-
 static double factor_of_run(double factor, double piece, double run)
 {
     return run / (run - piece * (1 - 1 / factor));
@@ -114,12 +107,10 @@ static double factor_of_run(double factor, double piece, double run)
 static bool find_gain_of_run(const struct facts *facts, struct gain *gain)
 {
     const struct time_slice *slice = facts->view->db->slice;
-    double run = slice ? (double)slice->timeline->end * 1e-9 : 0, piece = facts->process.wall;
     if (!slice)
         return true;
-    for (size_t i = 0; !(facts->process.wall > 0) && i < slice->ranges.n; i++)
-        piece += (double)(slice->ranges.at[i].to - slice->ranges.at[i].from) * 1e-9;
-    piece = fmin(piece, run);
+    double run = (double)slice->timeline->end * 1e-9, wall = facts->process.wall;
+    double piece = fmin(wall > 0 ? wall : time_ranges_seconds(&slice->ranges), run); /* 0: of some threads only */
     *gain = (struct gain){factor_of_run(gain->factor, piece, run), factor_of_run(gain->low, piece, run),
                           factor_of_run(gain->high, piece, run)};
     return gain->factor >= LEAST_GAIN;
@@ -137,8 +128,10 @@ static void apply(const struct rule *rule, const struct facts *facts, struct fin
         struct subject subject = {.entry = i, .place = place, .order = rule->order, .gain = none};
         if (!rule->condition(facts, &subject))
             continue;
-        if (!(rule->flags & ANY_CPUS))
-            limit_gain(&subject.gain, facts_most_gain(facts));
+        if (!(rule->flags & ANY_CPUS)) {
+            struct gain most = facts_most_gain(facts);
+            gain_limit(&subject.gain, &most);
+        }
         bool is_notable = find_gain_of_run(facts, &subject.gain);
         struct gain order = subject.gain;
         /* If others had the CPUs, the wall clock bounds no gain: it only orders. */

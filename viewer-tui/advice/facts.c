@@ -450,13 +450,21 @@ struct gain facts_gain_without(const struct facts *facts, const struct share *se
                          factor_without(facts, seconds->high)};
 }
 
-double facts_most_gain(const struct facts *facts)
+static double most_gain(const struct main_process *process, double used)
+{
+    bool is_known = process->wall > 0 && process->cpus > 0 && used > 0;
+    return is_known ? fmax(process->cpus * process->wall / used, 1) : INFINITY;
+}
+
+struct gain facts_most_gain(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
     double overhead = facts->overhead == NO_METRIC ? 0 : view_cost(facts->view, 0, facts->overhead, INCLUSIVE);
     double used = process->cpu - facts->spun - overhead - process->waited;
-    bool is_known = process->wall > 0 && process->cpus > 0 && used > 0;
-    return is_known ? fmax(process->cpus * process->wall / used, 1) : INFINITY;
+    /* The CPU time of the whole run is that of clocks, in a piece of time that of its samples. */
+    double sampled = facts->view->db->slice ? process->cpu : facts->spun + overhead;
+    double error = share_error(sampled, facts->cpu_increment);
+    return (struct gain){most_gain(process, used), most_gain(process, used + error), most_gain(process, used - error)};
 }
 
 /* Whether CPython began the thread: in pythread_wrapper, or in "<python3.11+0x1cc40>" if that is stripped. */

@@ -85,10 +85,10 @@ void facts_free(struct facts *facts);
  * All this is no bound where threads contend for a lock: they also pass its data between CPUs. */
 struct gain facts_gain_without(const struct facts *facts, const struct share *seconds);
 
-/* The factor by which the main process becomes faster if its own code keeps all CPUs busy that it could use, and takes
- * no less CPU time: the number of CPUs, divided by those that it used on average without runtimes' overhead and what
- * waits cost. INFINITY: not known. */
-double facts_most_gain(const struct facts *facts);
+/* The gain if the main process's own code keeps all CPUs busy that it could use, and takes no less CPU time: the number
+ * of CPUs, divided by those that it used on average without runtimes' overhead and what waits cost. INFINITY: not
+ * known. */
+struct gain facts_most_gain(const struct facts *facts);
 
 /* CPU seconds of the main process's threads that may hold Python's GIL, so that one runs at a time: all but those that
  * other code than CPython's began, such as OpenBLAS's blas_thread_server. 0 if the program is not Python's. */

@@ -46,8 +46,8 @@ struct main_process {
     size_t most_alive;   /* threads that lived at the same time, for a notable part of the run */
     size_t most_working; /* the same without helpers */
     double mean_working; /* of those on average, while any lives */
-    size_t most_runnable; /* of those that live, so many are at work or ready at the same time (main_process_runnable);
-                             `most_working` if there is no time line, or threads of a runtime may spin */
+    size_t most_runnable; /* threads at work or ready at the same time (main_process_runnable); `most_working` if there
+                             is no time line, or threads of a runtime may spin */
     double most_running; /* threads that can run at the same time: the lesser of those alive and CPUs; at least 1 */
     VEC(struct process_thread) threads;
     const struct process_thread *busiest; /* of these, with the most CPU time; NULL if there are none */

@@ -19,9 +19,9 @@
  * that may use a CPU, on average, is quiet. */
 #define LEAST_WORK 0.05
 
-/* The precision of the number of threads at work in a bin, for each of them, is this at most: 1 / variance. A
- * judgement: with 500 bins, a phase that has one thread of 2 less than the others takes 2 % of the run at least, one
- * with 4 of 16 less 1.2 %, one with 1 of 16 less 20 %. */
+/* Largest precision (1 / variance) of what one thread adds to the number of threads at work in a bin. A judgement: with
+ * 500 bins, a phase with one thread fewer of 2 is found from 2 % of the run on, with 4 fewer of 16 from 1.2 %, with one
+ * fewer of 16 from 20 %. */
 #define MOST_PRECISION 25
 
 /* Kinds of time that bins count: work of each kind of call paths, and the other states. */
@@ -146,11 +146,13 @@ static void add_count(struct bins *bins, int kind, double count, uint64_t begin,
     }
 }
 
-/* 1 / variance of what a thread adds to the number of threads at work in a bin. A record says that its thread worked at
- * some time since the record before. So each end of a stretch of work is known within an interval of `spacing`, and has
- * a variance of spacing²/4 at most (Popoviciu); the length of the stretch, spacing²/2. Pauses of up to `gap` do not
- * count. With an independent variance of width × spacing² / (2 gap) in each bin, a time as long as `gap` has a variance
- * of spacing²/2 in all, and a longer one more. */
+/* 1 / variance of what a thread adds to the number of threads at work in a bin:
+ *
+ *   1. A record says that its thread worked at some time since the record before. So each end of a stretch of work is
+ *      known within `spacing`, with a variance of spacing²/4 at most (Popoviciu), and its length with spacing²/2.
+ *   2. Stretches are more than `gap` apart. So a time as long as `gap` has the begin and the end of one at most.
+ *   3. Such a time has gap / width bins. Each gets its part of the variance: width × spacing² / (2 gap), in ns².
+ *   4. The number of threads is time / width, so that its variance is spacing² / (2 gap × width). */
 static double precision_of(const struct phase_search *search, const struct at_work *at_work)
 {
     double p = 2 * search->width * (double)at_work->gap / (at_work->spacing * at_work->spacing);

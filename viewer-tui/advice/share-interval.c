@@ -73,3 +73,10 @@ struct gain gain_without(const struct share *share)
                          .low = factor_without(share->low),
                          .high = factor_without(share->high)};
 }
+
+void gain_limit(struct gain *gain, const struct gain *most)
+{
+    gain->factor = fmin(gain->factor, most->factor);
+    gain->low = fmin(gain->low, most->low);
+    gain->high = fmin(gain->high, most->high);
+}

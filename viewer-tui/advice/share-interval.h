@@ -72,4 +72,7 @@ struct gain {
  * 1 - share of the time. The rest may turn out to be serial. */
 struct gain gain_without(const struct share *share);
 
+/* Makes no end of a gain larger than that of `most`. */
+void gain_limit(struct gain *gain, const struct gain *most);
+
 #endif

@@ -59,24 +59,17 @@ void say_unequal_parts(const struct facts *facts, const struct subject *subject,
 /* Less waiting is not reported, as a share of the rank's time. */
 #define LEAST_RANK_WAITING 0.05
 
-/* The gain if a part of the wall clock is saved. */
-static double gain_in(double wall, double saved)
-{
-    return saved < wall ? wall / (wall - saved) : INFINITY;
-}
-
 /* The wall clock is that of all threads. If only some were chosen it is unknown (0), and so is the gain. */
 bool have_unequal_ranks(const struct facts *facts, struct subject *subject)
 {
     const struct rank_balance *ranks = &facts->balance.ranks;
     double wall = facts->supply.wall;
     const struct share *excess = &ranks->excess;
+    struct gain gain = gain_without(&(struct share){excess->value / wall, excess->low / wall, excess->high / wall});
     subject->place = ranks->place;
     if (wall > 0)
-        subject->gain =
-            (struct gain){gain_in(wall, excess->value), gain_in(wall, excess->low), gain_in(wall, excess->high)};
-    return ranks->parts.n >= 2 && ranks->waits >= LEAST_RANK_WAITING && excess->low > 0 &&
-           gain_in(wall, excess->value) >= LEAST_GAIN;
+        subject->gain = gain;
+    return ranks->parts.n >= 2 && ranks->waits >= LEAST_RANK_WAITING && excess->low > 0 && gain.factor >= LEAST_GAIN;
 }
 
 void say_unequal_ranks(const struct facts *facts, const struct subject *subject, struct text *text)
@@ -161,9 +154,8 @@ bool runs_alone(const struct facts *facts, struct subject *subject)
     double n = process->is_only_one && process->cpus > 1 ? process->cpus : 1;
     double error = facts->view->db->slice ? share_error(process->cpu, facts->cpu_increment) : 0;
     double low = fmax(subject->seconds - error, 0), high = fmin(subject->seconds + error, process->wall);
-    double saved = 1 - 1 / n, wall = process->wall;
-    subject->gain =
-        (struct gain){gain_in(wall, subject->seconds * saved), gain_in(wall, low * saved), gain_in(wall, high * saved)};
+    double saved = (1 - 1 / n) / process->wall;
+    subject->gain = gain_without(&(struct share){subject->seconds * saved, low * saved, high * saved});
     return true;
 }
 

@@ -38,7 +38,7 @@ static void limit_gain(const struct facts *facts, struct gain *gain)
     double wall = facts->process.wall, rest = wall - facts->spun;
     uint32_t n = threads_at_locks(facts);
     double most = n > 0 && rest > 0 ? n * wall / rest : INFINITY;
-    *gain = (struct gain){fmin(gain->factor, most), fmin(gain->low, most), fmin(gain->high, most)};
+    gain_limit(gain, &(struct gain){most, most, most});
 }
 
 bool wait_for_locks(const struct facts *facts, struct subject *subject)

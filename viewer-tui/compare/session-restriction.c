@@ -187,12 +187,10 @@ static bool during_asked(struct session *session, struct session_run *run, struc
     time_ranges_cut(ranges, range);
     if (ranges->n == 0 && !*cause)
         *cause = mem_printf("'%s' did not run in that time", during);
-    double seconds = 0;
-    for (size_t i = 0; i < ranges->n; i++)
-        seconds += (double)(ranges->at[i].to - ranges->at[i].from) * 1e-9;
     autofree char *within = *name;
     autofree char *pieces = ranges->n == 1 ? mem_strdup("") : mem_printf(" in %zu pieces", ranges->n);
-    *name = mem_printf("%s%s'%s', %.4g s%s", within ? within : "", within ? ": " : "", during, seconds, pieces);
+    *name = mem_printf("%s%s'%s', %.4g s%s", within ? within : "", within ? ": " : "", during,
+                       time_ranges_seconds(ranges), pieces);
     place_scopes_free(&scopes);
     threads_free(&threads);
     return ranges->n > 0;

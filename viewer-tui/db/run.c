@@ -37,11 +37,15 @@ static json_t *read_file(const char *path, char **cause)
     free(text);
     if (!root) {
         *cause = mem_printf("line %d: %s", error.line, error.text);
-    } else if (strcmp(run_text(root, "format"), DATABASE_RUN_FORMAT) != 0 || run_number(root, "version") == 1) {
-        *cause = mem_strdup(run_number(root, "version") == 1 ? "made by an earlier hpcprof; run hpcprof again"
-                                                             : "not a description of a run by hpcprof");
+        return NULL;
+    }
+    if (strcmp(run_text(root, "format"), DATABASE_RUN_FORMAT) != 0)
+        *cause = mem_strdup("not a description of a run by hpcprof");
+    else if (run_number(root, "version") == 1)
+        *cause = mem_strdup("made by an earlier hpcprof; run hpcprof again");
+    if (*cause) {
         json_decref(root);
-        root = NULL;
+        return NULL;
     }
     return root;
 }

@@ -47,3 +47,11 @@ struct time_range time_ranges_span(const time_ranges *ranges)
 {
     return (struct time_range){ranges->at[0].from, ranges->at[ranges->n - 1].to};
 }
+
+double time_ranges_seconds(const time_ranges *ranges)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < ranges->n; i++)
+        seconds += (double)(ranges->at[i].to - ranges->at[i].from) * 1e-9;
+    return seconds;
+}

@@ -25,4 +25,7 @@ time_ranges time_ranges_copy(const time_ranges *ranges);
 /* From the first to the last; there must be one. */
 struct time_range time_ranges_span(const time_ranges *ranges);
 
+/* The sum of their lengths, seconds. */
+double time_ranges_seconds(const time_ranges *ranges);
+
 #endif

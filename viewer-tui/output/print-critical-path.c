@@ -216,7 +216,7 @@ static void make_lines(struct critical_path *path)
 
 /* ---- output ---- */
 
-/* The number of lines, of those that the path is longest in, that are not below the limit. */
+/* The number of lines with this percentage or more; the lines are in descending order of it. */
 static size_t lines_from(const struct critical_path *path, double least_percent)
 {
     size_t n = path->lines.n;

@@ -158,7 +158,7 @@ static char *advice_on_phase(struct session *session, const struct phase *phase,
         text_printf(&use, "A CPU was used for %s of the time", as_percent(phase->working).text);
     /* By CPUTIME, a thread has no samples while it sleeps, nor while it has no CPU. */
     bool is_known = phase->states[TRACE_OFF_CPU] > 0 || phase->states[TRACE_READY] > 0;
-    text_add(&use, is_disturbed && !is_known ? "; others may have had them." : ".");
+    text_add(&use, is_disturbed && !is_known ? "; others may have had the CPUs." : ".");
     return use.at;
 }
 

@@ -2,13 +2,13 @@
 
 #include <math.h>
 
-/* Gaps are short up to so many mean intervals of a record, so many ns, and so many times one that the thread has
- * often. */
+/* A gap is short up to the largest of these: 10 mean intervals of a record; 50 ms; twice a gap that the thread often
+ * has. */
 #define SHORT_INTERVALS 10
 #define SHORT_NS        50e6
 #define TIMES_OFTEN     2
 
-/* The time that a record of work is about; false: it is of no work. */
+/* Sets the time that a record of work is about; false: the record is not of work. */
 static inline bool work_of(const struct timeline *timeline, const struct timeline_record *record,
                            struct time_range *its)
 {
@@ -43,7 +43,8 @@ struct at_work at_work_of(const struct timeline *timeline, const struct timeline
     return (struct at_work){(uint64_t)gap, interval + often};
 }
 
-/* What is near to an end of the run begins or ends there: the process was started or ended then. */
+/* A stretch that begins or ends within a short gap of the run's begin or end reaches to that: the process started or
+ * ended then. */
 static void add_stretch(const struct timeline *timeline, struct time_range stretch, uint64_t gap,
                         time_ranges *stretches)
 {

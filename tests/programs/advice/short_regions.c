@@ -1,6 +1,9 @@
 /* Vectors are scaled for many turns, each in a parallel region, after serial code. With few elements a region takes longer
  * to begin and to end than to do its work. The number of turns is such that the work is about the same.
- * Usage: short_regions ELEMENTS SERIAL MICROSECONDS LENGTH, with so many microseconds to sleep in each turn */
+ *
+ *     short_regions ELEMENTS SERIAL MICROSECONDS LENGTH
+ *
+ * ELEMENTS: of a vector; SERIAL: steps of the serial code in a turn; MICROSECONDS: of sleep in a turn. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

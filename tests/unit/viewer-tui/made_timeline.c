@@ -2,6 +2,8 @@
 
 #include "tests/unit/cmocka_suite.h"
 
+#include "viewer-tui/base/task.h"
+
 #include <unistd.h>
 
 #define SHIFT 4
@@ -85,6 +87,14 @@ struct timeline *open_made(struct made_timeline *made)
     return timeline_open(made->folder, made->run);
 }
 
+struct timeline *make_and_open(struct made_timeline *made, const struct made_record *records, size_t n, bool is_time)
+{
+    make_timeline(made, records, n, 1, is_time);
+    struct timeline *timeline = open_made(made);
+    assert_non_null(timeline);
+    return timeline;
+}
+
 void remove_made(struct made_timeline *made)
 {
     char *path = file_of(made);
@@ -92,4 +102,11 @@ void remove_made(struct made_timeline *made)
     free(path);
     assert_int_equal(rmdir(made->folder), 0);
     json_decref(made->run);
+}
+
+void close_made(struct made_timeline *made, struct timeline *timeline)
+{
+    timeline_close(timeline);
+    remove_made(made);
+    problem_clear();
 }

@@ -41,7 +41,13 @@ void make_timeline(struct made_timeline *made, const struct made_record *records
 /* Writes its bytes and opens the file. */
 struct timeline *open_made(struct made_timeline *made);
 
+/* Both, with a unit of 1 ns; the file is good. */
+struct timeline *make_and_open(struct made_timeline *made, const struct made_record *records, size_t n, bool is_time);
+
 /* Deletes the folder. */
 void remove_made(struct made_timeline *made);
+
+/* Closes the timeline, deletes the folder, and forgets what was wrong with the file. */
+void close_made(struct made_timeline *made, struct timeline *timeline);
 
 #endif

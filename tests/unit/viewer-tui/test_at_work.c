@@ -25,15 +25,12 @@ static void begin(void)
     memset(&made, 0, sizeof made);
     made.n_places = 1;
     made.places[0] = (struct timeline_place){.logical = 1, .working = 1};
-    make_timeline(&made, records, n_records, 1, true);
-    timeline = open_made(&made);
-    assert_non_null(timeline);
+    timeline = make_and_open(&made, records, n_records, true);
 }
 
 static void end(void)
 {
-    timeline_close(timeline);
-    remove_made(&made);
+    close_made(&made, timeline);
     n_records = now = 0;
 }
 

@@ -3,7 +3,6 @@
 #include "tests/unit/viewer-tui/made_timeline.h"
 
 #include "viewer-tui/base/scope.h"
-#include "viewer-tui/base/task.h"
 #include "viewer-tui/timeline/chain-times.h"
 
 #include <math.h>
@@ -24,16 +23,12 @@ static void begin(const struct made_record *records, size_t n, const struct made
     made.n_places = 4;
     made.wake_ups = wake_ups;
     made.n_wake_ups = n_wake_ups;
-    make_timeline(&made, records, n, 1, true);
-    timeline = open_made(&made);
-    assert_non_null(timeline);
+    timeline = make_and_open(&made, records, n, true);
 }
 
 static void end(void)
 {
-    timeline_close(timeline);
-    remove_made(&made);
-    problem_clear();
+    close_made(&made, timeline);
 }
 
 /* A record in each of three threads. */

@@ -171,6 +171,12 @@ TEST(zooming_is_undone_step_by_step)
     pane_zoom_in(&f.pane);
     assert_int_equal(f.pane.root, row);
     assert_int_equal(f.pane.shown.at[0], row);
+    scroller_move(&f.pane.scroller, 1);
+    uint32_t below = pane_row(&f.pane);
+    pane_zoom_in(&f.pane);
+    assert_int_equal(f.pane.root, below);
+    assert_true(pane_zoom_out(&f.pane));
+    assert_int_equal(f.pane.root, row);
     assert_true(pane_zoom_out(&f.pane));
     assert_int_equal(f.pane.root, 0);
     pane_zoom_to(&f.pane, row);

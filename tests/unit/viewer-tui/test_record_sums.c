@@ -14,9 +14,7 @@ static void begin(const struct made_record *records, size_t n, bool is_time)
     made.n_places = 4;
     for (uint32_t i = 0; i < 4; i++)
         made.places[i] = (struct timeline_place){.logical = 1 + i, .n = 8, .working = 1 + i, .waiters = i, .kind = i};
-    make_timeline(&made, records, n, 1, is_time);
-    timeline = open_made(&made);
-    assert_non_null(timeline);
+    timeline = make_and_open(&made, records, n, is_time);
 }
 
 static void end(void)

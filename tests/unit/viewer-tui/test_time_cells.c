@@ -3,7 +3,6 @@
 #include "tests/unit/viewer-tui/made_timeline.h"
 
 #include "viewer-tui/base/scope.h"
-#include "viewer-tui/base/task.h"
 #include "viewer-tui/timeline/time-cells.h"
 
 #include <math.h>
@@ -18,16 +17,12 @@ static void begin(const struct made_record *records, size_t n, bool is_time)
 {
     memset(&made, 0, sizeof made);
     made.n_places = 4;
-    make_timeline(&made, records, n, 1, is_time);
-    timeline = open_made(&made);
-    assert_non_null(timeline);
+    timeline = make_and_open(&made, records, n, is_time);
 }
 
 static void end(void)
 {
-    timeline_close(timeline);
-    remove_made(&made);
-    problem_clear();
+    close_made(&made, timeline);
 }
 
 /* Finds the cells of all threads together. */

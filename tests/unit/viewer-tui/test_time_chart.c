@@ -2,7 +2,6 @@
 #include "tests/unit/cmocka_suite.h"
 #include "tests/unit/viewer-tui/made_timeline.h"
 
-#include "viewer-tui/base/task.h"
 #include "viewer-tui/output/open-timeline.h"
 #include "viewer-tui/timeline/time-chart.h"
 
@@ -41,17 +40,14 @@ static void begin(const struct made_record *records, size_t n)
 {
     memset(&made, 0, sizeof made);
     made.n_places = 1;
-    make_timeline(&made, records, n, 1, true);
-    timeline = open_made(&made);
+    timeline = make_and_open(&made, records, n, true);
     chart = time_chart_of(timeline, NULL, made_threads(), 10);
 }
 
 static void end(void)
 {
     time_chart_free(&chart);
-    timeline_close(timeline);
-    remove_made(&made);
-    problem_clear();
+    close_made(&made, timeline);
 }
 
 /* The profiles of a row's threads, "1 3 5", with "+" before those of a group. */

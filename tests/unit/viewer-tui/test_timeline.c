@@ -18,9 +18,7 @@ static void begin(const struct made_record *records, size_t n, uint64_t unit, bo
 
 static void end(void)
 {
-    timeline_close(timeline);
-    remove_made(&made);
-    problem_clear();
+    close_made(&made, timeline);
 }
 
 /* Two threads; the second sample of the first one has three records. */
