@@ -44,7 +44,7 @@ static struct {
     uint64_t most_in_them;  /* samples that may be among these */
     enum queue_wish wish;        /* what the reader was asked for */
     uint64_t samples, cut, calm; /* since the last wish. cut: the rest of the stack was lost; calm: no rest was read */
-    uint64_t most_calm;          /* at so many calm samples, rests are no longer read */
+    uint64_t most_calm;          /* once `calm` is that many, rests are no longer read */
     uint64_t to_catch, missed;   /* samples since an agent was found; those for which it lacked memory of the instant */
     uint64_t throttled;  /* times that the kernel held samples back */
     uint64_t written_at, cpu_at; /* CLOCK_MONOTONIC of the last writing, and reading of the process's CPU time */
