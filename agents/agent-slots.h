@@ -123,10 +123,11 @@ struct agent_slot {
     _Atomic uint32_t is_charged;              /* delay[] has amounts */
     _Atomic uint64_t delay[AGENT_MAX_EVENTS]; /* time that holders have charged to this wait, by
                                                    event, in the event's unit */
-    _Atomic int64_t unpaid[AGENT_MAX_EVENTS]; /* of agent_slots.sampled_waits: what its own samples have waited for
-                                                 locks, less what holders have paid; negative: they paid more */
-    /* hpcrun's: when the thread began to wait for an interpreter's lock, in calls that have timed out while the same
-     * thread had it; `lock_turn` is that of agent_lock.turns. */
+    _Atomic int64_t unpaid[AGENT_MAX_EVENTS]; /* by event of agent_slots.sampled_waits, in its unit: time that the
+                                                 thread waited for locks, by its own samples, less what holders have
+                                                 paid for it; negative: they paid more */
+    /* hpcrun's. lock_since: ticks_now() at the begin of a wait for an interpreter's lock, which goes on in further
+     * calls after a time-out, while the same thread has the lock; 0: none. lock_turn: agent_lock.turns then. */
     uint64_t lock_since, lock_turn;
 };
 
@@ -153,7 +154,7 @@ void hpctoolkit_woken_by(uint64_t thread, uint64_t since) __attribute__((weak, v
 
 struct agent_slots {
     _Atomic uint32_t end;
-    uint32_t sampled_waits; /* events, a bit each, whose samples come while threads wait, too */
+    uint32_t sampled_waits; /* bit i: event i samples threads also while they wait */
     struct agent_slot *_Atomic chunk[AGENT_CHUNKS];
 };
 

@@ -216,7 +216,7 @@ static void print_signed(struct json_writer *json, intmax_t value)
         json_write_integer(json, value);
 }
 
-/* Writes the next argument by its conversion, "zu" of "%zu", which begins at `at`. Returns the end of the conversion. */
+/* Writes the next argument by its conversion, which begins at `at` after the '%'. Returns the end of the conversion. */
 static const char *print_argument(struct json_writer *json, const char *at, va_list *arguments)
 {
     const char *text;

@@ -54,9 +54,9 @@ void json_write_break(struct json_writer *json);
  *
  *     json_print(json, "\n{type:'thread' name:%s cpu:%g at:[%zu %zu] ended:%i parent:null}", name, cpu, from, to, ended);
  *
- * Keys end with a colon; %s: is one, too. Other words, of at most 63 bytes, are strings in quotes or constants: 0, true,
- * null. A line end is json_write_break. Conversions are those of printf without flags: %s (always a string; NULL becomes
- * null), %g, %u, %zu; %d and %jd become null below 0; %i is a bool. */
+ * Keys end with a colon; %s: is one, too. Other words, of at most 63 bytes, are strings in quotes or constants: 0,
+ * true, null. A line end is json_write_break. Conversions are those of printf without flags: %s (always a string; NULL
+ * becomes null), %g, %u, %zu; %d and %jd become null below 0; %i is a bool. */
 void json_print(struct json_writer *json, const char *form, ...) __attribute__((format(printf, 2, 3)));
 
 /* Writes a final newline and flushes; false if anything could not be written. */

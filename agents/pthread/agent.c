@@ -93,8 +93,8 @@ static bool has_noted(const struct agent_slot *slot)
     return false;
 }
 
-/* Whether this thread waits for the same lock as that of a slot: then it can't hold it. From outside, the holder is
- * known of the time when the thread of the slot was last looked at. */
+/* Whether this thread waits for the same lock as that of a slot: then it does not hold it. From outside, the holder is
+ * the one at the last look at the thread of the slot; since then, it may have released the lock and wait again. */
 static bool waits_for_the_same(const struct agent_slot *slot)
 {
     const struct agent_slot *own = hpctoolkit_own_slot();
@@ -167,27 +167,28 @@ static bool is_others_turn(const struct agent_cursor *cursor, const struct agent
     return readers > 1 && own->held_turn++ % readers != 0;
 }
 
-/* By REALTIME, samples disturb the order in which waiters get a lock: a signal sends a waiter to the end of the
- * kernel's queue. So a lock goes to a thread whose next sample is near, and holders have too many samples. Waiters' own
- * samples say how long they wait: they are paid for no more, but for so many of a holder's samples, since both numbers
- * vary. */
+/* REALTIME's samples change the order in which waiters get a lock: a signal sends a waiter to the end of the kernel's
+ * queue. So the lock goes to a thread whose next sample is near, and holders have too many samples. But a waiter has
+ * samples of its own, which say how long it waits. Holders pay it for no more than that and MOST_OVERPAID samples: the
+ * number of samples of both is random. */
 #define MOST_OVERPAID 8
 
-/* Whether the waiter has not been paid yet for what it has waited. Then it is paid now. */
+/* Pays a waiter the amount of a holder's sample, unless that would be too much. */
 static bool takes_payment(struct agent_slot *waiter, unsigned event, uint64_t amount)
 {
-    if (!(host->slots->sampled_waits >> event & 1))
-        return true;
     int64_t least = -MOST_OVERPAID * (int64_t)amount;
-    if (atomic_load_explicit(&waiter->unpaid[event], memory_order_relaxed) < least)
+    int64_t left = atomic_load_explicit(&waiter->unpaid[event], memory_order_relaxed) - (int64_t)amount;
+    if (left < least)
         return false;
     atomic_fetch_sub_explicit(&waiter->unpaid[event], (int64_t)amount, memory_order_relaxed);
     return true;
 }
 
-/* The number of those who wait for this thread and are paid. */
-static uint32_t pay_waiters(const struct agent_cursor *cursor, unsigned event, uint64_t amount)
+/* The number of those who wait for this thread and are paid: by an event that does not sample waits, all. */
+static uint32_t pay_waiters(const struct agent_cursor *cursor, uint32_t waiters, unsigned event, uint64_t amount)
 {
+    if (!(host->slots->sampled_waits >> event & 1))
+        return waiters;
     uint32_t end = atomic_load_explicit(&host->slots->end, memory_order_acquire), paid = 0;
     for (uint32_t i = 0; i < end; i++) {
         struct agent_slot *slot = agent_slot_at(host->slots, i);
@@ -205,7 +206,7 @@ static uint32_t charge_waiters(struct agent_cursor *cursor, uint32_t waiters, un
     static _Atomic uint32_t turn;
     uint32_t which = atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) % waiters;
     struct agent_slot *slot = find_waiter(cursor, which);
-    uint32_t paid = !slot || is_others_turn(cursor, slot) ? 0 : pay_waiters(cursor, event, amount);
+    uint32_t paid = !slot || is_others_turn(cursor, slot) ? 0 : pay_waiters(cursor, waiters, event, amount);
     if (paid == 0)
         return 0;
     atomic_fetch_add_explicit(&slot->delay[event], amount * paid, memory_order_relaxed);

@@ -14,7 +14,7 @@
 /* The names that a thread has seen last. */
 struct python_names {
     struct python_name {
-        uint64_t check;          /* of the address of its code, and of the words that differ if there is other code */
+        uint64_t check;          /* hash of the code's address, and of the words that differ for other code there */
         uint64_t value;          /* of the name; 0: not known */
         int32_t first_traceable; /* the frame has not begun at positions before this one */
         bool is_hidden;          /* it is a part of Python's machinery for imports */

@@ -501,8 +501,8 @@ static void note_recovered(const struct measurements *measurements)
     }
     if (processes > 0)
         diag_note(NULL,
-                  "recovered the data of %zu thread%s in %zu process%s that did not end by exit (killed, still running, or "
-                  "ended by a bare system call)",
+                  "recovered the data of %zu thread%s in %zu process%s that did not end by exit (killed, still "
+                  "running, or ended by a bare system call)",
                   threads, threads == 1 ? "" : "s", processes, processes == 1 ? "" : "es");
 }
 

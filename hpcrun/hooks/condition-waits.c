@@ -53,8 +53,20 @@ HOOK int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
     WAIT_FOR(condition, REAL(pthread_cond_wait)(condition, mutex));
 }
 
-/* A wait for an interpreter's lock. CPython's threads wait for 5 ms at a time, ask the holder for the lock, and wait
- * again: the holder soon lets it go, and the last of these waits is too short to be recorded. */
+/* When the calling thread's wait for an interpreter's lock began. CPython's threads wait for 5 ms at a time, ask the
+ * holder for the lock, and wait again: the holder soon lets it go, and the last of these calls alone is too short to be
+ * recorded. `turn`: agent_lock.turns. */
+static uint64_t begin_of_lock_wait(struct agent_slot *slot, uint64_t turn)
+{
+    if (!slot)
+        return ticks_now();
+    if (!slot->lock_since || slot->lock_turn != turn)
+        slot->lock_since = ticks_now();
+    slot->lock_turn = turn;
+    return slot->lock_since;
+}
+
+/* A wait for an interpreter's lock. */
 static __attribute__((noinline)) int wait_for_lock(const struct agent_lock *lock,
                                                    pthread_cond_t *condition,
                                                    pthread_mutex_t *mutex,
@@ -62,16 +74,13 @@ static __attribute__((noinline)) int wait_for_lock(const struct agent_lock *lock
 {
     const void *holder = (const void *)(AGENT_HOLDER_OF_LOCK | (uint64_t)(uintptr_t)lock);
     const _Atomic uint64_t *turns = (const _Atomic uint64_t *)(uintptr_t)lock->turns; /* next to the condition */
-    uint64_t turn = atomic_load_explicit(turns, memory_order_relaxed);
-    struct agent_slot none = {0}, *slot = own_slot ? own_slot : &none;
-    if (!slot->lock_since || slot->lock_turn != turn)
-        slot->lock_since = ticks_now();
+    uint64_t since = begin_of_lock_wait(own_slot, atomic_load_explicit(turns, memory_order_relaxed));
     struct wait wait = wait_begin(own_slot, condition, holder);
     int result = REAL(pthread_cond_timedwait)(condition, mutex, until);
     wait_end(&wait);
-    wake_up(condition, slot->lock_since, result == 0);
-    slot->lock_since = result == 0 ? 0 : slot->lock_since;
-    slot->lock_turn = turn;
+    wake_up(condition, since, result == 0);
+    if (own_slot && result == 0)
+        own_slot->lock_since = 0;
     if (wait.slot && atomic_load_explicit(&wait.slot->is_charged, memory_order_relaxed))
         lock_wait_record(wait.slot, condition);
     return result;

@@ -9,9 +9,9 @@
 #define NOTES 8
 
 /* A release. Two threads may write a note at the same time, if others have written NOTES - 1 in between. The key says
- * whether `thread` is the one of the object. The key of one writer and the thread of the other fit no third object:
- * objects that share an entry are at least 610 bytes apart, and numbers of threads hardly differ by more. `ticks` may
- * be the other one's. */
+ * whether `thread` is the one of the object. The key of one writer and the thread of the other fit no third object
+ * while the process has had less than 512 threads: objects that share an entry are at least 610 bytes apart. `ticks`
+ * may be the other one's. */
 struct note {
     _Alignas(32) _Atomic uint64_t key; /* exclusive or of the object's address and `thread`; 0: it is being written, or
                                           a waiter has taken it */

@@ -22,8 +22,9 @@
 #define CAUGHT_BLOCK_BYTES 128
 #define CAUGHT_BLOCKS      470 /* so that a record has less than 64 KB */
 
-/* The rest of a stack begins with the last bytes that its copy has: so many, which are compared (foreign-memory.c), and
- * have the begin of the page in which the copy ends. */
+/* Bytes before the end of a stack's copy, from where on the rest of the stack is read. They are compared with the
+ * copy's: if they differ, the stack has changed since the sample (foreign-memory.c). They are a page, since the rest is
+ * used page by page: the page in which the copy ends must be there from its begin. */
 #define CAUGHT_COPY_BYTES 4096
 
 /* A record of type PERF_RECORD_CAUGHT, which follows the sample in the worker's queue. */

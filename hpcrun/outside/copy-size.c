@@ -7,10 +7,12 @@
 #define NS_PER_S        1000000000u
 #define LOST_PER_1000   20u /* samples that may be lost */
 
-/* When the machine may be busy with the begin of programs, and a worker with that of its threads. */
+/* How long the first samples may lie in the rings: FIRST_ROOM_NS, since other programs may begin, too, or FIRST_WAITS
+ * waits for a CPU, if that is longer, since both the reader and the worker wait; and THREAD_NS for each thread, since
+ * the worker begins with these. */
 #define FIRST_ROOM_NS 30000000u
 #define THREAD_NS     100000u
-#define FIRST_WAITS   4u /* some of the reader, and some of the worker */
+#define FIRST_WAITS   4u
 
 uint64_t copy_size_first_time(unsigned threads, uint64_t ready, uint64_t slices)
 {

@@ -39,8 +39,9 @@ struct copy_size {
     struct copy_demand since; /* the last change of the size */
 };
 
-/* The time whose samples the rings should have room for at the begin, ns. The process has so many threads, and the
- * reader has waited `ready` ns for a CPU in all, before `slices` times that it ran. */
+/* Returns a time in ns: at the begin, the rings should have room for the samples of so long. `threads`: that the
+ * measured processes have. `ready`, `slices`: the reader has run `slices` times, and has waited `ready` ns in all for a
+ * CPU before. */
 uint64_t copy_size_first_time(unsigned threads, uint64_t ready, uint64_t slices);
 
 /* Bytes of a copy that the rings have room for: of the first copies, and of all later ones. */

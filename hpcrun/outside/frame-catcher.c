@@ -177,7 +177,7 @@ static void set_alarms(bool on)
 
 int catchers_watch(int pid, const void *shared)
 {
-    struct watched *watched = find(pid) ? find(pid) : find(0);
+    struct watched *known = find(pid), *watched = known ? known : find(0);
     int error = !watched ? -ENOSPC : shared ? perf_switches_watch(pid) : 0;
     if (error == 0 && catchers.count == 0)
         error = start_all();
@@ -185,7 +185,7 @@ int catchers_watch(int pid, const void *shared)
         perf_switches_unwatch(pid);
         return error;
     }
-    if (atomic_load(&watched->pid) == 0 && catchers.watched_count++ == 0)
+    if (!known && catchers.watched_count++ == 0)
         set_alarms(true);
     atomic_store(&watched->shared, shared);
     atomic_store(&watched->pid, pid);

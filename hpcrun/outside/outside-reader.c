@@ -25,9 +25,10 @@
 #include <unistd.h>
 
 #define WAIT_MS      50
-/* Between two readings, each of which wakes a worker; the rings have room for 10 ms. Longer rests take a fifth less CPU
- * time (clang++ at 1000/s). But a program that lives for milliseconds is to be read before it ends: so not within
- * QUIET_NS of the last begin of one. */
+/* The reader sleeps for REST_MS between two readings: the rings have room for the samples of 10 ms. Each reading wakes
+ * workers, so that LONG_REST_MS takes a fifth less CPU time (clang++ at 1000/s). It sleeps so long if the rings have
+ * room for twice that, and no program has begun in the last QUIET_NS: what is read of a new program in /proc must be
+ * read before the program ends, which may be after milliseconds. */
 #define REST_MS      4
 #define LONG_REST_MS 16
 #define QUIET_NS     1000000000u

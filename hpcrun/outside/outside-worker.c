@@ -31,8 +31,8 @@
 #define MOST_REST_NS   50000000u
 #define WRITE_INTERVAL 10000000000u
 #define CPU_INTERVAL   5000000u
-#define FIRST_CALM     500u /* samples */
-#define UNSEEN_PART    4 /* so much of the CPU time may be without samples */
+#define FIRST_CALM     500u /* most_calm at first */
+#define UNSEEN_PART    4 /* threads without samples are counted if more than 1/4 of the samples' CPU time has none */
 
 static struct {
     struct record_queue *queue;
@@ -44,7 +44,7 @@ static struct {
     uint64_t most_in_them;  /* samples that may be among these */
     enum queue_wish wish;        /* what the reader was asked for */
     uint64_t samples, cut, calm; /* since the last wish. cut: the rest of the stack was lost; calm: no rest was read */
-    uint64_t most_calm;          /* then the rests are no longer read */
+    uint64_t most_calm;          /* once `calm` is that many, rests are no longer read */
     uint64_t to_catch, missed;   /* samples since an agent was found; those for which it lacked memory of the instant */
     uint64_t throttled;  /* times that the kernel held samples back */
     uint64_t written_at, cpu_at; /* CLOCK_MONOTONIC of the last writing, and reading of the process's CPU time */
@@ -159,8 +159,9 @@ static void wish(enum queue_wish its, const void *note, size_t bytes)
     worker.samples = worker.cut = worker.calm = 0;
 }
 
-/* One lost rest of a stack is no reason to read all, nor is 1 of 1000. Each time that this begins anew, it goes on for
- * longer. */
+/* To read the rest of a stack at the instant of each sample takes CPU time. So it begins only after two rests were
+ * lost, and more than 1 per 1000 samples, and ends after most_calm samples in a row that needed none. Each time that it
+ * begins again, most_calm doubles, so that it does not begin and end all the time. */
 static void make_wishes(void)
 {
     uint8_t note[QUEUE_NOTE_BYTES];

@@ -93,7 +93,7 @@ void record_queue_make_wish(struct record_queue *queue, enum queue_wish wish, co
 /* What its reader has measured in all. The writer asks when the reader has ended. */
 struct measured {
     uint64_t samples, cpu; /* CPU time of the process image, ns */
-    uint64_t unseen;       /* threads that ended without a sample, if much of it has none */
+    uint64_t unseen;       /* threads that ended without a sample; 0 if samples stand for most of `cpu` */
     uint64_t unsampled;    /* the part of it without samples, if it is notable and perf hides the kernel */
     uint64_t system;       /* the part of that, at most, that was in the kernel */
 };

@@ -25,7 +25,7 @@ void stack_copies_gather(struct record_queue *queue);
  * reads meanwhile. */
 void stack_copies_fit(perf_record_visit_function *visit);
 
-/* Whether the rings and queues have room for the samples of so many ms. */
+/* Whether the samples of `ms` milliseconds fit into the rings and queues, with copies of the present size. */
 bool stack_copies_have_room(unsigned ms);
 
 /* The least and the largest size up to now, KB. */

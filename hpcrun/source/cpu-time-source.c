@@ -15,12 +15,14 @@
  * threads. */
 #define SLACK_NS 50000u
 
-/* A thread that switches so often, ns of CPU time from one switch to the next, has its samples at ticks. So many turns of
- * that length, or switches, tell. */
+/* A thread that runs for less than SHORT_TURN_NS of CPU time from one switch to the next, on average, has its samples
+ * at ticks. The average is over at least TURNS switches, or TURNS * SHORT_TURN_NS. */
 #define SHORT_TURN_NS 100000u
 #define TURNS         8u
 
 /* ---- open and close ---- */
+
+#define NOT_OPENED (-1) /* cpu_timer: not tried yet; another number below 0: it can't be opened */
 
 static void close_timers(const struct thread_event *event)
 {
@@ -33,7 +35,8 @@ static void close_timers(const struct thread_event *event)
  * have the kernel's frames: for these, it times all. */
 bool cpu_source_open(struct thread_event *event, int signal, bool with_perf)
 {
-    event->cpu_timer = -1;
+    event->cpu_timer = NOT_OPENED;
+    event->signal = signal;
     event->fd = with_perf ? (int)perf_open(event->event, signal) : -1;
     if (event->fd < 0)
         event->cpu_timer =
@@ -49,8 +52,6 @@ bool cpu_source_open(struct thread_event *event, int signal, bool with_perf)
         event->timers[0] = event->timers[1] = -1;
     else
         turns_open(event, TIMER_SPARE, signal);
-    if (event->fd >= 0 && event->timers[0] >= 0)
-        event->cpu_timer = (int)timer_open(TIMER_SPARE, CLOCK_THREAD_CPUTIME_ID, signal, event);
     return true;
 }
 
@@ -110,11 +111,11 @@ static bool was_waiting(const struct thread *thread, const ucontext_t *context)
 }
 
 /* Whether the thread has left its CPU more often than each SHORT_TURN_NS since the last look, or before it if that is
- * too short ago. */
+ * too short ago. Without timers, perf times all samples. So it does where a filter may end the process for the call. */
 static bool switches_often(struct thread_event *event, uint64_t now)
 {
     struct rusage usage;
-    if (event->cpu_timer < 0 || sys2(SYS_getrusage, RUSAGE_THREAD, &usage) != 0)
+    if (event->timers[0] < 0 || process_is_restricted() || sys2(SYS_getrusage, RUSAGE_THREAD, &usage) != 0)
         return false;
     uint64_t switches = (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw), more = switches - event->switches;
     uint64_t ran = now - event->switched_at;
@@ -125,10 +126,18 @@ static bool switches_often(struct thread_event *event, uint64_t now)
     return ran < more * SHORT_TURN_NS;
 }
 
+/* Opens the timer where perf is, too, when a thread first needs it: each thread may need it, but few do. */
+static bool has_cpu_timer(struct thread_event *event)
+{
+    if (event->cpu_timer == NOT_OPENED)
+        event->cpu_timer = (int)timer_open(TIMER_SPARE, CLOCK_THREAD_CPUTIME_ID, event->signal, event);
+    return event->cpu_timer >= 0;
+}
+
 /* The CPU clock times the sample, `rest` from now; perf's signal comes `lag` later than that. */
 static void start_cpu_clock(struct thread_event *event, uint64_t now, uint64_t rest, uint64_t lag)
 {
-    event->by_ticks = event->source == SOURCE_CPU_TIMER || switches_often(event, now);
+    event->by_ticks = event->source == SOURCE_CPU_TIMER || (switches_often(event, now) && has_cpu_timer(event));
     if (event->by_ticks)
         timer_arm_once(event->cpu_timer, rest);
     else
@@ -204,8 +213,8 @@ bool cpu_source_is_due(const struct thread *thread, struct thread_event *event, 
 
 /* ---- the next sample ---- */
 
-/* Whether the CPU clock times the next sample, too, where there is perf: the thread had the CPU for less than half of the
- * time since the last sample by that clock, or there are no timers. */
+/* Whether the CPU clock times the next sample, too, where there is perf: the thread had the CPU for less than half of
+ * the time since the last sample by that clock, or there are no timers. */
 static bool stays_on_cpu_clock(struct thread_event *event)
 {
     if (event->source == SOURCE_CPU_TIMER || !event->by_cpu_clock || event->timers[0] < 0)

@@ -8,12 +8,13 @@
  *
  *   it waited          the CPU clock times the next sample: by perf's task clock, which is exact,
  *                      or else by a timer on the CPU clock, which expires at the scheduler's ticks.
- *                      So does the latter if the thread leaves its CPU each 0.1 ms or more often
+ *                      The timer does it, too, where a thread leaves its CPU each 0.1 ms or more often
  *   it was preempted   both timers are armed for the rest
  *
- * At each switch, the kernel programs the clock hardware for perf's event, but does nothing for the timer: redis-server,
- * which waits for 10,000s of requests a second, needed a third more CPU time by perf. And of such a thread perf's samples
- * come at the end of its turns: the kernel lets 10 us pass after a switch, and the signal comes later (design-decisions.md).
+ * At each switch, the kernel programs the clock hardware for perf's event, but does nothing for the timer:
+ * redis-server, which waits for 10,000s of requests a second, needed a third more CPU time by perf. And of such a
+ * thread perf's samples come at the end of its turns: the kernel lets 10 us pass after a switch, and the signal comes
+ * later (design-decisions.md).
  *
  * perf goes on until the thread has the CPU for half of the time. It would do without timers, but
  * its signal takes an interrupt of its own, and arming it two slow system calls (sample-source.h). It

@@ -27,8 +27,8 @@ enum timer_need {
     TIMER_SPARE, /* it has: the timer makes them cheaper or more exact */
 };
 
-/* Normal context. Creates a timer on `clock` for the calling thread; its signals carry `value`. Returns
- * its id or a negative errno. */
+/* Normal context; a spare one also in the signal handler. Creates a timer on `clock` for the calling thread; its
+ * signals carry `value`. Returns its id or a negative errno. */
 long timer_open(enum timer_need need, clockid_t clock, int signal, void *value);
 
 /* From any thread. */

@@ -40,7 +40,8 @@ struct thread_event {
     bool first;                   /* the next sample is the first after a start or resume */
     int fd;                       /* perf event */
     struct perf_event_mmap_page *ring; /* its records, with the kernel's frames; NULL: none */
-    int timers[2], cpu_timer;     /* POSIX timers of the kernel, or -1 */
+    int timers[2], cpu_timer;     /* POSIX timers of the kernel; negative: there is none */
+    int signal;                   /* CPUTIME: of its samples */
     bool by_cpu_clock;            /* CPUTIME: the CPU clock times the next sample, not `timers` */
     bool by_ticks;                /* CPUTIME: then cpu_timer does, not perf */
     bool is_turn;                 /* the signal is that of timers[turn] */

@@ -141,8 +141,8 @@ static inline bool memory_is_exhausted(const struct memory *memory)
     return memory->budget < 0;
 }
 
-/* Words that are read between these calls are compared with those of an earlier sample. Equal words may be used though the
- * other process runs on: its stack has not changed where they lie. */
+/* Words that are read between these calls are compared with those of an earlier sample. Equal words may be used though
+ * the other process runs on: its stack has not changed where they lie. */
 void memory_begin_comparison(struct memory *memory);
 void memory_end_comparison(struct memory *memory);
 

@@ -237,8 +237,8 @@ __attribute__((noinline)) static enum step step_astray(struct unwinder *u, struc
     return from.may_end ? STEP_OUTERMOST : failed(u, UNWIND_NOT_A_RETURN_ADDRESS);
 }
 
-/* From outside: repeats the step from path[limit - 1] to its caller, if `frame` has the same pc and sp, and the caller is still
- * in its place. rbp may differ: code without frame pointers has other values there. */
+/* From outside: repeats the step from path[limit - 1] to its caller, if `frame` has the same pc and sp, and the caller
+ * is still in its place. rbp may differ: code without frame pointers has other values there. */
 static bool step_again(struct unwinder *u, uint32_t limit, struct frame *frame, struct frame *caller)
 {
     const struct frame *before = &u->path[limit - 1];
@@ -292,10 +292,10 @@ static enum unwind_end walk(struct unwinder *u, struct frame frame)
 }
 
 /* Makes the path of the reused frames and, in reverse order, the fresh ones. All are in one array,
- * of which mostly just the first page is used.
+ * so that a thread with short paths uses just the first page of it.
  *
- * From outside, a path may be partial, since the stack has changed before all of it was read. Then the last complete path
- * is kept in front of it, for the next walk. */
+ * From outside, a path may be partial, since the stack has changed before all of it was read. Then the last complete
+ * path is kept in front of it, for the next walk. */
 static void assemble(struct unwinder *u)
 {
     struct frame *first = u->fresh, *last = u->fresh + u->fresh_count - 1;

@@ -42,7 +42,7 @@ class Outside(Python):
 
     def test_frames_are_those_of_the_instant_of_the_sample(self):
         """Functions that return after a microsecond, and are called by others then."""
-        paths = self.until_known(lambda path: len(self.family(path)) == 5 and path[-1] == "leaf",
+        paths = self.until_known(lambda path: len(self.family(path)) == 5 and path[-1:] == ("leaf",),
                                  [SOURCES / "families.py", 1])
         for path in paths:
             names = self.family(path)
@@ -51,12 +51,12 @@ class Outside(Python):
             self.assertTrue(len(names) == 5 or "leaf" not in path, path)
 
     def test_code_that_is_soon_freed(self):
-        paths = self.until_known(lambda path: path[-1] == "burn", [SOURCES / "chains.py", 60, 2])
+        paths = self.until_known(lambda path: path[-1:] == ("burn",), [SOURCES / "chains.py", 60, 2])
         for path in paths:
             made = self.made(path)
             for i, name in enumerate(made):
                 self.assertEqual(name, "_".join(made[-1].split("_")[:i + 1]), path)
-            if path[-1] == "burn":
+            if path[-1:] == ("burn",):
                 self.assertEqual(len(made), 5, path)
 
     def test_long_name(self):
@@ -68,7 +68,7 @@ class Outside(Python):
         """Its code has its first line: instructions' numbers are no lines."""
         source = self.directory / "long.py"
         source.write_text("\ndef long(x):\n" + "  x += 1\n" * 6000 + "for _ in range(3000): long(0)\n")
-        self.until_known(lambda path: path[-1] == "long", [source])
+        self.until_known(lambda path: path[-1:] == ("long",), [source])
         lines = {path[-1]["line"] for path in walk(self.tree)
                  if path[-1]["kind"] in ("line", "statement") and procedures(path)[-1:] == ["long"]}
         self.assertEqual(lines, {2})
@@ -122,7 +122,7 @@ class Outside(Python):
                 "  children = [context.Process(target=burn) for _ in range(2)]\n"
                 "  for child in children: child.start()\n"
                 "  for child in children: child.join()\n")
-        self.until_known(lambda path: path[-1] == "burn" and "BaseProcess.run" in path, ["-c", code])
+        self.until_known(lambda path: path[-1:] == ("burn",) and "BaseProcess.run" in path, ["-c", code])
 
     def test_no_agent(self):
         self.profile(PYTHON, "-c", BURN, options=["--outside", "--agent", "none"])

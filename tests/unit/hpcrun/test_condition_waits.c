@@ -150,6 +150,9 @@ TEST(waits_for_a_lock_that_time_out_are_parts_of_one_wait)
     lock.turns++; /* another thread has had it */
     second = ticks_now();
     assert_true(wait_with(0, true) >= second);
+    own_slot = NULL; /* a thread that is not measured */
+    wait_with(0, false);
+    assert_null(asked);
     atomic_store(&agent_lock, NULL);
 }
 

@@ -445,8 +445,18 @@ TEST(short_turns_are_not_timed_by_perf)
             unsigned by_perf = take_turns(turns[i], 3 * turns[i], n, &paid, &paid);
             uint64_t used = sim.cpu - start;
             assert_true(paid.amount + 5 * PERIOD / 2 > used && paid.amount < used + 5 * PERIOD / 2);
+            assert_int_equal(thread.events[0].cpu_timer >= 0, turns[i] < MS / 10);
             assert_true(turns[i] < MS / 10 ? by_perf * turns[i] <= 2 * PERIOD : by_perf > n / 2);
         }
+}
+
+/* A filter of the program may forbid to count the switches. */
+TEST(perf_times_short_turns_where_calls_are_forbidden)
+{
+    struct paid paid = {0};
+    begin(BY_PERF, 1);
+    is_restricted = true;
+    assert_true(take_turns(MS / 50, 3 * MS / 50, 20000, &paid, &paid) > 10000);
 }
 
 /* A timer that expires in a wait, a few microseconds of CPU time too early, is no sample: the wait uses none. */
