@@ -44,7 +44,7 @@ bool cpu_source_open(struct thread_event *event, int signal, bool with_perf)
     if (event->fd < 0 && event->cpu_timer < 0)
         return false;
     event->source = event->fd >= 0 ? SOURCE_TASK_CLOCK : SOURCE_CPU_TIMER;
-    event->by_ticks = event->fd < 0;
+    event->has_short_turns = false;
     event->switches = event->switched_at = 0;
     if (event->fd >= 0 && event->event->options & EVENT_KERNEL_FRAMES)
         kernel_frames_open(event);
@@ -110,22 +110,6 @@ static bool was_waiting(const struct thread *thread, const ucontext_t *context)
     return guard_copy(code, call, sizeof code, armed) && code[0] == 0x0f && code[1] == 0x05;
 }
 
-/* Whether the thread has left its CPU more often than each SHORT_TURN_NS since the last look, or before it if that is
- * too short ago. Without timers, perf times all samples. So it does where a filter may end the process for the call. */
-static bool switches_often(struct thread_event *event, uint64_t now)
-{
-    struct rusage usage;
-    if (event->timers[0] < 0 || process_is_restricted() || sys2(SYS_getrusage, RUSAGE_THREAD, &usage) != 0)
-        return false;
-    uint64_t switches = (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw), more = switches - event->switches;
-    uint64_t ran = now - event->switched_at;
-    if (more < TURNS && ran < TURNS * SHORT_TURN_NS)
-        return event->by_ticks;
-    event->switches = switches;
-    event->switched_at = now;
-    return ran < more * SHORT_TURN_NS;
-}
-
 /* Opens the timer where perf is, too, when a thread first needs it: each thread may need it, but few do. */
 static bool has_cpu_timer(struct thread_event *event)
 {
@@ -134,17 +118,32 @@ static bool has_cpu_timer(struct thread_event *event)
     return event->cpu_timer >= 0;
 }
 
-/* The CPU clock times the sample, `rest` from now; perf's signal comes `lag` later than that. */
-static void start_cpu_clock(struct thread_event *event, uint64_t now, uint64_t rest, uint64_t lag)
+/* Whether the thread has left its CPU more often than each SHORT_TURN_NS since the last look, or before it if that is
+ * too short ago. Without timers, perf times all samples. So it does where a filter may end the process for the call. */
+static bool look_at_turns(struct thread_event *event, uint64_t now)
 {
-    event->by_ticks = event->source == SOURCE_CPU_TIMER || (switches_often(event, now) && has_cpu_timer(event));
-    if (event->by_ticks)
-        timer_arm_once(event->cpu_timer, rest);
-    else
-        perf_enable(event->fd, rest > lag ? rest - lag : 1);
+    struct rusage usage;
+    if (event->timers[0] < 0 || process_is_restricted() || sys2(SYS_getrusage, RUSAGE_THREAD, &usage) != 0)
+        return event->has_short_turns = false;
+    uint64_t switches = (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw), more = switches - event->switches;
+    uint64_t ran = now - event->switched_at;
+    if (more < TURNS && ran < TURNS * SHORT_TURN_NS)
+        return event->has_short_turns;
+    event->switches = switches;
+    event->switched_at = now;
+    return event->has_short_turns = ran < more * SHORT_TURN_NS && has_cpu_timer(event);
 }
 
-/* The thread waits: its CPU clock times the sample. */
+/* The CPU clock times the sample, `rest` from now; perf's signal comes `lag` later than that. */
+static void start_cpu_clock(const struct thread_event *event, uint64_t rest, uint64_t lag)
+{
+    if (cpu_source_is_on_perf(event))
+        perf_enable(event->fd, rest > lag ? rest - lag : 1);
+    else
+        timer_arm_once(event->cpu_timer, rest);
+}
+
+/* The thread waits, or switches often: its CPU clock times the sample. */
 static void arm_by_cpu_clock(struct thread_event *event, uint64_t now)
 {
     if (!event->by_cpu_clock) {
@@ -153,7 +152,7 @@ static void arm_by_cpu_clock(struct thread_event *event, uint64_t now)
         event->wall = sys_clock(CLOCK_MONOTONIC);
         event->last_cpu = now;
     }
-    start_cpu_clock(event, now, event->due - now, 0);
+    start_cpu_clock(event, event->due - now, 0);
 }
 
 /* The wall clock times the next sample, `rest` from now, and the one after it; without its timers, the
@@ -202,9 +201,9 @@ bool cpu_source_is_due(const struct thread *thread, struct thread_event *event, 
     if (now >= event->due)
         return true;
     bool waited = was_waiting(thread, context);
-    if (!waited && now + slack_of(event) >= event->due)
+    if (!waited && !event->has_short_turns && now + slack_of(event) >= event->due)
         return true;
-    if (on_perf || waited)
+    if (look_at_turns(event, now) || on_perf || waited)
         arm_by_cpu_clock(event, now);
     else
         arm_timers(event, event->due - now);
@@ -213,10 +212,12 @@ bool cpu_source_is_due(const struct thread *thread, struct thread_event *event, 
 
 /* ---- the next sample ---- */
 
-/* Whether the CPU clock times the next sample, too, where there is perf: the thread had the CPU for less than half of
- * the time since the last sample by that clock, or there are no timers. */
+/* Whether the CPU clock times the next sample, too: the thread switches often; or perf is there, and the thread had the
+ * CPU for less than half of the time since the last sample by that clock; or there are no timers. */
 static bool stays_on_cpu_clock(struct thread_event *event)
 {
+    if (event->by_cpu_clock && look_at_turns(event, event->last))
+        return true;
     if (event->source == SOURCE_CPU_TIMER || !event->by_cpu_clock || event->timers[0] < 0)
         return cpu_source_is_on_perf(event);
     uint64_t wall = sys_clock(CLOCK_MONOTONIC);
@@ -269,7 +270,7 @@ void cpu_source_arm(struct thread *thread, struct thread_event *event)
                                 : random_period(thread, event->mean);
     event->due = event->last + event->armed;
     if (stays_on_cpu_clock(event))
-        start_cpu_clock(event, event->last, event->armed, event->lag);
+        start_cpu_clock(event, event->armed, event->lag);
     else
         returns_start(thread, event);
 }

@@ -7,14 +7,18 @@
  * early. Too early means that the thread was off the CPU:
  *
  *   it waited          the CPU clock times the next sample: by perf's task clock, which is exact,
- *                      or else by a timer on the CPU clock, which expires at the scheduler's ticks.
- *                      The timer does it, too, where a thread leaves its CPU each 0.1 ms or more often
+ *                      or else by a timer on the CPU clock, which expires at the scheduler's ticks
+ *   it switches often  leaves its CPU each 0.1 ms or more often: the timer on the CPU clock times
+ *                      its samples as long as it does
  *   it was preempted   both timers are armed for the rest
  *
  * At each switch, the kernel programs the clock hardware for perf's event, but does nothing for the timer:
  * redis-server, which waits for 10,000s of requests a second, needed a third more CPU time by perf. And of such a
  * thread perf's samples come at the end of its turns: the kernel lets 10 us pass after a switch, and the signal comes
  * later (design-decisions.md).
+ *
+ * Nor do timers on the wall clock tell what such a thread did: their signals come while it sleeps, and when the signal
+ * has woken it, its next request is there: then the call that it waits in returns as if it had just worked.
  *
  * perf goes on until the thread has the CPU for half of the time. It would do without timers, but
  * its signal takes an interrupt of its own, and arming it two slow system calls (sample-source.h). It
@@ -39,7 +43,7 @@ static inline bool is_cpu_source(const struct thread_event *event)
 /* Whether the event's samples are timed by perf now. */
 static inline bool cpu_source_is_on_perf(const struct thread_event *event)
 {
-    return event->by_cpu_clock && !event->by_ticks;
+    return event->source == SOURCE_TASK_CLOCK && event->by_cpu_clock && !event->has_short_turns;
 }
 
 /* What cpu_source_start needs of a plan that the handler may change meanwhile. */

@@ -43,7 +43,7 @@ struct thread_event {
     int timers[2], cpu_timer;     /* POSIX timers of the kernel; negative: there is none */
     int signal;                   /* CPUTIME: of its samples */
     bool by_cpu_clock;            /* CPUTIME: the CPU clock times the next sample, not `timers` */
-    bool by_ticks;                /* CPUTIME: then cpu_timer does, not perf */
+    bool has_short_turns;         /* CPUTIME: it switches often: cpu_timer times its samples, not perf */
     bool is_turn;                 /* the signal is that of timers[turn] */
     unsigned turn;                /* index in `timers` of the one for `due` */
     /* Ids of its metrics, or NO_METRIC. */

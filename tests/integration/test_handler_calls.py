@@ -15,7 +15,7 @@ OBJECTS = pathlib.Path(os.environ.get("BUILD", profiling.ROOT / "build")).resolv
 # static: functions on memory and strings; _dl_find_object, which is made for unwinding in signal
 # handlers; the division of 128-bit numbers;
 # a variable that stands still.
-HARMLESS = {"memcpy", "memset", "memmove", "memcmp", "memchr", "memrchr", "strlen", "strnlen", "strchr",
+HARMLESS = {"memcpy", "memset", "memmove", "memcmp", "memchr", "memrchr", "strlen", "strnlen", "strchr", "strstr",
             "_dl_find_object", "__udivti3", "__umodti3", "__libc_stack_end"}
 
 # glibc's test whether the thread is canceled, with a cleanup handler: at the very end of our handler, for

@@ -416,37 +416,50 @@ TEST(a_wait_is_disturbed_once)
         }
 }
 
-/* Works and waits in turns. Returns after how many turns of work perf timed the next sample. */
-static unsigned take_turns(uint64_t work, uint64_t wait, unsigned turns, struct paid *at_work, struct paid *in_wait)
+/* After how many turns of work perf timed the next sample, and timers on the wall clock did. */
+struct timed {
+    unsigned by_perf, by_wall;
+};
+
+/* Works and waits in turns. */
+static struct timed take_turns(uint64_t work, uint64_t wait, unsigned turns, struct paid *at_work, struct paid *in_wait)
 {
-    unsigned by_perf = 0;
+    struct timed timed = {0};
+    const int *timers = thread.events[0].timers;
     for (unsigned i = 0; i < turns; i++) {
         waiting = false;
         run(work, at_work);
-        by_perf += sim.event_enabled;
+        timed.by_perf += sim.event_enabled;
+        timed.by_wall += sim.timers[timers[0]].at > 0;
         waiting = true;
         for (uint64_t end = sim.wall + wait; sim.wall < end; take(in_wait))
             sim_sleep(end - sim.wall);
     }
-    return by_perf;
+    return timed;
 }
 
-/* At each switch, the kernel has to program the clock for perf's event. So it times the samples only of a thread whose
- * turns are long, but for the first sample or two, before there have been enough of them. */
-TEST(short_turns_are_not_timed_by_perf)
+/* At each switch, the kernel has to program the clock for perf's event; and timers on the wall clock can't tell whether
+ * the thread works. So neither times the samples of a thread whose turns are short, whatever its share of the time, but for
+ * the first sample or two, before there have been enough of them. */
+TEST(short_turns_are_timed_by_ticks)
 {
     static const uint64_t turns[] = {MS / 50, MS / 20, MS / 5, MS / 2};
-    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++)
+    for (size_t i = 0; i < 4 * sizeof turns / sizeof *turns; i++)
         for (unsigned seed = 1; seed <= 20; seed++) {
             struct paid paid = {0};
-            unsigned n = (unsigned)(400 * MS / turns[i]);
-            begin(BY_PERF, seed);
+            uint64_t turn = turns[i / 4], wait = i % 2 ? 3 * turn : turn / 4;
+            unsigned n = (unsigned)(400 * MS / turn);
+            bool has_perf = i / 2 % 2;
+            begin(has_perf ? BY_PERF : BY_TIMERS, seed);
             uint64_t start = sim.cpu;
-            unsigned by_perf = take_turns(turns[i], 3 * turns[i], n, &paid, &paid);
+            struct timed timed = take_turns(turn, wait, n, &paid, &paid);
             uint64_t used = sim.cpu - start;
             assert_true(paid.amount + 5 * PERIOD / 2 > used && paid.amount < used + 5 * PERIOD / 2);
-            assert_int_equal(thread.events[0].cpu_timer >= 0, turns[i] < MS / 10);
-            assert_true(turns[i] < MS / 10 ? by_perf * turns[i] <= 2 * PERIOD : by_perf > n / 2);
+            assert_int_equal(thread.events[0].cpu_timer >= 0, turn < MS / 10 || !has_perf);
+            if (turn < MS / 10)
+                assert_true((timed.by_perf + timed.by_wall) * turn <= 3 * PERIOD);
+            else if (has_perf)
+                assert_true(i % 2 ? timed.by_perf > n / 2 : timed.by_wall > n / 10);
         }
 }
 
@@ -456,7 +469,7 @@ TEST(perf_times_short_turns_where_calls_are_forbidden)
     struct paid paid = {0};
     begin(BY_PERF, 1);
     is_restricted = true;
-    assert_true(take_turns(MS / 50, 3 * MS / 50, 20000, &paid, &paid) > 10000);
+    assert_true(take_turns(MS / 50, 3 * MS / 50, 20000, &paid, &paid).by_perf > 10000);
 }
 
 /* A timer that expires in a wait, a few microseconds of CPU time too early, is no sample: the wait uses none. */
