@@ -7,6 +7,7 @@ import json
 import struct
 
 import profiling
+from evidence import OfChance
 from measurement_reader import Measurement
 from profiling import program
 from test_recovery import RecoveryTest
@@ -36,7 +37,7 @@ def paid_by(record):
         yield "lock blame", amount * record.waiters
 
 
-class Trace(profiling.ProfilingTest):
+class Recorded(profiling.ProfilingTest):
     def threads(self):
         path, = self.measurements.glob("*.hpcrun")
         measurement = Measurement(path)
@@ -58,13 +59,20 @@ class Trace(profiling.ProfilingTest):
             self.assertEqual([r.time for r in thread.trace], sorted(r.time for r in thread.trace))
         return [record for thread in threads for record in thread.trace]
 
-    def test_workers(self):
-        for event in ("CPUTIME@f2000", "REALTIME@f2000"):
-            records = self.record(PHASES, 4, 60, event=event, options=("--cores", "4"))
-            with self.subTest(event=event):
-                self.assertTrue([r for r in records if r.is_worker and r.state == WORK and r.n > r.working])
-                self.assertTrue([r for r in records if r.state == IDLE_WORKER and r.node == 0])
 
+class Workers(OfChance, Recorded):
+    def test_workers(self):
+        """A worker without work soon sleeps: few of its samples find it awake."""
+        for event in ("CPUTIME@f2000", "REALTIME@f2000"):
+            with self.subTest(event=event):
+                for evidence in self.looks():
+                    records = self.record(PHASES, 4, 60, event=event, options=("--cores", "4"))
+                    self.assertTrue([r for r in records if r.is_worker and r.state == WORK and r.n > r.working])
+                    idle = any(r.state == IDLE_WORKER and r.node == 0 for r in records)
+                    evidence.rate("runs with idle workers", idle, 1, least=0.1, noticed=(0.001, 1))
+
+
+class Trace(Recorded):
     def test_locks_and_waits(self):
         for scenario in ("convoy", "barrier", "sleeps"):
             records = self.record(STATES, scenario, 4, 20, event="REALTIME@f2000", options=("--cores", "64"))
