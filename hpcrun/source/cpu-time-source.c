@@ -15,8 +15,8 @@
  * threads. */
 #define SLACK_NS 50000u
 
-/* A thread that runs for less than SHORT_TURN_NS of CPU time from one switch to the next, on average, has its samples
- * at ticks. The average is over at least TURNS switches, or TURNS * SHORT_TURN_NS. */
+/* A thread that runs for less than SHORT_TURN_NS of CPU time from one wait to the next, on average, has its samples
+ * at ticks. The average is over at least TURNS waits, or TURNS * SHORT_TURN_NS. */
 #define SHORT_TURN_NS 100000u
 #define TURNS         8u
 
@@ -45,7 +45,7 @@ bool cpu_source_open(struct thread_event *event, int signal, bool with_perf)
         return false;
     event->source = event->fd >= 0 ? SOURCE_TASK_CLOCK : SOURCE_CPU_TIMER;
     event->has_short_turns = false;
-    event->switches = event->switched_at = 0;
+    event->waits = event->looked_at = 0;
     if (event->fd >= 0 && event->event->options & EVENT_KERNEL_FRAMES)
         kernel_frames_open(event);
     if (event->ring)
@@ -118,19 +118,19 @@ static bool has_cpu_timer(struct thread_event *event)
     return event->cpu_timer >= 0;
 }
 
-/* Whether the thread has left its CPU more often than each SHORT_TURN_NS since the last look, or before it if that is
- * too short ago. Without timers, perf times all samples. So it does where a filter may end the process for the call. */
+/* Whether the thread has waited more often than each SHORT_TURN_NS since the last look, or before it if that is
+ * too short ago. That another one took its CPU does not count: the wall clock's signals tell what it did then. Without
+ * timers, perf times all samples. So it does where a filter may end the process for the call. */
 static bool look_at_turns(struct thread_event *event, uint64_t now)
 {
     struct rusage usage;
     if (event->timers[0] < 0 || process_is_restricted() || sys2(SYS_getrusage, RUSAGE_THREAD, &usage) != 0)
         return event->has_short_turns = false;
-    uint64_t switches = (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw), more = switches - event->switches;
-    uint64_t ran = now - event->switched_at;
+    uint64_t waits = (uint64_t)usage.ru_nvcsw, more = waits - event->waits, ran = now - event->looked_at;
     if (more < TURNS && ran < TURNS * SHORT_TURN_NS)
         return event->has_short_turns;
-    event->switches = switches;
-    event->switched_at = now;
+    event->waits = waits;
+    event->looked_at = now;
     return event->has_short_turns = ran < more * SHORT_TURN_NS && has_cpu_timer(event);
 }
 
@@ -143,7 +143,7 @@ static void start_cpu_clock(const struct thread_event *event, uint64_t rest, uin
         timer_arm_once(event->cpu_timer, rest);
 }
 
-/* The thread waits, or switches often: its CPU clock times the sample. */
+/* The thread waits, or does so often: its CPU clock times the sample. */
 static void arm_by_cpu_clock(struct thread_event *event, uint64_t now)
 {
     if (!event->by_cpu_clock) {
@@ -212,7 +212,7 @@ bool cpu_source_is_due(const struct thread *thread, struct thread_event *event, 
 
 /* ---- the next sample ---- */
 
-/* Whether the CPU clock times the next sample, too: the thread switches often; or perf is there, and the thread had the
+/* Whether the CPU clock times the next sample, too: the thread waits often; or perf is there, and the thread had the
  * CPU for less than half of the time since the last sample by that clock; or there are no timers. */
 static bool stays_on_cpu_clock(struct thread_event *event)
 {

@@ -8,7 +8,7 @@
  *
  *   it waited          the CPU clock times the next sample: by perf's task clock, which is exact,
  *                      or else by a timer on the CPU clock, which expires at the scheduler's ticks
- *   it switches often  leaves its CPU each 0.1 ms or more often: the timer on the CPU clock times
+ *   it waits often     each 0.1 ms of its CPU time or more often: the timer on the CPU clock times
  *                      its samples as long as it does
  *   it was preempted   both timers are armed for the rest
  *

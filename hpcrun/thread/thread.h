@@ -43,7 +43,7 @@ struct thread_event {
     int timers[2], cpu_timer;     /* POSIX timers of the kernel; negative: there is none */
     int signal;                   /* CPUTIME: of its samples */
     bool by_cpu_clock;            /* CPUTIME: the CPU clock times the next sample, not `timers` */
-    bool has_short_turns;         /* CPUTIME: it switches often: cpu_timer times its samples, not perf */
+    bool has_short_turns;         /* CPUTIME: it waits often: cpu_timer times its samples, not perf */
     bool is_turn;                 /* the signal is that of timers[turn] */
     unsigned turn;                /* index in `timers` of the one for `due` */
     /* Ids of its metrics, or NO_METRIC. */
@@ -58,7 +58,7 @@ struct thread_event {
     uint64_t wall;   /* CLOCK_MONOTONIC for which the other timer is armed; CPUTIME by the CPU
                              clock: when last_cpu was read */
     uint64_t last_cpu;    /* CPUTIME: see `wall`; others: thread's CPU clock at the last sample */
-    uint64_t switches, switched_at; /* CPUTIME: switches of the thread at the last look, and its CPU clock then */
+    uint64_t waits, looked_at; /* CPUTIME: waits of the thread at the last look, and its CPU clock then */
     uint64_t measured_at; /* ticks_now() at the last sample */
     uint32_t call;        /* EVENT_REALTIME: slot_call() at the last sample */
     uint64_t paid_ready;  /* EVENT_REALTIME: the part of cpu_waits_since_begin() that samples have paid, ns */

@@ -80,13 +80,13 @@ void sim_run_blocked(uint64_t ns)
 
 void sim_wait(uint64_t ns)
 {
-    sim.switches++;
+    sim.waits++;
     pass(ns, 0);
 }
 
 void sim_sleep(uint64_t ns)
 {
-    sim.switches++;
+    sim.waits++;
     for (uint64_t slept = 0, step; slept < ns && !any_waits(); slept += step)
         pass(step = next_expiry(ns - slept), 0);
 }
@@ -95,7 +95,7 @@ void sim_wait_for_cpu(uint64_t ns)
 {
     sim.delay += ns;
     sim.timeslices++;
-    sim.switches++;
+    sim.preemptions++;
     pass(ns, 0);
 }
 
@@ -175,7 +175,7 @@ static long get_usage(int who, struct rusage *usage)
     sim.looks++;
     if (who != RUSAGE_THREAD)
         return -EINVAL;
-    *usage = (struct rusage){.ru_nvcsw = sim.switches / 2, .ru_nivcsw = sim.switches - sim.switches / 2};
+    *usage = (struct rusage){.ru_nvcsw = sim.waits, .ru_nivcsw = sim.preemptions};
     return 0;
 }
 

@@ -31,7 +31,7 @@ struct sim {
     uint64_t wall, cpu, delay; /* ns; delay: time without a CPU that the thread wanted */
     uint64_t timeslices;       /* waits for a CPU */
     bool has_no_accounts;      /* the kernel does not keep these */
-    long switches;             /* times that the thread has left a CPU */
+    long waits, preemptions;   /* times that the thread has left a CPU */
     unsigned looks;            /* calls that ask for these or for those */
     bool refuses_perf;
     int timer_limit;  /* number of timers that can be created */

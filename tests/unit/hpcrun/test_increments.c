@@ -463,6 +463,19 @@ TEST(short_turns_are_timed_by_ticks)
         }
 }
 
+/* Another thread that waits as often takes its CPU each time. */
+TEST(a_thread_that_is_preempted_often_has_no_short_turns)
+{
+    struct paid paid = {0};
+    begin(BY_PERF, 1);
+    for (int i = 0; i < 20000; i++) {
+        run(MS / 50, &paid);
+        sim_wait_for_cpu(MS / 50);
+        take(&paid);
+        assert_false(thread.events[0].by_cpu_clock);
+    }
+}
+
 /* A filter of the program may forbid to count the switches. */
 TEST(perf_times_short_turns_where_calls_are_forbidden)
 {

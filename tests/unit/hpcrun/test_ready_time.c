@@ -95,7 +95,7 @@ static void begin_new(uint64_t late)
     thread.created_wall = sim.wall;
     sim_wait_for_cpu(late);
     thread.began_wall = sim.wall;
-    sim.switches = 0;
+    sim.waits = sim.preemptions = 0;
     sim.looks = 0;
     thread.began_waits = cpu_waits_at_begin(&thread);
 }
