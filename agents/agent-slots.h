@@ -46,11 +46,18 @@ struct agent_lock {
     const char *name; /* a constant, "<lock NAME>" */
     const char *
         kept; /* a constant, for where a thread has kept it for AGENT_LONG_MS while others waited */
+
+    /* The interpreter's code. Semaphores that it uses as locks have the holders that hpcrun's wrappers saw there
+     * (agents/semaphore-holders.h). */
+    uint64_t code_start, code_size;
+    const char *semaphore_name; /* a constant, "<lock NAME>" for all of them */
 };
 
 #define AGENT_LONG_MS 20
 
-#define AGENT_HOLDER_OF_LOCK ((uint64_t)1 << 63)
+/* What agent_slot.holder is the address of. */
+#define AGENT_HOLDER_OF_LOCK      ((uint64_t)1 << 63)
+#define AGENT_HOLDER_OF_SEMAPHORE ((uint64_t)1 << 62)
 
 /* An rwlock does not say which threads have it for reading, and a spin lock not which one has it. So each thread notes
  * the first such locks that it has at the same time. */
@@ -116,7 +123,8 @@ struct agent_slot {
     _Atomic uint64_t lock;   /* waiting: address of the lock; 0: no lock */
     _Atomic uint64_t holder; /* waiting: address of the word (4 bytes) with the tid of the lock's
                                 holder; 0: the lock has none. With AGENT_HOLDER_OF_LOCK: address of
-                                a struct agent_lock */
+                                a struct agent_lock. With AGENT_HOLDER_OF_SEMAPHORE: address of a word of
+                                semaphore-holders.h */
     _Atomic uint64_t held[AGENT_MAX_HELD]; /* addresses of these locks; 0: none. Read by the thread's own samples only.
                                               The thread that destroys a lock removes its address */
     uint32_t held_turn;            /* number of samples of the thread while others waited for one that it shares */

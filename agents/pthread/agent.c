@@ -13,8 +13,9 @@
  * tid in every mutex and in every rwlock that a writer holds. So the sample of a holder finds those
  * who wait for it; nothing is recorded when such a lock is taken or released. Readers of an rwlock and
  * holders of spin locks are not known to the lock, so hpcrun's wrappers note in the slot of each thread which of
- * these it has. Readers share the blame: each pays for every n-th of its samples if n have the lock. */
+ * these it has, and in a table which thread has a semaphore that an interpreter uses as a lock. Readers share the blame: each pays for every n-th of its samples if n have the lock. */
 #include "agents/common/thread-slots.h"
+#include "agents/semaphore-holders.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -103,12 +104,22 @@ static bool waits_for_the_same(const struct agent_slot *slot)
                atomic_load_explicit(&slot->lock, memory_order_relaxed);
 }
 
+/* Whether the thread of a slot waits for a semaphore that this thread has as a lock. `word`: address of the word that
+ * may say so. */
+static bool waits_for_semaphore(const struct agent_cursor *cursor, const struct agent_slot *slot, uint64_t word)
+{
+    uint64_t lock = atomic_load_explicit(&slot->lock, memory_order_relaxed);
+    return agent_u64(host, cursor, word) == semaphore_held_by(lock, cursor->tid) && !waits_for_the_same(slot);
+}
+
 /* Whether the thread of a slot waits for a lock that this thread holds. The lock may be gone by
  * now: its memory is read through the host. */
 static bool waits_for(const struct agent_cursor *cursor, const struct agent_slot *slot)
 {
     uint64_t holder = atomic_load_explicit(&slot->holder, memory_order_relaxed);
     const struct agent_lock *lock = (const void *)(holder & ~AGENT_HOLDER_OF_LOCK);
+    if (holder & AGENT_HOLDER_OF_SEMAPHORE)
+        return waits_for_semaphore(cursor, slot, holder & ~AGENT_HOLDER_OF_SEMAPHORE);
     if (holder & AGENT_HOLDER_OF_LOCK)
         holder = agent_u32(host, cursor, lock->locked)
                      ? agent_u64(host, cursor, lock->holder) + lock->tid

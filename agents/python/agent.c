@@ -106,6 +106,9 @@ static void share_lock(const struct python_layout *layout)
     lock.turns = layout->gil_turns;
     lock.name = "<lock GIL>";
     lock.kept = "<lock GIL, kept for more than 20 ms>";
+    lock.code_start = interpreter.start;
+    lock.code_size = interpreter.end - interpreter.start;
+    lock.semaphore_name = "<lock of Python>";
     const struct agent_lock *copy = published_copy(&copies, &lock, sizeof lock);
     if (copy)
         host->set_lock(&hpcrun_agent, copy);

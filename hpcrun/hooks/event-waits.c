@@ -7,10 +7,13 @@
  * next library: a preloaded one may give the program another time. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/logical/agent-locks.h"
 #include "hpcrun/logical/last-wakers.h"
+#include "hpcrun/logical/semaphore-locks.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/restart/ended-calls.h"
+#include "hpcrun/sample/lock-wait-record.h"
 #include "hpcrun/sample/wake-up-record.h"
 
 #include <aio.h>
@@ -44,7 +47,9 @@ REAL_FUNCTION(epoll_pwait2)
 REAL_FUNCTION(sem_wait)
 REAL_FUNCTION(sem_timedwait)
 REAL_FUNCTION(sem_clockwait)
+REAL_FUNCTION(sem_trywait)
 REAL_FUNCTION(sem_post)
+REAL_FUNCTION(sem_init)
 REAL_FUNCTION(sigsuspend)
 REAL_FUNCTION(sigwait)
 REAL_FUNCTION(sigwaitinfo)
@@ -238,11 +243,17 @@ static uint64_t look_at(const sem_t *semaphore)
 /* A free semaphore is taken without a wait, and without a look at the time. */
 #define WAIT_FOR(semaphore, call)                                                                  \
     uint64_t since = (uint32_t)look_at(semaphore) ? 0 : ticks_now();                               \
-    struct wait wait = wait_begin(own_slot, NULL, NULL);                                           \
+    bool may_be_lock = agent_lock_is_user(__builtin_return_address(0));                            \
+    const void *holder = may_be_lock ? semaphore_holder(semaphore) : NULL;                         \
+    struct wait wait = wait_begin(own_slot, holder ? semaphore : NULL, holder);                    \
     int result = (call);                                                                           \
     wait_end(&wait);                                                                               \
+    if (may_be_lock && result == 0)                                                                \
+        semaphore_taken(semaphore);                                                                \
     if (since)                                                                                     \
         wake_up(semaphore, since, result == 0);                                                    \
+    if (holder && atomic_load_explicit(&own_slot->is_charged, memory_order_relaxed))               \
+        semaphore_wait_record(own_slot, semaphore);                                                \
     return result
 
 HOOK int sem_wait(sem_t *semaphore)
@@ -260,11 +271,30 @@ HOOK int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec 
     WAIT_FOR(semaphore, REAL(sem_clockwait)(semaphore, clock, at));
 }
 
+HOOK int sem_trywait(sem_t *semaphore)
+{
+    if (!agent_lock_is_user(__builtin_return_address(0)))
+        return REAL(sem_trywait)(semaphore);
+    int result = REAL(sem_trywait)(semaphore);
+    if (result == 0)
+        semaphore_taken(semaphore);
+    return result;
+}
+
 HOOK int sem_post(sem_t *semaphore)
 {
+    if (agent_lock_is_user(__builtin_return_address(0)))
+        semaphore_released(semaphore);
     if (look_at(semaphore) >> 32)
         waker_note(semaphore, WAKES_ONE);
     return REAL(sem_post)(semaphore);
+}
+
+HOOK int sem_init(sem_t *semaphore, int is_shared, unsigned value)
+{
+    if (agent_lock_is_user(__builtin_return_address(0)))
+        semaphore_begins(semaphore);
+    return REAL(sem_init)(semaphore, is_shared, value);
 }
 
 HOOK int msgsnd(int queue, const void *message, size_t size, int flags)

@@ -409,3 +409,50 @@ class Gil(OfChance, Python):
                 blame = self.value("lock blame", name)
                 found.between(name, blame - share * total, -0.01 * total, 0.01 * total,
                               of_share(share * total, total, period), 0.05 * total)
+
+
+LOCK = "<lock of Python>"
+
+
+def waits_at(tree, name):
+    return sum(path[-1]["metrics"]["lock wait"]["inclusive"] for path in logical_case.walk(tree)
+               if path[-1]["name"] == name)
+
+
+class ThreadingLocks(OfChance, Python):
+    """Locks of threading: semaphores up to 3.13."""
+
+    def setUp(self):
+        super().setUp()
+        if ask("sys.version_info[1]") > 13:
+            self.skipTest("locks of threading are no semaphores")
+
+    def check_holders(self, kind, found):
+        done, (image,) = self.profile(PYTHON, SOURCES / "lock-holders.py", 100, 3, kind, events=("CPUTIME@f4000",))
+        total = self.tree["metrics"]["lock blame"]["inclusive"]
+        at_lock = waits_at(self.tree, LOCK)
+        self.assertGreater(total, 0)
+        self.assertAlmostEqual(self.tree["metrics"]["lock wait"]["inclusive"], total, delta=0.05 * total)
+        self.assertGreater(at_lock, 0.9 * total)  # the GIL is another one
+        waited = float(re.search(r"waited ([0-9.]+) s", done.stdout)[1])
+        self.assertLess(at_lock, 1.1 * waited)
+        period = 2 * image.mean_period("CPUTIME")  # there are two waiters at most
+        for name, share in Gil.SHARES.items():
+            blame = self.value("lock blame", name)
+            found.between(f"{kind} {name}", blame - share * total, -0.02 * total, 0.02 * total,
+                         of_share(share * total, total, period), 0.05 * total)
+
+    def test_holders(self):
+        for kind in "Lock", "RLock", "Condition":
+            with self.subTest(kind):
+                found = self.evidence()
+                for _ in found.looks():
+                    self.check_holders(kind, found)
+
+    def test_who_waits_for_an_event_does_not_wait_for_a_lock(self):
+        """Each kind of wait takes 0.1 s or more. Conditions do have locks, for microseconds."""
+        for event in "CPUTIME", "REALTIME":
+            _, (image,) = self.profile(PYTHON, SOURCES / "no-lock-waits.py", 200000, events=(f"{event}@f1000",))
+            burning = self.value("work", "burn")
+            self.assertGreater(burning, 40 * image.mean_period(event))
+            self.assertLess(waits_at(self.tree, LOCK), burning / 10)

@@ -3,6 +3,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "agents/common/thread-slots.h"
+#include "agents/semaphore-holders.h"
 
 enum { OWN_TID = 7, OTHER_TID = 8 };
 
@@ -183,6 +184,29 @@ TEST(a_spin_lock_has_one_holder)
     for (int i = 0; i < 4; i++)
         assert_int_equal(agent_for_threads.charge_waiters(&cursor, 1, 0, 100), 1);
     assert_int_equal(waiter->delay[0], 400);
+}
+
+/* Other words: the semaphore is not known to be a lock, another thread has it, or it is another semaphore. */
+TEST(a_semaphore_that_is_a_lock_has_a_holder)
+{
+    const uint64_t lock = 0x7f0000123450, held = semaphore_held_by(lock, OWN_TID);
+    uint64_t word = held;
+    struct agent_slot *waiter = add(AGENT_SLOT_WAITING);
+    waiter->lock = lock;
+    waiter->holder = AGENT_HOLDER_OF_SEMAPHORE | (uint64_t)&word;
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).waiting_for_this, 1);
+    assert_int_equal(agent_for_threads.charge_waiters(&cursor, 1, 0, 100), 1);
+    assert_int_equal(waiter->delay[0], 100);
+    const uint64_t others[] = {held & ~SEMAPHORE_IS_LOCK, held | SEMAPHORE_IS_SIGNAL, semaphore_held_by(lock, OTHER_TID),
+                               semaphore_held_by(lock, 0), semaphore_held_by(lock + 16, OWN_TID), 0};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        word = others[i];
+        assert_int_equal(agent_for_threads.worker_counts(&cursor).waiting_for_this, 0);
+    }
+    word = held;
+    own_slot->lock = lock;
+    own_slot->state = AGENT_SLOT_WAITING;
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).waiting_for_this, 0);
 }
 
 /* By an event whose samples come while threads wait, too: a holder with too many of them pays no more than its waiters

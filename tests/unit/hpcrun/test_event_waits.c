@@ -15,12 +15,14 @@ static void *volatile any_function = (void *)made_up;
 
 #include "tests/unit/cmocka_suite.h"
 
+#include "agents/semaphore-holders.h"
 #include "hpcrun/hooks/event-waits.c"
 
 #define SAMPLES SIGRTMIN /* the sampling signal */
 
 struct process process;
 struct sampling sampling;
+_Atomic(const struct agent_lock *) agent_lock;
 __thread struct agent_slot *own_slot;
 
 /* What the real function does, and what it saw. */
@@ -33,6 +35,8 @@ static struct {
     long argument[6];
     uint64_t set;
     bool has_start, waits;
+    uint64_t lock, holder; /* of the slot */
+    bool charges;          /* a holder's sample comes meanwhile */
     uint64_t ticks; /* that it takes */
 } sim;
 
@@ -44,6 +48,10 @@ static long made_up(long a, long b, long c, long d, long e, long f)
     memcpy(sim.argument, (long[]){a, b, c, d, e, f}, sizeof sim.argument);
     sim.has_start = has_start;
     sim.waits = atomic_load(&slot.state) == AGENT_SLOT_WAITING;
+    sim.lock = slot.lock;
+    sim.holder = slot.holder;
+    if (sim.charges)
+        slot.is_charged = 1;
     if (sim.rest_at >= 0)
         *(struct timespec *)sim.argument[sim.rest_at] = sim.rest;
     if (sim.set_at >= 0)
@@ -83,6 +91,14 @@ uint64_t waker_note(const volatile void *object, enum wakes wakes)
     return 0;
 }
 
+static const volatile void *recorded;
+
+void semaphore_wait_record(struct agent_slot *its, const volatile void *semaphore)
+{
+    assert_ptr_equal(its, &slot);
+    recorded = semaphore;
+}
+
 bool wake_up_by_last(const volatile void *object, uint64_t since, uint64_t time)
 {
     asked = object;
@@ -91,7 +107,8 @@ bool wake_up_by_last(const volatile void *object, uint64_t since, uint64_t time)
 
 STEP(begin)
 {
-    noted = asked = NULL;
+    noted = asked = recorded = NULL;
+    agent_lock = NULL;
     memset(&sim, 0, sizeof sim);
     memset(&slot, 0, sizeof slot);
     sim.rest_at = sim.set_at = -1;
@@ -244,4 +261,95 @@ TEST(a_long_wait_for_a_semaphore_asks_for_the_waker)
     sim.ticks = 0;
     sem_wait(&at.semaphore);
     assert_null(asked);
+}
+
+/* ---- locks of an interpreter ---- */
+
+static const struct agent_lock all_code = {.code_size = UINT64_MAX};
+
+static int wait_timed(sem_t *semaphore)
+{
+    return sem_timedwait(semaphore, &wanted);
+}
+
+static int wait_on_clock(sem_t *semaphore)
+{
+    return sem_clockwait(semaphore, CLOCK_MONOTONIC, &wanted);
+}
+
+static int (*const waits[])(sem_t *) = {sem_wait, wait_timed, wait_on_clock};
+
+/* Makes a lock of a new semaphore, and has another thread take it. */
+static void have_other_take(sem_t *semaphore)
+{
+    struct agent_slot other = {.tid = 8};
+    slot.tid = 7;
+    sim.result = 0;
+    sem_init(semaphore, 0, 1);
+    own_slot = &other;
+    sem_trywait(semaphore);
+    sem_post(semaphore);
+    sem_trywait(semaphore);
+    own_slot = &slot;
+}
+
+TEST(a_thread_waits_for_a_lock_of_the_interpreter)
+{
+    for (int i = 0; i < 3; i++) {
+        sem_t semaphore;
+        begin(state);
+        agent_lock = &all_code;
+        have_other_take(&semaphore);
+        waits[i](&semaphore);
+        assert_true(sim.waits);
+        assert_int_equal(sim.lock, &semaphore);
+        assert_true(sim.holder & AGENT_HOLDER_OF_SEMAPHORE);
+        assert_null(recorded);
+        const uint64_t *word = (const void *)(sim.holder & ~AGENT_HOLDER_OF_SEMAPHORE);
+        assert_int_equal(*word, semaphore_held_by((uint64_t)&semaphore, 7));
+        assert_int_equal(slot.lock + slot.holder, 0);
+    }
+}
+
+TEST(what_a_holder_has_charged_is_recorded)
+{
+    for (int i = 0; i < 3; i++) {
+        sem_t semaphore;
+        begin(state);
+        agent_lock = &all_code;
+        have_other_take(&semaphore);
+        sim.charges = true;
+        waits[i](&semaphore);
+        assert_ptr_equal(recorded, &semaphore);
+    }
+}
+
+TEST(who_did_not_get_a_lock_does_not_hold_it)
+{
+    for (int i = 0; i < 3; i++) {
+        sem_t semaphore;
+        begin(state);
+        agent_lock = &all_code;
+        have_other_take(&semaphore);
+        sim.result = -1;
+        waits[i](&semaphore);
+        const uint64_t *word = (const void *)(sim.holder & ~AGENT_HOLDER_OF_SEMAPHORE);
+        sem_trywait(&semaphore);
+        assert_int_equal(*word, semaphore_held_by((uint64_t)&semaphore, 8));
+    }
+}
+
+TEST(semaphores_of_other_code_are_no_locks)
+{
+    const struct agent_lock code_before = {.code_size = 4096};
+    for (int i = 0; i < 6; i++) {
+        sem_t semaphore;
+        begin(state);
+        agent_lock = i < 3 ? NULL : &code_before;
+        have_other_take(&semaphore);
+        sim.charges = true;
+        waits[i % 3](&semaphore);
+        assert_int_equal(sim.lock + sim.holder, 0);
+        assert_null(recorded);
+    }
 }
