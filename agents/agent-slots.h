@@ -17,6 +17,8 @@
 #ifndef AGENTS_AGENT_SLOTS_H
 #define AGENTS_AGENT_SLOTS_H
 
+#include "agents/semaphore-holders.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -15,7 +15,6 @@
  * holders of spin locks are not known to the lock, so hpcrun's wrappers note in the slot of each thread which of
  * these it has, and in a table which thread has a semaphore that an interpreter uses as a lock. Readers share the blame: each pays for every n-th of its samples if n have the lock. */
 #include "agents/common/thread-slots.h"
-#include "agents/semaphore-holders.h"
 
 #include <pthread.h>
 #include <stddef.h>

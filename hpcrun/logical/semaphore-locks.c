@@ -1,7 +1,5 @@
 #include "hpcrun/logical/semaphore-locks.h"
 
-#include "agents/semaphore-holders.h"
-
 #include "hpcrun/logical/wait-slots.h"
 
 #include <stdatomic.h>

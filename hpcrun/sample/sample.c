@@ -1,7 +1,5 @@
 #include "hpcrun/sample/sample.h"
 
-#include "agents/semaphore-holders.h"
-
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/logical/agent-table.h"
 #include "hpcrun/logical/wait-slots.h"

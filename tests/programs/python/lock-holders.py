@@ -1,13 +1,17 @@
 """Threads hold a lock of threading for 70, 20 and 10 % of the time in three functions, which let go of the GIL.
-Prints how long the threads have waited for it, in seconds of their own clocks.
+Prints for each function its CPU time with the lock times the threads that wait for it; and how long they waited, by
+their own clocks.
 
-    lock-holders.py ROUNDS THREADS KIND        KIND: Lock, RLock, Condition"""
+    lock-holders.py ROUNDS THREADS KIND        KIND: Lock, RLock or Condition"""
+import collections
 import hashlib
 import sys
 import threading
 import time
 
 LOCK = getattr(threading, sys.argv[3])()
+HELD = collections.Counter()
+WAITERS = set()
 WAITED = []
 
 
@@ -16,31 +20,37 @@ def burn(iterations):
 
 
 def heavy():
-    burn(7000)
+    burn(35000)
 
 
 def middle():
-    burn(2000)
+    burn(10000)
 
 
 def light():
-    burn(1000)
+    burn(5000)
 
 
-def work(rounds):
+def work(rounds, number):
     waited = 0
     for _ in range(rounds):
         for function in heavy, middle, light:
             begin = time.perf_counter()
+            WAITERS.add(number)
             with LOCK:
+                WAITERS.discard(number)
                 waited += time.perf_counter() - begin
+                before, begin = len(WAITERS), time.thread_time()
                 function()
+                HELD[function.__name__] += (time.thread_time() - begin) * (before + len(WAITERS)) / 2
     WAITED.append(waited)
 
 
-THREADS = [threading.Thread(target=work, args=(int(sys.argv[1]),)) for _ in range(int(sys.argv[2]))]
+THREADS = [threading.Thread(target=work, args=(int(sys.argv[1]), i)) for i in range(int(sys.argv[2]))]
 for thread in THREADS:
     thread.start()
 for thread in THREADS:
     thread.join()
-print(f"waited {sum(WAITED):.3f} s")
+for name, seconds in HELD.items():
+    print(f"{name} {seconds:.6f}")
+print(f"waited {sum(WAITED):.6f}")
