@@ -207,6 +207,7 @@ static void choose_columns(struct tui *tui)
     struct column_list page = {.tui = tui};
     struct list list = {.title = "columns",
                         .help = " Space:show K J:move s:sort d:delete a:automatic S:save q:back",
+                        .own_keys = " K<J>sdaS",
                         .line = add_line,
                         .context = &page};
     int key = KEY_NOTHING;
@@ -218,15 +219,14 @@ static void choose_columns(struct tui *tui)
             if (metrics->at[choice->list.at[i].metric].is_in[metrics->set])
                 vec_push(&page.at, i);
         list.scroller.n = page.at.n;
-        key = list_run(&list);
+        key = list_run(tui, &list);
         if (key == 'a') {
             column_choice_free(choice);
             *choice = (struct column_choice){0};
-            key = KEY_NOTHING; /* not the key for advice */
         } else if (page.at.n) {
             list.scroller.selected += (size_t)obey(&page, list.scroller.selected, key);
         }
-    } while (key != 'S' && key != '\r' && key != '\n' && !tui_closes(tui, key));
+    } while (key != 'S' && key != '\r' && key != KEY_GONE);
     if (key == 'S')
         keep_columns(tui);
     tui->columns[tui->projection].first = 0;

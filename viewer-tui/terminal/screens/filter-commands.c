@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#define CONTROL_R "\022"
+
 /* Most columns of a name in a question, so that the answers fit. */
 #define MOST_NAME_COLUMNS 24
 
@@ -84,21 +86,21 @@ static void list_filters(struct tui *tui)
     struct list list = {.title = "filters",
                         .help = " d: delete   c: delete all   U: undo   ^R: redo   q: back",
                         .empty = "  No filters: &, x, X and % add them.",
+                        .own_keys = "dcU" CONTROL_R,
                         .line = describe,
                         .context = tui};
-    int key;
-    do {
+    for (int key = KEY_NOTHING; key != KEY_GONE;) {
         list.scroller.n = filters_n(tui->filters);
-        key = list_run(&list);
+        key = list_run(tui, &list);
         if (key == 'd' && list.scroller.n)
             filters_remove(tui->filters, list.scroller.selected);
         else if (key == 'c')
             filters_clear(tui->filters);
-        else if (key_is_of(key, step_filters) && command_of_key(key)->argument < 0)
+        else if (key == 'U')
             filters_undo(tui->filters);
-        else if (key_is_of(key, step_filters))
+        else if (key == *CONTROL_R)
             filters_redo(tui->filters);
-    } while (!tui_closes(tui, key));
+    }
 }
 
 const struct family filter_family = {

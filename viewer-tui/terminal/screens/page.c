@@ -1,7 +1,7 @@
 /* Pages of text. */
 #include "viewer-tui/terminal/screens/list.h"
+#include "viewer-tui/terminal/screens/tui.h"
 
-#include "viewer-tui/terminal/prompt.h"
 #include "viewer-tui/tree/pattern.h"
 
 #include <assert.h>
@@ -175,30 +175,25 @@ static bool obey_as_less(struct shown_page *shown, int key)
     }
 }
 
-const struct command *page_show(struct page *page)
+void page_show(struct tui *tui, struct page *page)
 {
     struct shown_page shown = {.page = page, .width = -1, .found = -1};
-    const struct command *command;
+    const struct command *before = tui->command;
+    bool is_closed = false;
     assert(page->title && page->text);
-    for (;;) {
+    tui->command = page->opener;
+    while (!is_closed) {
         long rows;
         draw(&shown);
         shown.problem = NULL;
         int key = screen_key();
-        command = command_of_key(key);
-        if (key == KEY_GONE || key == KEY_ESCAPE)
-            break;
-        if (obey_as_less(&shown, key) || !command)
-            continue;
-        if (command->obey == tui_quit || command->obey == tui_toggle || command == page->opener)
-            break;
-        if (command->flags & PAGE)
-            break;
         if (key_is_move(key, page_height(), (long)shown.lines.n, &rows))
             page->first += rows;
+        else if (!obey_as_less(&shown, key))
+            is_closed = key_is_of(key, tui_toggle) || tui_closes(tui, key);
     }
+    tui->command = before;
     free_lines(&shown);
     vec_free(&shown.lines);
     pattern_free(shown.wanted);
-    return command && command->flags & PAGE && command != page->opener ? command : NULL;
 }

@@ -147,18 +147,14 @@ static const struct target *ask(struct tui *tui)
             menu.targets[menu.n++] = &targets[i];
     struct list list = {.title = "go to the same scope",
                         .help = " Enter, or its key: go there   q: back",
+                        .own_keys = "123c",
                         .scroller = {.n = menu.n},
                         .line = describe,
                         .context = &menu};
-    int key;
-    do {
-        key = list_run(&list);
-        if (key_is_of(key, tui_toggle))
-            return menu.targets[list.scroller.selected];
+    for (int key; (key = list_run(tui, &list)) != KEY_GONE;)
         for (size_t i = 0; i < menu.n; i++)
-            if (menu.targets[i]->key == key)
+            if (key == menu.targets[i]->key || (key == '\r' && i == list.scroller.selected))
                 return menu.targets[i];
-    } while (!tui_closes(tui, key));
     return NULL;
 }
 

@@ -4,8 +4,8 @@
 #include "lib/safe-output.h"
 #include "viewer-tui/output/print-scaling.h"
 #include "viewer-tui/output/printed-pages.h"
-#include "viewer-tui/terminal/prompt.h"
 #include "viewer-tui/terminal/screens/list.h"
+#include "viewer-tui/terminal/screens/tui.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <errno.h>
@@ -107,8 +107,8 @@ static void show_help(void)
         "Table\n"
         "  Medians over the runs, in seconds; the manual page says more. Inflation: work that one "
         "worker does not have. \"-\": not measured.\n";
-    struct page page = {.title = "help", .text = text, .opener = command_of_key('?')};
-    page_show(&page);
+    struct tui none = {.command = NULL};
+    page_show(&none, &(struct page){.title = "help", .text = text, .opener = command_of_key('?')});
 }
 
 /* The run with that number of workers whose time is nearest to the median. */

@@ -20,21 +20,9 @@
 /* A width at which every paragraph is one line. */
 #define WHOLE_PARAGRAPH 100000
 
-static void show_page(struct tui *tui, struct page *page)
-{
-    do {
-        tui->next = page_show(page);
-        if (!tui->next || tui->next->obey != tui_help)
-            return;
-        tui->next = NULL;
-        tui_help(tui);
-    } while (!tui->next);
-}
-
 void tui_show_text(struct tui *tui, const char *title, const char *text, const struct command *opener)
 {
-    struct page page = {.title = title, .text = text, .opener = opener};
-    show_page(tui, &page);
+    page_show(tui, &(struct page){.title = title, .text = text, .opener = opener});
 }
 
 bool tui_closes(struct tui *tui, int key)
@@ -120,11 +108,10 @@ void tui_disassemble(struct tui *tui)
     struct disassembly listing = {
         .sources = &tui->sources, .width = (size_t)screen_width(), .ascii = tui->ascii, .out = &text};
     if (disassembly_of_row(&listing, pane->view, pane_row(pane), &why)) {
-        struct page page = {.title = "instructions",
-                            .text = text_string(&text),
-                            .opener = tui->command,
-                            .first = (long)listing.first_line - screen_height() / 2};
-        show_page(tui, &page);
+        page_show(tui, &(struct page){.title = "instructions",
+                                      .text = text_string(&text),
+                                      .opener = tui->command,
+                                      .first = (long)listing.first_line - screen_height() / 2});
     } else {
         text_printf(&tui->message, "no instructions: %s", why);
     }

@@ -334,7 +334,6 @@ const struct family thread_family = {
 static struct thread_set *show(struct thread_screen *page)
 {
     struct tui *tui = page->tui;
-    const struct command *opener = tui->command, *command;
     page->list = (struct list){
         .title = text_string(&page->title),
         .help = page->side == NO_SIDE
@@ -342,22 +341,14 @@ static struct thread_set *show(struct thread_screen *page)
                       "T:table  t:time"
                     : " Tab:other run  ?:help  q:back  <,>:metric  s:order  r:reverse  h:bins  i:all",
         .n_heads = 2,
+        .family = &thread_family,
         .head = head,
         .line = line,
         .context = page};
     tui->thread_page = page;
-    do {
+    do
         page->list.scroller.n = page->shows_bins ? page->n_bins : page->costs.threads.list.n;
-        int key = list_run(&page->list);
-        command = command_in_family(&thread_family, key);
-        if (command) {
-            tui->command = command;
-            command->obey(tui);
-            tui->command = opener;
-        } else if (tui_closes(tui, key)) {
-            break;
-        }
-    } while (!page->has_chosen && !page->wants_other && !tui->next);
+    while (list_run(tui, &page->list) != KEY_GONE && !page->has_chosen && !page->wants_other && !tui->next);
     tui->thread_page = NULL;
     return page->has_chosen && !page->costs.why ? selected_threads(page, page->list.scroller.selected) : NULL;
 }

@@ -172,6 +172,16 @@ static void restrict_to(struct tui *tui, struct thread_set *set)
     }
 }
 
+/* Restricts all values to the threads that `choose` finds for a text; "": all. */
+static void choose_threads(struct tui *tui, thread_chooser *choose, const char *text)
+{
+    autofree char *cause = NULL;
+    struct thread_set *set = *text ? session_choose_threads(tui->session, tui->projection, choose, text, &cause) : NULL;
+    if (!*text || set)
+        restrict_to(tui, set);
+    tui_say(tui, "%s", cause ? cause : "");
+}
+
 /* Asks for a regular expression for threads; an empty one means all. */
 static void ask_threads(struct tui *tui)
 {
@@ -179,14 +189,8 @@ static void ask_threads(struct tui *tui)
     if (!tui_is_of_one_run(tui, "choosing threads", false))
         return;
     const char *answer = tui_ask(tui, "threads: ", set && !set->is_program ? set->what : "", NULL);
-    if (!answer)
-        return;
-    autofree char *cause = NULL;
-    struct thread_set *wanted =
-        *answer ? session_choose_threads(tui->session, tui->projection, thread_set_matching, answer, &cause) : NULL;
-    if (!*answer || wanted)
-        restrict_to(tui, wanted);
-    tui_say(tui, "%s", cause ? cause : "");
+    if (answer)
+        choose_threads(tui, thread_set_matching, answer);
 }
 
 bool tui_leave_restriction(struct tui *tui)
@@ -280,27 +284,14 @@ static void choose_program(struct tui *tui)
                         .line = add_program,
                         .context = &programs};
     const char *current = current_program(tui);
-    int key = KEY_ESCAPE;
     for (size_t i = 0; current && i < programs.names.n; i++)
         if (strcmp(programs.names.at[i], current) == 0)
             list.scroller.selected = i + 1;
     if (programs.names.n < 2)
         tui_say(tui, "this database has one program");
-    else
-        do
-            key = list_run(&list);
-        while (!key_is_of(key, tui_toggle) && !tui_closes(tui, key));
-    size_t chosen = list.scroller.selected;
-    autofree char *cause = NULL;
-    struct thread_set *set = NULL;
-    if (key_is_of(key, tui_toggle)) {
-        if (chosen > 0)
-            set = session_choose_threads(tui->session, tui->projection, thread_set_of_program,
-                                         programs.names.at[chosen - 1], &cause);
-        if (chosen == 0 || set)
-            restrict_to(tui, set);
-        tui_say(tui, "%s", cause ? cause : "");
-    }
+    else if (list_run(tui, &list) == '\r')
+        choose_threads(tui, thread_set_of_program,
+                       list.scroller.selected ? programs.names.at[list.scroller.selected - 1] : "");
     vec_free(&programs.names);
 }
 
