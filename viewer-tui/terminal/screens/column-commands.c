@@ -58,13 +58,9 @@ static void scroll_to_sorted(struct tui *tui)
         choice->first++;
 }
 
-void tui_take_kept_columns(struct tui *tui, enum projection projection)
+void tui_take_kept_columns(struct tui *tui, enum projection projection, const struct view *view)
 {
-    bool is_for_it = tui->kept_columns && !session_is_merged(tui->session);
-    for (int v = 0; v < VIEWS && is_for_it && !tui->took_columns[projection]; v++) {
-        const struct view *view = tui->panes[projection][v].view;
-        if (!view)
-            continue;
+    if (tui->kept_columns && !session_is_merged(tui->session) && !tui->took_columns[projection]) {
         column_text_take(&tui->columns[projection], view->metrics, tui->kept_columns);
         tui->took_columns[projection] = true;
     }

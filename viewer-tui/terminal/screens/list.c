@@ -30,12 +30,9 @@ void list_draw(struct list *list, struct area area)
         size_t row = list->scroller.top + i - list->n_heads;
         enum style style = !is_head && row == list->scroller.selected ? STYLE_SELECTED : STYLE_PLAIN;
         text_clear(&text);
-        if (is_head)
-            list->head(list->context, i, &text);
-        else if (row < n)
-            list->line(list->context, row, &text);
-        else
+        if (!is_head && row >= n)
             break;
+        list->line(list->context, is_head ? i : list->n_heads + row, &text);
         screen_fill(area.line + (int)i, area.column, area.width, style);
         screen_put(area.line + (int)i, area.column, area.width, style, text_string(&text));
     }
@@ -45,7 +42,7 @@ void list_draw(struct list *list, struct area area)
 
 int list_run(struct tui *tui, struct list *list)
 {
-    assert(list->line && (list->n_heads == 0 || list->head));
+    assert(list->line);
     for (;;) {
         const struct command *opener = tui->command, *command;
         struct area area = {1, 0, screen_height() - 2, screen_width()};

@@ -46,16 +46,10 @@ static void print_lines(struct scaling_page *page)
     }
 }
 
-static void add_head(const void *context, size_t index, struct text *line)
+static void add_line(const void *context, size_t index, struct text *line)
 {
     const struct scaling_page *page = context;
     text_add(line, page->lines.at[page->first_row - page->table.n_heads + index]);
-}
-
-static void add_row(const void *context, size_t index, struct text *line)
-{
-    const struct scaling_page *page = context;
-    text_add(line, page->lines.at[page->first_row + index]);
 }
 
 /* Draws the page as it is printed. Returns the last line. */
@@ -193,8 +187,7 @@ int scaling_screen_run(const struct shown_set *shown)
         struct scaling_page page = {.shown = shown, .ascii = describe_in_ascii()};
         page.table = (struct list){
             .help = " Up, Down: workers  Enter: open a run  L: losses  W: write  ?: help  q: quit",
-            .head = add_head,
-            .line = add_row,
+            .line = add_line,
             .context = &page};
         text_add(&page.title, "scaling: ");
         text_add_clean_code(&page.title, shown->set->command, page.ascii);

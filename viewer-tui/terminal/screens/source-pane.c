@@ -1,10 +1,14 @@
 /* The source pane, and the commands for it. */
 #include "viewer-tui/terminal/screens/main-screen.h"
 
-#include "lib/number.h"
+#include "lib/source-names.h"
+#include "viewer-tui/advice/parallelization.h"
 #include "viewer-tui/base/shorten.h"
 #include "viewer-tui/terminal/editor.h"
+#include "viewer-tui/tree/code-owner.h"
 #include "viewer-tui/tree/labels.h"
+
+#include <string.h>
 
 /* Columns left of the code: cost of the line in percent, and signs. */
 #define PERCENT_COLUMNS 7
@@ -20,6 +24,92 @@
 #define SIGN_LOOP(ascii) ((ascii) ? "@" : "↻")
 #define SIGN_CALL(ascii) ((ascii) ? "*" : "»")
 #define SIGN_MORE(ascii) ((ascii) ? ">" : "…")
+
+/* ---- rows without source ----
+ *
+ * An explanation stands in its place, and the nearest line of the user's own code (code-owner.h) that leads there. Code
+ * of a runtime that is tagged as overhead has the tag in place of its file name (lib/source-names.h). */
+
+/* Adds what the title of the pane says of a path that is an overhead tag; false if it is none. */
+static bool add_tag(const struct tui *tui, const char *path, struct text *out)
+{
+    const char *kind = overhead_kind(path);
+    if (!kind)
+        return false;
+    bool is_named = strcmp(kind, "overhead") != 0;
+    text_say(out, tui->ascii, " overhead of the runtime%s%s ", is_named ? ": " : "", is_named ? kind : "");
+    return true;
+}
+
+/* Whether the innermost procedure around a row, or the row itself, is the user's own. */
+static bool is_in_own_code(const struct view *view, uint32_t row)
+{
+    view = view_origin(view, &row);
+    while (row != 0 && !row_is_procedure(view_row(view, row)))
+        row = view_row(view, row)->parent;
+    return code_owner(view, row) == CODE_OWN;
+}
+
+/* The row that tui_go_to_own_call selects; NOTHING: none. */
+static uint32_t nearest_own_call(struct tui *tui)
+{
+    const struct view *view = tui_pane(tui)->view;
+    uint32_t row = pane_row(tui_pane(tui)), origin_row = row;
+    if (view_origin(view, &origin_row)->class != &topdown_class || is_in_own_code(view, row))
+        return NOTHING;
+    for (; row != 0; row = view_row(view, row)->parent) {
+        origin_row = row;
+        const struct view *origin = view_origin(view, &origin_row);
+        if (view_row(origin, origin_row)->call_line && is_in_own_code(view, view_row(view, row)->parent))
+            return row;
+    }
+    return NOTHING;
+}
+
+bool tui_go_to_own_call(struct tui *tui)
+{
+    uint32_t row = nearest_own_call(tui);
+    if (row == NOTHING)
+        return false;
+    pane_select(tui_pane(tui), row);
+    tui->source_scroll = (struct source_scroll){.at_call = true};
+    return true;
+}
+
+/* Adds why a row has no source, and what to do about it. */
+static void explain_missing(struct tui *tui, const struct shown_source *shown, struct text *out)
+{
+    const char *path = database_file_path(shown->view->db, shown->file), *kind = path ? overhead_kind(path) : NULL;
+    uint32_t row = pane_row(tui_pane(tui)), own = nearest_own_call(tui);
+    const struct view *view = tui_pane(tui)->view, *origin = view_origin(view, &row);
+    if (kind) {
+        const char *meaning = overhead_kind_meaning(kind);
+        bool is_named = strcmp(kind, "overhead") != 0;
+        text_say(out, tui->ascii,
+                 "Code of the parallel runtime, tagged as overhead%s%s%s%s. The tag stands in place of the name of the "
+                 "runtime's file, so there is no source to show. What is spent here counts as overhead, not as work: a "
+                 "coarser grain reduces it. The rows above show which parallel code causes it.",
+                 is_named ? " of the kind " : "", is_named ? kind : "", meaning ? ": " : "", text_or_empty(meaning));
+        return;
+    }
+    if (own != NOTHING) {
+        const struct view *of_call = view_origin(view, &own);
+        autofree struct text line = {0};
+        label_file_line(of_call->db, view_row(of_call, own)->call_file, view_row(of_call, own)->call_line, &line);
+        text_say(out, tui->ascii, "No source here; nearest line of yours: %s (press w). ", text_string(&line));
+    }
+    if (view_row(origin, row)->kind <= KIND_MODULE) /* has no code */
+        return;
+    if (shown->file == NOTHING || database_file_point(shown->view->db, shown->file))
+        text_add(out, "The source lines of this code are unknown: its binary was built without -g, or its debugging "
+                      "information is not installed.");
+    else
+        text_add(out, "The database has no copy of this file, and there is no file at its path. Start with -I DIR to "
+                      "search it below a directory, or with -R OLD=NEW where paths that begin with OLD begin with NEW "
+                      "now.");
+}
+
+/* ---- what is shown ---- */
 
 /* Selects the place that the pane shows: where the row is declared, or where it is called. Callers
  * in the bottom-up view are shown at their calls, unless the user switched to the other place. */
@@ -61,7 +151,7 @@ void tui_prepare_source(struct tui *tui)
         }
     text_clear(&shown->missing);
     if (shown->source->n_lines == 0)
-        tui_explain_missing(tui, shown, &shown->missing);
+        explain_missing(tui, shown, &shown->missing);
 }
 
 size_t tui_source_lines(const struct tui *tui)
@@ -111,7 +201,7 @@ static void draw_title(const struct tui *tui, struct area area, const struct sho
     int room = area.width - 4 - (shown->costs.n ? draw_metric(tui, area) : 0);
     if (!path)
         text_add(&title, " no source file is known ");
-    else if (has_source || !tui_add_tag(tui, path, &title)) {
+    else if (has_source || !add_tag(tui, path, &title)) {
         text_add(&title, has_source ? " " : " no source: ");
         add_place(tui, path, shown->line, room - (int)title.n, &title);
     }

@@ -122,17 +122,15 @@ static int open_first_view(struct tui *tui, const char *sort)
         return 2;
     view_sort(view, sorting);
     pane_open(tui_pane(tui), view, tui->filters);
-    tui_take_kept_columns(tui, tui->projection);
+    tui_take_kept_columns(tui, tui->projection, view);
     return 0;
 }
 
 static void close_tui(struct tui *tui)
 {
-    for (int p = 0; p < PROJECTIONS; p++) {
-        for (int v = 0; v < VIEWS; v++)
-            pane_close(&tui->panes[p][v]);
+    tui_close_panes(tui);
+    for (int p = 0; p < PROJECTIONS; p++)
         column_choice_free(&tui->columns[p]);
-    }
     sources_free(&tui->sources);
     pattern_free(tui->wanted);
     tui_forget_places(tui);

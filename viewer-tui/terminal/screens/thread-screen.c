@@ -21,6 +21,9 @@
 
 #define NO_SIDE (-1)
 
+/* Lines above the threads or bins. */
+#define N_HEADS 2
+
 /* Columns of the number of threads in a bin. */
 #define COUNT_WIDTH 7
 
@@ -77,17 +80,12 @@ static void add_statistics(const struct thread_screen *page, struct text *out)
     }
 }
 
-/* Adds what the page shows, or the statistics. */
-static void head(const void *context, size_t index, struct text *out)
+/* Adds what the page shows. */
+static void add_head(const struct thread_screen *page, struct text *out)
 {
     static const char *const orders[THREAD_ORDERS] = {
         [BY_VALUE] = "by value", [BY_NUMBER] = "in their order", [BY_LABEL] = "by name"};
-    const struct thread_screen *page = context;
     size_t n = page->costs.threads.list.n;
-    if (index > 0) {
-        add_statistics(page, out);
-        return;
-    }
     thread_costs_add_title(&page->costs, page->tui->ascii, out);
     text_printf(out, ": %zu thread%s, %s%s", n, n == 1 ? "" : "s",
                 page->shows_bins ? "number of threads by cost" : orders[page->order],
@@ -117,13 +115,18 @@ static void add_label(const struct thread_screen *page, const char *label, struc
     text_pad(out, ' ', width - text_columns(text_string(&shown)));
 }
 
-/* Adds a thread or a bin. */
+/* Adds the heads, which are what the page shows and the statistics, a thread or a bin. */
 static void line(const void *context, size_t index, struct text *out)
 {
     const struct thread_screen *page = context;
     const struct thread_costs *costs = &page->costs;
     struct number_scale scale = thread_costs_scale(costs);
     size_t most = 0;
+    if (index < N_HEADS) {
+        index ? add_statistics(page, out) : add_head(page, out);
+        return;
+    }
+    index -= N_HEADS;
     if (!page->shows_bins) {
         size_t thread = costs->order[index];
         bool has_value = !costs->why && !isnan(costs->values[thread]);
@@ -340,9 +343,8 @@ static struct thread_set *show(struct thread_screen *page)
                     ? " Enter:only these  ?:help  q:back  <,>:metric  s:order  r:reverse  h:bins  i:all  "
                       "T:table  t:time"
                     : " Tab:other run  ?:help  q:back  <,>:metric  s:order  r:reverse  h:bins  i:all",
-        .n_heads = 2,
+        .n_heads = N_HEADS,
         .family = &thread_family,
-        .head = head,
         .line = line,
         .context = page};
     tui->thread_page = page;

@@ -172,6 +172,8 @@ void tui_disassemble(struct tui *tui); /* the instructions around the selected r
 /* Shows a view, making it if needed. Nothing changes if that fails. */
 void tui_show_view(struct tui *tui, enum projection projection, enum view_id id);
 
+void tui_close_panes(struct tui *tui);
+
 /* Whether one database is open. If several are compared, says that `what` needs one; of losses alone with
  * `or_comparison`. */
 bool tui_is_of_one_run(struct tui *tui, const char *what, bool or_comparison);
@@ -206,6 +208,6 @@ void tui_apply_filters(struct tui *tui);
 void tui_sort_by_column(struct tui *tui, struct sorting sorting);
 
 /* Chooses the saved columns once the metrics of a projection are known. */
-void tui_take_kept_columns(struct tui *tui, enum projection projection);
+void tui_take_kept_columns(struct tui *tui, enum projection projection, const struct view *view);
 
 #endif
