@@ -148,8 +148,8 @@ static void close_tui(struct tui *tui)
 static void run(struct tui *tui, bool starts_closed)
 {
     struct pane *pane = tui_pane(tui);
-    tui->prompt = (struct prompt){
-        .draw = draw_around_question, .context = tui, .message = &tui->message, .history = &tui->answers};
+    tui->prompt =
+        (struct prompt){.screen = {draw_around_question, tui}, .message = &tui->message, .history = &tui->answers};
     tui_apply_filters(tui);
     tui->has_headline = !starts_closed;
     tui->knows_headline = starts_closed;
