@@ -65,18 +65,6 @@ static bool is_notable_lock(const struct view *view, size_t metric)
            view_total(view, metric) > NOTABLE_LOCK_SHARE * view_total(view, work);
 }
 
-/* The notable metrics of locks, at most so many: one column each, in the part that is sorted by. */
-static struct columns lock_columns(const struct view *view, size_t most)
-{
-    const struct metrics *metrics = view->metrics;
-    struct columns columns = {.at = mem_alloc((metrics->n + 1) * sizeof(struct column))};
-    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n && columns.n < most;
-         m = metrics_with_columns(metrics, m + 1))
-        if (m != view->sorting.metric && is_notable_lock(view, m))
-            add_column(&columns, m, view->sorting.part);
-    return columns;
-}
-
 static struct columns no_columns(const struct view *view)
 {
     return (struct columns){.at = mem_alloc((2 * view->metrics->n + 2) * sizeof(struct column))};
@@ -93,14 +81,18 @@ static bool has_metric(const struct columns *columns, size_t metric)
 struct columns columns_fitting(const struct view *view, size_t most)
 {
     const struct metrics *metrics = view->metrics;
-    struct columns columns = no_columns(view), locks = lock_columns(view, most > 0 ? most - 1 : 0);
-    add_sorted(&columns, view, most - locks.n);
-    for (size_t i = 0; i < locks.n; i++)
-        columns.at[columns.n++] = locks.at[i];
-    free(locks.at);
-    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n && columns.n + 2 <= most;
-         m = metrics_with_columns(metrics, m + 1))
-        if (!belong_together(metrics, m, view->sorting.metric) && !has_metric(&columns, m))
+    struct columns columns = no_columns(view);
+    size_t n_locks = 0; /* notable metrics of locks: a column for each, in the part that is sorted by */
+    metrics_each (m, metrics, metrics_with_columns)
+        n_locks += n_locks + 1 < most && m != view->sorting.metric && is_notable_lock(view, m);
+    add_sorted(&columns, view, most - n_locks);
+    metrics_each (m, metrics, metrics_with_columns)
+        if (n_locks && m != view->sorting.metric && is_notable_lock(view, m)) {
+            add_column(&columns, m, view->sorting.part);
+            n_locks--;
+        }
+    metrics_each (m, metrics, metrics_with_columns)
+        if (columns.n + 2 <= most && !belong_together(metrics, m, view->sorting.metric) && !has_metric(&columns, m))
             add_both(&columns, metrics, m);
     return columns;
 }

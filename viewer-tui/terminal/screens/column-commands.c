@@ -174,7 +174,7 @@ static void keep_columns(struct tui *tui)
 {
     const struct column_choice *choice = &tui->columns[tui->projection];
     autofree struct text columns = {0};
-    char *path, *cause;
+    autofree char *path = NULL, *cause = NULL;
     column_text_add(choice, metrics_of(tui), &columns);
     if (choice->is_made && columns.n == 0) {
         tui_say(tui, "not saved: no column is shown");
@@ -189,13 +189,10 @@ static void keep_columns(struct tui *tui)
         {"columns", text_string(&columns), choice->is_made}};
     size_t n = sizeof changes / sizeof *changes;
     bool is_merged = session_is_merged(tui->session); /* its columns are not saved */
-    if (config_save(changes, is_merged ? n - 1 : n, &path, &cause)) {
+    if (config_save(changes, is_merged ? n - 1 : n, &path, &cause))
         tui_say(tui, "%s saved for the next time: %s", is_merged ? "bars" : "columns and bars", path);
-    } else {
-        tui_say(tui, "not saved: %s%s%s", path ? path : "", path ? ": " : "", cause);
-        free(cause);
-    }
-    free(path);
+    else
+        tui_say(tui, "not saved: %s%s%s", text_or_empty(path), path ? ": " : "", cause);
 }
 
 static void choose_columns(struct tui *tui)
@@ -246,10 +243,24 @@ static void show_kinds_or_not(struct tui *tui)
     pane_sort_by_shown(tui_pane(tui));
 }
 
-/* Sorts by the metric that was just defined, and shows its value for the whole program. */
-static void sort_by_defined(struct tui *tui)
+/* Asks for a definition until it is valid; then sorts by that metric, and shows its value for the whole program. */
+static void define_metric(struct tui *tui)
 {
+    autofree struct text question = {0}, definition = {0};
+    struct formula_error error;
     struct pane *pane = tui_pane(tui);
+    text_add(&question, "NAME = FORMULA of $METRIC: ");
+    for (;;) {
+        const char *answer = tui_ask(tui, text_string(&question), text_string(&definition), NULL);
+        if (!answer || !*answer)
+            return;
+        text_clear(&definition);
+        text_add(&definition, answer);
+        if (session_define_now(tui->session, tui->projection, text_string(&definition), &error))
+            break;
+        text_clear(&question);
+        text_say(&question, tui->ascii, "%s (character %zu): ", error.what, error.at + 1);
+    }
     size_t last = metrics_of(tui)->n - 1;
     const struct metric *metric = &metrics_of(tui)->at[last];
     tui_say(tui, "%s: %s%s", metric->name, columns_alone(metric, view_total(pane->view, last)).text,
@@ -257,25 +268,6 @@ static void sort_by_defined(struct tui *tui)
     say_why_not_measured(tui, metric);
     pane_sort(pane, (struct sorting){.metric = last, .part = pane->view->sorting.part});
     scroll_to_sorted(tui);
-}
-
-/* Asks for a definition until it is valid. */
-static void define_metric(struct tui *tui)
-{
-    autofree struct text question = {0}, definition = {0};
-    struct formula_error error;
-    const char *answer;
-    text_add(&question, "NAME = FORMULA of $METRIC: ");
-    while ((answer = tui_ask(tui, text_string(&question), text_string(&definition), NULL)) && *answer) {
-        text_clear(&definition);
-        text_add(&definition, answer);
-        if (session_define_now(tui->session, tui->projection, text_string(&definition), &error)) {
-            sort_by_defined(tui);
-            break;
-        }
-        text_clear(&question);
-        text_say(&question, tui->ascii, "%s (character %zu): ", error.what, error.at + 1);
-    }
 }
 
 /* Scrolls by one column, as far as there are columns beyond the screen. */

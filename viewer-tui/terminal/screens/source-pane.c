@@ -111,33 +111,24 @@ static void explain_missing(struct tui *tui, const struct shown_source *shown, s
 
 /* ---- what is shown ---- */
 
-/* Selects the place that the pane shows: where the row is declared, or where it is called. Callers
- * in the bottom-up view are shown at their calls, unless the user switched to the other place. */
-static void select_place(struct tui *tui, struct shown_source *shown)
-{
-    uint32_t number = pane_row(tui_pane(tui));
-    shown->view = view_origin(tui_pane(tui)->view, &number);
-    const struct row *row = view_row(shown->view, number);
-    bool is_caller = shown->view->class->shows_callers && row->depth > 1;
-    bool wants_call = (tui->shows_call_site != is_caller) || tui->source_scroll.at_call;
-    shown->is_call = wants_call && row->call_line;
-    if (shown->is_call) {
-        shown->file = row->call_file;
-        shown->line = row->call_line;
-    } else {
-        label_place(shown->view, number, &shown->file, &shown->line);
-    }
-    shown->source = sources_get(&tui->sources, shown->view->db, shown->file);
-}
-
+/* The pane shows where the row is declared, or where it is called. Callers in the bottom-up view are shown at their calls,
+ * unless the user switched to the other place. */
 void tui_prepare_source(struct tui *tui)
 {
     struct shown_source *shown = &tui->source;
     struct pane *pane = tui_pane(tui);
-    uint32_t row = pane_row(pane);
+    uint32_t row = pane_row(pane), number = row;
     bool is_procedure = row_is_procedure(view_row(pane->view, row));
     double most = 0;
-    select_place(tui, shown);
+    shown->view = view_origin(pane->view, &number);
+    const struct row *origin = view_row(shown->view, number);
+    bool is_caller = shown->view->class->shows_callers && origin->depth > 1;
+    shown->is_call = (tui->shows_call_site != is_caller || tui->source_scroll.at_call) && origin->call_line;
+    shown->file = origin->call_file;
+    shown->line = origin->call_line;
+    if (!shown->is_call)
+        label_place(shown->view, number, &shown->file, &shown->line);
+    shown->source = sources_get(&tui->sources, shown->view->db, shown->file);
     /* The lines around a call belong to the caller, the row above. */
     if (shown->is_call && !pane->view->class->shows_callers)
         row = view_row(pane->view, row)->parent;
@@ -176,25 +167,10 @@ static int draw_metric(const struct tui *tui, struct area area)
     return fits ? columns + 2 : 0;
 }
 
-/* Adds "FILE:LINE ", shortened to a number of columns if possible. */
-static void add_place(const struct tui *tui, const char *path, uint32_t line, int columns,
-                      struct text *out)
-{
-    autofree struct text clean = {0}, behind = {0};
-    text_add_clean(&clean, path, tui->ascii);
-    if (line)
-        text_printf(&behind, ":%u", line);
-    if (tui->source_scroll.columns)
-        text_printf(&behind, ", from column %ld", tui->source_scroll.columns + 1);
-    text_add(&behind, " ");
-    int room = columns - (int)behind.n;
-    shorten_path(text_string(&clean), room > 0 ? (size_t)room : 0, tui->ascii, out);
-    text_add(out, text_string(&behind));
-}
-
+/* Draws "FILE:LINE", shortened if possible, or what stands in its place. */
 static void draw_title(const struct tui *tui, struct area area, const struct shown_source *shown)
 {
-    autofree struct text title = {0};
+    autofree struct text title = {0}, clean = {0}, after = {0};
     const char *path = database_file_path(shown->view->db, shown->file);
     bool has_source = shown->source->n_lines != 0;
     screen_rule(area.line, area.column, area.width);
@@ -203,7 +179,15 @@ static void draw_title(const struct tui *tui, struct area area, const struct sho
         text_add(&title, " no source file is known ");
     else if (has_source || !add_tag(tui, path, &title)) {
         text_add(&title, has_source ? " " : " no source: ");
-        add_place(tui, path, shown->line, room - (int)title.n, &title);
+        text_add_clean(&clean, path, tui->ascii);
+        if (shown->line)
+            text_printf(&after, ":%u", shown->line);
+        if (tui->source_scroll.columns)
+            text_printf(&after, ", from column %ld", tui->source_scroll.columns + 1);
+        text_add(&after, " ");
+        int left = room - (int)(title.n + after.n);
+        shorten_path(text_string(&clean), left > 0 ? (size_t)left : 0, tui->ascii, &title);
+        text_add(&title, text_string(&after));
     }
     screen_put(area.line, area.column + 2, room, STYLE_PLAIN, text_string(&title));
 }
@@ -252,20 +236,7 @@ static long columns_of(const struct tui *tui, const struct source *source, uint3
     return (long)text_columns(text_string(&clean));
 }
 
-/* Draws a piece of code of one kind without its first *hidden columns, and reduces *hidden by the
- * columns left out. Returns the columns used. */
-static int draw_piece(const struct tui *tui, const struct text *code, size_t from, size_t to,
-                      size_t *hidden, struct area area, enum style style)
-{
-    autofree struct text piece = {0}, clean = {0};
-    text_add_bytes(&piece, code->at + from, to - from);
-    text_add_clean_code(&clean, text_string(&piece), tui->ascii);
-    size_t columns = text_columns(text_string(&clean));
-    const char *shown = text_skip(text_string(&clean), *hidden);
-    *hidden -= *hidden < columns ? *hidden : columns;
-    return screen_put(area.line, area.column, area.width, style, shown);
-}
-
+/* Draws a line of code, piece by piece of one kind, without the columns to the left of the pane. */
 static void draw_code(const struct tui *tui, const struct source *source, uint32_t line,
                       struct area area, bool is_marked)
 {
@@ -284,8 +255,13 @@ static void draw_code(const struct tui *tui, const struct source *source, uint32
     for (size_t from = 0, to; from < code.n && area.width > 0; from = to) {
         for (to = from + 1; to < code.n && kinds[to] == kinds[from];)
             to++;
-        enum style style = is_marked ? STYLE_SELECTED : styles[kinds[from]];
-        int used = draw_piece(tui, &code, from, to, &hidden, area, style);
+        autofree struct text piece = {0}, clean = {0};
+        text_add_bytes(&piece, code.at + from, to - from);
+        text_add_clean_code(&clean, text_string(&piece), tui->ascii);
+        size_t columns = text_columns(text_string(&clean));
+        int used = screen_put(area.line, area.column, area.width, is_marked ? STYLE_SELECTED : styles[kinds[from]],
+                              text_skip(text_string(&clean), hidden));
+        hidden -= hidden < columns ? hidden : columns;
         area.column += used;
         area.width -= used;
     }

@@ -145,15 +145,13 @@ static void close_tui(struct tui *tui)
 
 /* Shows the tree open along the hot path, and opens the row where it branches if few rows are open then, unless it is
  * to start closed; then runs the loop. */
-static void run(struct tui *tui, bool starts_closed)
+static void run(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
     tui->prompt =
         (struct prompt){.screen = {draw_around_question, tui}, .message = &tui->message, .history = &tui->answers};
     tui_apply_filters(tui);
-    tui->has_headline = !starts_closed;
-    tui->knows_headline = starts_closed;
-    if (!starts_closed) {
+    if (tui->has_headline) {
         tui_follow_hot_path(tui);
         bool is_closed = pane_can_open(pane, pane_row(pane)) && !pane_is_open(pane, pane_row(pane));
         if (is_closed && pane->shown.n < FEW_ROWS)
@@ -177,6 +175,8 @@ int terminal_run(struct session *session, const struct terminal_options *options
                       .cells = {.has_bars = options->has_bars, .ascii = describe_in_ascii()},
                       .filters = options->filters,
                       .hot_share = HOT_SHARE,
+                      .has_headline = !options->starts_closed,
+                      .knows_headline = options->starts_closed,
                       .shows_source = true};
     int status = open_first_view(&tui, options->sort);
     const char *cause = status == 0 ? screen_start(options->has_mouse) : NULL;
@@ -185,7 +185,7 @@ int terminal_run(struct session *session, const struct terminal_options *options
         status = 1;
     } else if (status == 0) {
         progress_listen(tui_tell_progress);
-        run(&tui, options->starts_closed);
+        run(&tui);
         progress_listen(NULL);
         screen_stop();
     }
