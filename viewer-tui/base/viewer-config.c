@@ -130,17 +130,6 @@ static bool write_changed(FILE *old, FILE *out, const struct config_change *chan
     return !old || !ferror(old);
 }
 
-/* Creates the folders above a file. */
-static void make_folders(const char *path)
-{
-    autofree char *folder = mem_strdup(path);
-    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(folder, 0777); /* if this fails, so does opening the file */
-        *slash = '/';
-    }
-}
-
 bool config_save(const struct config_change *changes, size_t n, char **path, char **cause)
 {
     struct atomic_file file;
@@ -150,7 +139,11 @@ bool config_save(const struct config_change *changes, size_t n, char **path, cha
         *cause = mem_strdup("neither XDG_CONFIG_HOME nor HOME is set");
         return false;
     }
-    make_folders(*path);
+    for (char *slash = strchr(*path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(*path, 0777); /* if this fails, so does opening the file */
+        *slash = '/';
+    }
     FILE *old = input_stream(*path, cause);
     if (!old && errno != ENOENT)
         return false;

@@ -135,13 +135,11 @@ static bool is_time(const struct metric *metric)
     return strcmp(metric->unit, "s") == 0 && (metric_is_additive(metric) || metric_is_compared(metric));
 }
 
-static bool share_unit(const struct metrics *metrics, size_t a, size_t b)
+static bool share_unit(const struct metric *a, const struct metric *b)
 {
-    const struct metric *x = &metrics->at[a], *y = &metrics->at[b];
-    bool is_compared = metric_is_compared(x) && metric_is_compared(y) &&
-                       x->compared.sides[0] == y->compared.sides[0] && metric_is_additive(x) &&
-                       metric_is_additive(y);
-    return (is_time(x) && is_time(y)) || is_compared;
+    return (is_time(a) && is_time(b)) ||
+           (metric_is_compared(a) && metric_is_compared(b) && a->compared.sides[0] == b->compared.sides[0] &&
+            metric_is_additive(a) && metric_is_additive(b));
 }
 
 struct number_scale columns_scale_beside(const struct metrics *metrics, size_t metric,
@@ -151,7 +149,7 @@ struct number_scale columns_scale_beside(const struct metrics *metrics, size_t m
     double own = fabs(magnitude(context, metric)), largest = isfinite(own) ? own : 0;
     for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n_stored;
          m = metrics_with_columns(metrics, m + 1)) {
-        double other = share_unit(metrics, m, metric) ? fabs(magnitude(context, m)) : 0;
+        double other = share_unit(&metrics->at[m], &metrics->at[metric]) ? fabs(magnitude(context, m)) : 0;
         if (isfinite(other) && other > largest)
             largest = other;
     }

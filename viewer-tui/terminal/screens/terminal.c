@@ -1,13 +1,16 @@
 #include "viewer-tui/terminal/screens/terminal.h"
 
 #include "lib/diag.h"
+#include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/base/task.h"
+#include "viewer-tui/compare/session-advice.h"
 #include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Most open rows that leave room for more on the smallest usual screen (80x24). */
 #define FEW_ROWS 6
@@ -16,6 +19,9 @@
 #define HOT_SHARE 0.5
 
 #define RUBOUT 0x7f
+
+/* A width at which every paragraph is one line. */
+#define WHOLE_PARAGRAPH 100000
 
 /* ---- questions ---- */
 
@@ -66,20 +72,40 @@ static void say_problem(struct tui *tui)
     }
 }
 
-/* Shows the first line of the advice as soon as it is known. A key stops the search, which begins
+/* A progress_listener: stops for a key. */
+static bool stop_for_key(const char *what, int percent)
+{
+    (void)what;
+    (void)percent;
+    return !screen_key_pressed();
+}
+
+/* Shows the first line of the advice on the whole program as soon as it is known. A key stops the search, which begins
  * again after the key's command. */
 static void show_headline(struct tui *tui)
 {
+    struct advice_lines lines = {.width = WHOLE_PARAGRAPH, .ascii = tui->ascii};
+    const char *title;
     if (tui->knows_headline || tui->next)
         return;
-    tui->knows_headline = tui_find_headline(tui);
+    struct view *view = session_view(tui->session, tui->projection, TOP_DOWN);
+    if (view && !screen_key_pressed()) {
+        progress_listen(stop_for_key);
+        tui->has_headline = session_describe_advice(tui->session, view, 0, &lines, &title);
+        progress_listen(tui_tell_progress);
+        tui->knows_headline = !screen_key_pressed();
+        text_clear(&tui->headline);
+    }
     say_problem(tui);
-    if (!tui->knows_headline)
-        return;
-    tui->has_headline = tui->headline.n > 0;
-    if (!tui->has_headline)
-        screen_redraw(); /* all lines move up; terminals of the type "ansi" lose some without this */
-    tui_show(tui);
+    if (tui->knows_headline) {
+        if (tui->has_headline)
+            text_printf(&tui->headline, "advice: %s", lines.list.at[0] + strspn(lines.list.at[0], " "));
+        else
+            screen_redraw(); /* all lines move up; terminals of the type "ansi" lose some without this */
+        tui_show(tui);
+    }
+    tui->has_headline |= !tui->knows_headline;
+    advice_lines_free(&lines);
 }
 
 void tui_say_unknown(struct tui *tui, int key)

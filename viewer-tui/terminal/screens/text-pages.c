@@ -4,7 +4,6 @@
 
 #include "lib/metric-kinds.h"
 #include "viewer-tui/advice/advice-text.h"
-#include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/changes.h"
 #include "viewer-tui/compare/session-advice.h"
 #include "viewer-tui/compare/session-databases.h"
@@ -16,9 +15,6 @@
 
 /* Most columns of a line; longer lines are hard to read. */
 #define MOST_COLUMNS 100
-
-/* A width at which every paragraph is one line. */
-#define WHOLE_PARAGRAPH 100000
 
 void tui_show_text(struct tui *tui, const char *title, const char *text, const struct command *opener)
 {
@@ -64,32 +60,6 @@ static void show_advice(struct tui *tui)
         text_printf(&text, "%s\n", lines.list.at[i]);
     tui_show_text(tui, title, text_string(&text), tui->command);
     advice_lines_free(&lines);
-}
-
-/* A progress_listener: stops for a key. */
-static bool stop_for_key(const char *what, int percent)
-{
-    (void)what;
-    (void)percent;
-    return !screen_key_pressed();
-}
-
-bool tui_find_headline(struct tui *tui)
-{
-    const char *title;
-    struct view *view = session_view(tui->session, tui->projection, TOP_DOWN);
-    struct advice_lines lines = {.width = WHOLE_PARAGRAPH, .ascii = tui->ascii};
-    if (!view || screen_key_pressed())
-        return false;
-    progress_listen(stop_for_key);
-    bool is_any = session_describe_advice(tui->session, view, 0, &lines, &title);
-    progress_listen(tui_tell_progress);
-    bool is_done = !screen_key_pressed();
-    text_clear(&tui->headline);
-    if (is_done && is_any)
-        text_printf(&tui->headline, "advice: %s", lines.list.at[0] + strspn(lines.list.at[0], " "));
-    advice_lines_free(&lines);
-    return is_done;
 }
 
 void tui_inspect(struct tui *tui)

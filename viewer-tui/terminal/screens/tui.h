@@ -63,10 +63,11 @@ struct place {
     size_t zoomed;    /* number of its steps that lead to the row that is zoomed into */
 };
 
-/* Empty if zeroed. */
+typedef VEC(struct place) place_stack;
+
+/* The nearest ones are the last. Empty if zeroed. */
 struct places {
-    VEC(struct place) visited; /* places after `now` were left by going back */
-    size_t now;                /* index of the current place; visited.n if it is not in the list */
+    place_stack back, forward;
 };
 
 /* What the time view shows; zeroed: the whole run. */
@@ -151,10 +152,6 @@ void tui_announce(const char *what);
 
 /* Shows the progress of a pass; a progress_listener. */
 bool tui_tell_progress(const char *what, int percent);
-
-/* Finds the first line of the advice on the whole program, for the main screen. False if the user pressed a key
- * meanwhile. */
-bool tui_find_headline(struct tui *tui);
 
 /* Costs of the selected row in each thread; of a comparison, in those of one run. Returns the threads that the user
  * chose to restrict the views to, owned by the caller; NULL: none. */
