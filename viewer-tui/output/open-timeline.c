@@ -7,6 +7,7 @@
 #include "viewer-tui/compare/session-restriction.h"
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/db/run.h"
+#include "viewer-tui/output/time-looks.h"
 #include "viewer-tui/timeline/time-samples.h"
 #include "viewer-tui/tree/labels.h"
 
@@ -169,17 +170,6 @@ void timeline_add_note(const struct open_timeline *open, struct text *out)
 /* Adds the states of a sample with their shares, those with the most first, and returns the record with the most. */
 static uint64_t add_states(const struct time_samples *sample, struct text *out)
 {
-    static const char *const names[TRACE_STATES] = {
-        [TRACE_WORK] = "working",
-        [TRACE_OVERHEAD] = "overhead",
-        [TRACE_WAITING] = "waiting",
-        [TRACE_IDLE] = "idle",
-        [TRACE_NOBODY] = "nobody working",
-        [TRACE_RUNTIME] = "kept by the runtime",
-        [TRACE_READY] = "ready",
-        [TRACE_OFF_CPU] = "off CPU",
-        [TRACE_DROPPED] = "no call path",
-    };
     uint64_t amounts[TRACE_STATES] = {0}, most = sample->first;
     for (uint64_t i = sample->first; i < sample->next; i++) {
         amounts[time_sample_state(sample, i)] += trace_amount(sample->records[i].amount);
@@ -192,7 +182,7 @@ static uint64_t add_states(const struct time_samples *sample, struct text *out)
             state = amounts[of] > amounts[state] ? of : state;
         if (amounts[state] == 0)
             return most;
-        text_printf(out, "%s%s", is_first ? "" : ", ", names[state]);
+        text_printf(out, "%s%s", is_first ? "" : ", ", trace_states[state].words);
         if (amounts[state] < sample->amount)
             text_printf(out, " %.0f %%", 100 * (double)amounts[state] / (double)sample->amount);
         amounts[state] = 0;

@@ -38,15 +38,14 @@ static void write_legend(const struct timeline_lines *lines, struct writer *writ
 static void write_strip(const struct timeline_lines *lines, struct writer *writer)
 {
     struct time_chart *chart = &lines->open->chart;
-    const struct time_cell *strip = time_chart_strip(chart);
-    double length = timeline_column_length(lines), most = timeline_strip_most(lines);
+    double most = timeline_strip_most(lines);
     for (size_t line = 0; line < STRIP_LINES; line++) {
         if (!timeline_strip_label(lines, line, &writer->line)) {
             text_clear(&writer->line);
             continue;
         }
         for (unsigned column = 0; column < chart->window.n; column++)
-            text_add(&writer->line, time_bar(strip_value(line, &strip[column], length) / most, lines->ascii));
+            text_add(&writer->line, time_bar(timeline_strip_value(lines, line, column) / most, lines->ascii));
         text_trim(&writer->line);
         writer_end_line(writer);
     }
@@ -55,7 +54,6 @@ static void write_strip(const struct timeline_lines *lines, struct writer *write
 static void write_text(struct timeline_lines *lines, struct writer *writer)
 {
     struct time_chart *chart = &lines->open->chart;
-    double length = timeline_column_length(lines);
     letters_give(&lines->letters, chart, 0, chart->rows.rows.n);
     text_add(&writer->line, "\nTime line: ");
     timeline_add_title(lines, &writer->line);
@@ -69,7 +67,7 @@ static void write_text(struct timeline_lines *lines, struct writer *writer)
         const struct time_cell *cells = time_chart_cells(chart, row);
         timeline_line_label(lines, row, &writer->line);
         for (unsigned column = 0; column < chart->window.n; column++)
-            text_printf(&writer->line, "%c", timeline_look(lines, &cells[column], length).symbol);
+            text_printf(&writer->line, "%c", timeline_look(lines, &cells[column]).symbol);
         text_trim(&writer->line);
         writer_end_line(writer);
     }
@@ -90,15 +88,10 @@ static double amount_of(const struct timeline_lines *lines, double amount)
 
 static void write_series(const struct timeline_lines *lines, struct json_writer *json)
 {
-    struct time_chart *chart = &lines->open->chart;
-    const struct time_cell *strip = time_chart_strip(chart);
     json_print(json, "strip:{");
-    for (size_t line = 0; line < timeline_strip_lines(lines); line++) {
-        json_print(json, "%s:[", strip_lines[line].key);
-        for (unsigned column = 0; column < chart->window.n; column++)
-            json_write_double(json, strip_value(line, &strip[column], timeline_column_length(lines)));
-        json_print(json, "]");
-    }
+    for (size_t line = 0; line < timeline_strip_lines(lines); line++)
+        json_print_numbers(json, strip_lines[line].key, column, lines->open->chart.window.n,
+                           timeline_strip_value(lines, line, column));
     json_print(json, "}");
 }
 
@@ -133,12 +126,9 @@ static void write_row(const struct timeline_lines *lines, size_t row, struct jso
         double sum = 0;
         for (unsigned column = 0; column < chart->window.n; column++)
             sum += cells[column].states[state];
-        if (sum == 0)
-            continue;
-        json_print(json, "%s:[", trace_state_key((enum trace_state)state));
-        for (unsigned column = 0; column < chart->window.n; column++)
-            json_write_double(json, amount_of(lines, cells[column].states[state]));
-        json_print(json, "]");
+        if (sum != 0)
+            json_print_numbers(json, trace_states[state].key, column, chart->window.n,
+                               amount_of(lines, cells[column].states[state]));
     }
     json_print(json, "}");
     if (chart->depth)
@@ -159,23 +149,6 @@ static void write_json(struct timeline_lines *lines, struct writer *writer)
     for (size_t row = 0; row < chart->rows.rows.n; row++)
         write_row(lines, row, json);
     json_print(json, "]");
-}
-
-const char *trace_state_key(enum trace_state state)
-{
-    static const char *const keys[TRACE_STATES] = {
-        [0] = "?",
-        [TRACE_WORK] = "work",
-        [TRACE_OVERHEAD] = "overhead",
-        [TRACE_WAITING] = "waiting",
-        [TRACE_IDLE] = "idle",
-        [TRACE_NOBODY] = "nobody working",
-        [TRACE_RUNTIME] = "runtime",
-        [TRACE_READY] = "ready",
-        [TRACE_OFF_CPU] = "off CPU",
-        [TRACE_DROPPED] = "dropped",
-    };
-    return keys[state];
 }
 
 /* ---- all formats ---- */

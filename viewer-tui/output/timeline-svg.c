@@ -34,11 +34,12 @@ static void write_text(const struct drawing *drawing, int x, int y, const char *
     fprintf(drawing->out, "<text x=\"%d\" y=\"%d\"%s>%s</text>\n", x, y, attributes, text_string(&escaped));
 }
 
-/* A bar of a column, from a share of the height to another one. */
+/* A bar of a column, from a share of the height to another one; nothing if that is not more. */
 static void add_bar(struct text *path, unsigned column, double bottom, double height, double from, double to)
 {
-    text_printf(path, "M%u %.2fh%dv%.2fh-%dz", LABEL + COLUMN * column, bottom - height * from, COLUMN,
-                -height * (to - from), COLUMN);
+    if (to > from)
+        text_printf(path, "M%u %.2fh%dv%.2fh-%dz", LABEL + COLUMN * column, bottom - height * from, COLUMN,
+                    -height * (to - from), COLUMN);
 }
 
 static void write_path(const struct drawing *drawing, struct text *path, enum time_color color)
@@ -65,20 +66,15 @@ static void write_axis(struct drawing *drawing)
 
 static void write_strip(struct drawing *drawing)
 {
-    struct time_chart *chart = &drawing->lines->open->chart;
-    const struct time_cell *strip = time_chart_strip(chart);
-    double length = timeline_column_length(drawing->lines), most = timeline_strip_most(drawing->lines);
+    double most = timeline_strip_most(drawing->lines);
     autofree struct text label = {0}, path = {0};
     for (size_t line = 0; line < STRIP_LINES; line++) {
         text_clear(&label);
         if (!timeline_strip_label(drawing->lines, line, &label))
             continue;
         drawing->y += STRIP;
-        for (unsigned column = 0; column < chart->window.n; column++) {
-            double value = strip_value(line, &strip[column], length) / most;
-            if (value > 0)
-                add_bar(&path, column, drawing->y, STRIP - 2, 0, value);
-        }
+        for (unsigned column = 0; column < drawing->lines->open->chart.window.n; column++)
+            add_bar(&path, column, drawing->y, STRIP - 2, 0, timeline_strip_value(drawing->lines, line, column) / most);
         fprintf(drawing->out, "<g class=\"strip\">\n");
         write_text(drawing, 4, drawing->y - 6, "", text_string(&label));
         write_path(drawing, &path, strip_lines[line].color);
@@ -98,8 +94,7 @@ static void write_states(const struct drawing *drawing, const struct time_cell *
         for (unsigned column = 0; column < chart->window.n; column++) {
             double sum = time_cell_sum(&cells[column]), whole = chart->timeline->is_time ? fmax(sum, length) : sum;
             double share = whole > 0 ? shown_state_amount(&cells[column], (enum shown_state)state) / whole : 0;
-            if (share > 0)
-                add_bar(&path, column, drawing->y, ROW - 2, below[column], below[column] + share);
+            add_bar(&path, column, drawing->y, ROW - 2, below[column], below[column] + share);
             below[column] += share;
         }
         write_path(drawing, &path, state_looks[state].color);
@@ -110,11 +105,10 @@ static void write_states(const struct drawing *drawing, const struct time_cell *
 static void write_procedures(const struct drawing *drawing, const struct time_cell *cells)
 {
     const struct time_chart *chart = &drawing->lines->open->chart;
-    double length = timeline_column_length(drawing->lines);
     autofree struct text path = {0};
     for (int color = 0; color < TIME_COLORS; color++) {
         for (unsigned column = 0; column < chart->window.n; column++) {
-            struct time_look look = timeline_look(drawing->lines, &cells[column], length);
+            struct time_look look = timeline_look(drawing->lines, &cells[column]);
             if (look.color == (enum time_color)color)
                 add_bar(&path, column, drawing->y, ROW - 2, 0, look.share);
         }
