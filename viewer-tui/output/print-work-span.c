@@ -226,11 +226,10 @@ void print_regions_text(struct summary *summary)
 
 /* ---- JSON ---- */
 
-/* An upper bound that is not finite is null: there is none. A lower one of 0 is, too, of what is a speedup or a
- * parallelism: nothing is known. */
-static void put_bounds(struct json_writer *json, const struct bounds *bounds, bool is_ratio)
+/* A lower bound of 0 of a speedup or a parallelism is null: nothing is known. So is an upper bound that is not finite. */
+static double known_least(const struct bounds *bounds)
 {
-    json_print(json, "at_least:%g at_most:%g", is_ratio && !(bounds->least > 0) ? NAN : bounds->least, bounds->most);
+    return bounds->least > 0 ? bounds->least : NAN;
 }
 
 static void put_speedups(struct json_writer *json, const struct predicted *of)
@@ -238,25 +237,20 @@ static void put_speedups(struct json_writer *json, const struct predicted *of)
     json_print(json, "speedups:[");
     for (unsigned cpus = 2; cpus <= MOST_PROCESSORS; cpus *= 2) {
         struct bounds speedup = predicted_speedup(of, cpus);
-        json_print(json, "{cpus:%u", cpus);
-        put_bounds(json, &speedup, true);
-        json_print(json, "}");
+        json_print(json, "{cpus:%u at_least:%g at_most:%g}", cpus, known_least(&speedup), speedup.most);
     }
     json_print(json, "]");
 }
 
 static void put_change(struct json_writer *json, const struct summary_change *change)
 {
-    const struct predicted *predicted = &change->predicted;
+    const struct predicted *of = &change->predicted;
     autofree char *speed = isinf(change->change->speed) ? mem_strdup("parallel") : mem_printf("%gx", change->change->speed);
-    json_print(json, "\n{procedure:%s change:%s work:%g span:{", change->change->procedure, speed, predicted->work);
-    put_bounds(json, &predicted->span, false);
-    json_print(json, "} burdened_span:{");
-    put_bounds(json, &predicted->burdened_span, false);
-    json_print(json, "} parallelism:{");
-    put_bounds(json, &predicted->parallelism, true);
-    json_print(json, "}");
-    put_speedups(json, predicted);
+    json_print(json, "\n{procedure:%s change:%s work:%g", change->change->procedure, speed, of->work);
+    json_print(json, "span:{at_least:%g at_most:%g} burdened_span:{at_least:%g at_most:%g}", of->span.least,
+               of->span.most, of->burdened_span.least, of->burdened_span.most);
+    json_print(json, "parallelism:{at_least:%g at_most:%g}", known_least(&of->parallelism), of->parallelism.most);
+    put_speedups(json, of);
     json_print(json, "}");
 }
 

@@ -94,8 +94,7 @@ void letters_give(struct procedure_letters *letters, struct time_chart *chart, s
             times.at[at].time += cell->of_value;
         }
     }
-    if (times.n)
-        qsort(times.at, times.n, sizeof *times.at, compare_times);
+    vec_sort(&times, compare_times);
     for (size_t i = 0; i < times.n && letters->procedures.n < LETTERS; i++)
         vec_push(&letters->procedures, times.at[i].procedure);
     idmap_free(&numbers);

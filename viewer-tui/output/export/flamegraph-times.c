@@ -94,16 +94,6 @@ static int by_frame(const void *left, const void *right)
     return a->frame != b->frame ? (a->frame > b->frame) - (a->frame < b->frame) : (a->bin > b->bin) - (a->bin < b->bin);
 }
 
-static void find_costs(struct frame_times *times)
-{
-    struct record_sums sums = {0};
-    for (unsigned bin = 0; bin < MOST_BINS; bin++)
-        add_bin(times, bin, &sums);
-    record_sums_free(&sums);
-    if (times->costs.n)
-        qsort(times->costs.at, times->costs.n, sizeof *times->costs.at, by_frame);
-}
-
 /* ---- text ---- */
 
 /* Adds the costs in bins that are `width` of the finest wide. Sums are rounded, not their parts, so that these add up. */
@@ -149,6 +139,7 @@ void flamegraph_times_add(const struct frames *frames, const struct open_timelin
     const struct session_run *run = &tree->session->runs.at[0];
     const struct fold_choice folds = tree->session->folds;
     struct frame_times times = {.frames = frames, .open = open};
+    struct record_sums sums = {0};
     autofree time_ranges whole = {0};
     if (tree->view->class != &topdown_class || folds.inlined || folds.recursion)
         return;
@@ -157,7 +148,10 @@ void flamegraph_times_add(const struct frames *frames, const struct open_timelin
                                  tree->projection == PHYSICAL, run->runs_read.at[0]);
     find_slots(&times, tree->view->metrics, frames->export.metrics.at[frames->shown]);
     find_frames(&times);
-    find_costs(&times);
+    for (unsigned bin = 0; bin < MOST_BINS; bin++)
+        add_bin(&times, bin, &sums);
+    record_sums_free(&sums);
+    vec_sort(&times.costs, by_frame);
     add_element(&times, room, out);
     time_slice_free(times.slice);
     vec_free(&times.costs);

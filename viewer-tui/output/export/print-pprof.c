@@ -205,9 +205,12 @@ static bool has_values(const struct tree *tree, size_t m)
     const struct metric *sorted = &tree->view->metrics->at[tree->view->sorting.metric];
     bool is_sorted = metric == sorted || (metric_is_compared(metric) && metric_is_compared(sorted) &&
                                           metric->compared.sides[0] == sorted->compared.sides[0]);
+    bool is_shown = is_sorted || !tree->columns;
+    for (size_t i = 0; !is_shown && i < tree->columns->n; i++)
+        is_shown = tree->columns->at[i].metric == m;
     if (metric_is_compared(metric) && metric->compared.sides[0] != m && metric->compared.sides[1] != m)
         return false;
-    return (is_sorted || tree_shows_metric(tree, m)) && metric_is_measured(metric) && metric_is_additive(metric);
+    return is_shown && metric_is_measured(metric) && metric_is_additive(metric);
 }
 
 /* Writes the types of values; pprof shows the default type first. */
