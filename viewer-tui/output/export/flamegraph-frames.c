@@ -24,17 +24,6 @@ static struct flame_frame describe(struct frames *frames, uint32_t row, uint32_t
     return frame;
 }
 
-/* Rows are closed and their numbers reused during the walk, so this is the time to ask for what they are of. */
-static void add_values(struct frames *frames, uint32_t row)
-{
-    size_t n = frames->values.list.n;
-    struct view *view = frames->export.tree->view;
-    if (view->db && view_value_refs(view, row, INCLUSIVE, &frames->values) != DONE)
-        frames->values.list.n = n;
-    for (; n < frames->values.list.n; n++)
-        frames->values.list.at[n].row = (uint32_t)frames->list.n & ((1u << 29) - 1);
-}
-
 static void enter(struct export *export)
 {
     struct frames *frames = (struct frames *)export;
@@ -45,7 +34,13 @@ static void enter(struct export *export)
         frame.depth = frames->list.at[frames->current].depth + 1;
     }
     frames->current = (uint32_t)frames->list.n;
-    add_values(frames, open->row);
+    /* Rows are closed and their numbers reused during the walk, so this is the time to ask for what they are of. */
+    struct view *view = export->tree->view;
+    size_t n = frames->values.list.n;
+    if (view->db && view_value_refs(view, open->row, INCLUSIVE, &frames->values) != DONE)
+        frames->values.list.n = n;
+    for (; n < frames->values.list.n; n++)
+        frames->values.list.at[n].row = frames->current & ((1u << 29) - 1);
     vec_push(&frames->list, frame);
 }
 
