@@ -18,7 +18,6 @@
 struct listing {
     struct disassembly *target;
     const struct database *db;
-    struct sources *sources;
     const struct metric *metric;
     struct number_scale scale;
     struct procedure_code code;
@@ -67,7 +66,7 @@ static void add_source_line(struct listing *listing, const struct code_statement
     const char *text = NULL;
     for (uint32_t i = 0; i < db->files.n && !text; i++)
         if (database_file_path(db, i) && strcmp(database_file_path(db, i), statement->file) == 0)
-            text = source_line(sources_get(listing->sources, db, i), statement->line);
+            text = source_line(sources_get(listing->target->sources, db, i), statement->line);
     text_say(&listing->line, listing->target->ascii, "%s:%u", path_name(statement->file), statement->line);
     if (text) {
         text_add(&listing->line, "  ");
@@ -189,7 +188,6 @@ bool disassembly_of_row(struct disassembly *disassembly, const struct view *view
     const char *module = database_module_path(db, procedure.module);
     struct listing listing = {.target = disassembly,
                               .db = db,
-                              .sources = disassembly->sources,
                               .metric = &origin->metrics->at[metric],
                               .dearest = -1};
     if (selected->kind == KIND_STATEMENT || selected->kind == KIND_LOOP) {

@@ -106,16 +106,6 @@ static void write_lines(struct comparison_printer *printer, bool has_titles)
         free(printer->lines.at[--printer->lines.n].what);
 }
 
-static void add_facts(struct comparison_printer *printer)
-{
-    for (size_t i = 0; i < FACTS; i++) {
-        struct comparison_line line = {.what = mem_strdup(fact_names[i])};
-        for (int side = 0; side < SIDES; side++)
-            line.columns[side] = number_grouped((uint64_t)fact_of(printer->comparison, i, side));
-        vec_push(&printer->lines, line);
-    }
-}
-
 /* Adds the numbers of a row; takes the text. */
 static void add_costs(struct comparison_printer *printer, uint32_t row, size_t metric, enum cost_part part,
                       struct text *what)
@@ -184,7 +174,12 @@ static void print_text(struct comparison_printer *printer)
                 session_folding_words(printer->session));
     fence(printer);
     writer_end_line(writer);
-    add_facts(printer);
+    for (size_t i = 0; i < FACTS; i++) {
+        struct comparison_line line = {.what = mem_strdup(fact_names[i])};
+        for (int side = 0; side < SIDES; side++)
+            line.columns[side] = number_grouped((uint64_t)fact_of(printer->comparison, i, side));
+        vec_push(&printer->lines, line);
+    }
     add_metrics(printer);
     write_lines(printer, true);
     writer_end_line(writer);

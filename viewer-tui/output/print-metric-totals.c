@@ -31,10 +31,9 @@ static void add_remarks(struct summary *summary, size_t m)
     struct writer *writer = &summary->writer;
     const struct metric *metric = &summary->db->metrics.at[m];
     struct overhead_kinds kinds = overhead_kinds_of(summary->view, 0, m, INCLUSIVE);
-    overhead_kinds_describe(&kinds, summary_effort(summary, m), writer->ascii, &writer->right);
-    if (writer->right.n)
-        text_printf(&writer->line, ": %s", text_string(&writer->right));
-    text_clear(&writer->right);
+    autofree struct text words = {0};
+    overhead_kinds_describe(&kinds, summary_effort(summary, m), writer->ascii, &words);
+    text_printf(&writer->line, "%s%s", words.n ? ": " : "", text_string(&words));
     double value = view_total(summary->view, m);
     struct number_text low = number_with_unit(fmax(value - metric->error, 0), metric->unit);
     struct number_text high = number_with_unit(value + metric->error, metric->unit);

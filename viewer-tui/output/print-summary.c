@@ -100,18 +100,6 @@ static void write_event(struct json_writer *json, const struct event_fates *even
     json_print(json, "}}");
 }
 
-static void write_totals(struct json_writer *json, const struct summary *summary)
-{
-    const struct metrics *metrics = &summary->db->metrics;
-    json_put_totals(json, summary->view);
-    json_print(json, "percent_of_effort:{");
-    metrics_each (m, metrics, metrics_shown)
-        if (metric_is_of_effort(&metrics->at[m]))
-            json_put_percent(json, metrics->at[m].name, view_total(summary->view, m),
-                             summary_effort(summary, m));
-    json_print(json, "}");
-}
-
 /* ---- advice ---- */
 
 static const char *name_of(const struct database *db, uint32_t procedure, char buffer[NAME_SIZE])
@@ -203,6 +191,7 @@ static void print_summary_json(struct summary *summary)
 {
     static const char *const copied[] = {"measurements", "events",  "agents",     "refused_agents",
                                          "regions",      "modules", "unmeasured", "problems"};
+    const struct metrics *metrics = &summary->db->metrics;
     struct json_writer *json = &summary->writer.json;
     json_print(json, "title:%s", summary->title);
     json_put_range(json, summary->session);
@@ -213,13 +202,18 @@ static void print_summary_json(struct summary *summary)
     for (size_t i = 0; i < summary->fates.events.n; i++)
         write_event(json, &summary->fates.events.at[i]);
     json_print(json, "]");
-    write_totals(json, summary);
+    json_put_totals(json, summary->view);
+    json_print(json, "percent_of_effort:{");
+    metrics_each (m, metrics, metrics_shown)
+        if (metric_is_of_effort(&metrics->at[m]))
+            json_put_percent(json, metrics->at[m].name, view_total(summary->view, m), summary_effort(summary, m));
+    json_print(json, "}");
     print_work_span_json(summary);
     json_print(json, "advice:["); /* the largest gain first; doc/FORMAT-database.md describes it */
     for (size_t i = 0; i < summary->advice.findings.list.n; i++)
         write_finding(json, &summary->advice.findings.list.at[i], summary->db);
     json_print(json, "]");
-    json_put_metrics(json, "metric_states", &summary->db->metrics);
+    json_put_metrics(json, "metric_states", metrics);
     json_print(json, "threads:%zu", summary->n_threads);
     for (size_t i = 0; i < LENGTH(copied); i++)
         copy_member(json, copied[i], summary->run);

@@ -102,21 +102,16 @@ void frames_free(struct frames *frames)
     vec_free(&frames->texts);
 }
 
-static double percent(const struct frames *frames, double costs)
-{
-    return 100 * costs / frames->list.at[0].total[frames->shown];
-}
-
 /* The first one is the whole, even if all costs are 0. */
 double frames_width(const struct frames *frames, const struct flame_frame *frame)
 {
-    const struct flame_frame *whole = &frames->list.at[0];
-    if (frame == whole)
+    double whole = frames->list.at[0].total[frames->shown];
+    if (frame == &frames->list.at[0])
         return 100;
-    return whole->total[frames->shown] > 0 ? percent(frames, frame->total[frames->shown]) : 0;
+    return whole > 0 ? 100 * frame->total[frames->shown] / whole : 0;
 }
 
 double frames_left(const struct frames *frames, const struct flame_frame *frame)
 {
-    return frame->left > 0 ? percent(frames, frame->left) : 0;
+    return frame->left > 0 ? 100 * frame->left / frames->list.at[0].total[frames->shown] : 0;
 }

@@ -102,7 +102,7 @@ static void add_color(struct flamegraph *graph, const struct flame_frame *frame)
 static void add_data(struct flamegraph *graph, const char *name, double costs)
 {
     text_printf(&graph->line, " data-%s=\"%.0f\"", name,
-                round(costs * graph->frames.export.factors.at[0]));
+                round(costs * export_factor(&graph->frames.export, 0)));
 }
 
 /* Adds a line of a frame's tooltip. */

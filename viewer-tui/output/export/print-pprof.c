@@ -223,8 +223,8 @@ static void write_types(struct pprof *pprof, const struct tree *tree)
         const struct metric *metric = &metrics->at[m];
         if (!has_values(tree, m))
             continue;
-        export_add_metric(&pprof->export, m);
-        bool is_time = pprof->export.factors.at[pprof->export.factors.n - 1] > 1;
+        vec_push(&pprof->export.metrics, m);
+        bool is_time = export_factor(&pprof->export, pprof->export.metrics.n - 1) > 1;
         protobuf_number(message, VALUE_TYPE_TYPE, clean_string(pprof, metric->name));
         protobuf_number(message, VALUE_TYPE_UNIT,
                         clean_string(pprof, is_time ? "nanoseconds" : metric->unit));

@@ -36,7 +36,7 @@ static void write_profile(struct speedscope *speedscope)
     speedscope->weights.n = 0;
     json_print(json, "{type:'sampled' name:%s unit:%s samples:[",
                export->tree->view->metrics->at[export->metrics.at[speedscope->metric]].name,
-               export->factors.at[speedscope->metric] > 1 ? "nanoseconds" : "none");
+               export_factor(export, speedscope->metric) > 1 ? "nanoseconds" : "none");
     export_walk(export);
     json_print(json, "]");
     json_print_numbers(json, "weights", i, speedscope->weights.n, speedscope->weights.at[i]);
