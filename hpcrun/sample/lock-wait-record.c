@@ -98,8 +98,8 @@ void lock_wait_record(struct agent_slot *slot, const volatile void *lock)
     record(slot, lock, NULL);
 }
 
-void semaphore_wait_record(struct agent_slot *slot, const volatile void *semaphore)
+void semaphore_wait_record(struct agent_slot *slot, const volatile void *lock, bool is_semaphore)
 {
-    const struct agent_lock *lock = atomic_load_explicit(&agent_lock, memory_order_acquire);
-    record(slot, semaphore, lock ? lock->semaphore_name : NULL);
+    const struct agent_lock *kind = atomic_load_explicit(&agent_lock, memory_order_acquire);
+    record(slot, lock, !kind ? NULL : is_semaphore ? kind->semaphore_name : kind->byte_name);
 }

@@ -457,3 +457,29 @@ class ThreadingLocks(OfChance, Python):
             burning = self.value("work", "burn")
             self.assertGreater(burning, 40 * image.mean_period(event))
             self.assertLess(waits_at(self.tree, LOCK), burning / 10)
+
+
+def without_gil():
+    """An interpreter without a GIL; None: there is none."""
+    names = shutil.which("python3.14t"), shutil.which("python3.13t")
+    return PYTHON if ask("sysconfig.get_config_var('Py_GIL_DISABLED')") else next(filter(None, names), None)
+
+
+class ObjectLocks(OfChance, Python):
+    """Locks of objects, in interpreters without a GIL."""
+
+    def test_holders(self):
+        python = without_gil()
+        if not python:
+            self.skipTest("there is no python3.13t or python3.14t")
+        found = self.evidence()
+        for _ in found.looks():
+            _, (image,) = self.profile(python, SOURCES / "object-lock-holders.py", 100, 3, events=("CPUTIME@f4000",))
+            total = self.tree["metrics"]["lock blame"]["inclusive"]
+            self.assertGreater(total, 0)
+            self.assertGreater(waits_at(self.tree, "<lock of a Python object>"), 0.9 * total)
+            period = 2 * image.mean_period("CPUTIME")  # there are two waiters at most
+            for name, share in Gil.SHARES.items():
+                blame = self.value("lock blame", name)
+                found.between(name, blame - share * total, -0.04 * total, 0.04 * total,
+                              of_share(share * total, total, period), 0.08 * total)

@@ -93,10 +93,13 @@ uint64_t waker_note(const volatile void *object, enum wakes wakes)
 
 static const volatile void *recorded;
 
-void semaphore_wait_record(struct agent_slot *its, const volatile void *semaphore)
+static bool recorded_semaphore;
+
+void semaphore_wait_record(struct agent_slot *its, const volatile void *lock, bool is_semaphore)
 {
     assert_ptr_equal(its, &slot);
-    recorded = semaphore;
+    recorded = lock;
+    recorded_semaphore = is_semaphore;
 }
 
 bool wake_up_by_last(const volatile void *object, uint64_t since, uint64_t time)
@@ -321,6 +324,7 @@ TEST(what_a_holder_has_charged_is_recorded)
         sim.charges = true;
         waits[i](&semaphore);
         assert_ptr_equal(recorded, &semaphore);
+        assert_true(recorded_semaphore);
     }
 }
 
@@ -349,6 +353,65 @@ TEST(semaphores_of_other_code_are_no_locks)
         have_other_take(&semaphore);
         sim.charges = true;
         waits[i % 3](&semaphore);
+        assert_int_equal(sim.lock + sim.holder, 0);
+        assert_null(recorded);
+    }
+}
+
+/* ---- locks of objects, for which a thread waits by a semaphore on its stack ---- */
+
+static const struct agent_lock objects = {.code_size = UINT64_MAX, .sections = 8};
+
+struct entry {
+    const void *waiter;
+    const uint8_t *lock;
+    sem_t semaphore;
+    char after; /* further out on the stack */
+};
+
+static void wait_by(struct entry *entry, const struct agent_lock *kind)
+{
+    agent_lock = kind;
+    recorded = NULL;
+    sim.charges = true;
+    sem_init(&entry->semaphore, 0, 0);
+    sem_wait(&entry->semaphore);
+    slot.is_charged = 0;
+}
+
+TEST(a_thread_waits_for_the_lock_of_an_object)
+{
+    uint8_t lock = BYTE_IS_WAITED_FOR;
+    struct entry entry = {.lock = &lock};
+    entry.waiter = &entry.after;
+    slot.stack_low = (uint64_t)&entry;
+    slot.stack_high = (uint64_t)(&entry + 1);
+    slot.tid = 7;
+    wait_by(&entry, &objects);
+    assert_int_equal(sim.lock, &lock);
+    assert_int_equal(sim.holder, AGENT_HOLDER_OF_BYTE | (uint64_t)&objects);
+    assert_ptr_equal(recorded, &lock);
+    assert_false(recorded_semaphore);
+    assert_null(semaphore_holder(&entry.semaphore)); /* the semaphore is nobody's */
+}
+
+TEST(other_waits_on_the_stack_are_for_no_object)
+{
+    uint8_t lock = BYTE_IS_WAITED_FOR, other = 2;
+    struct entry entry;
+    for (int i = 0; i < 7; i++) {
+        entry = (struct entry){.waiter = &entry.after, .lock = &lock};
+        slot.stack_low = (uint64_t)&entry + (i == 0 ? 8 : 0);
+        slot.stack_high = i == 1 ? (uint64_t)&entry.semaphore : (uint64_t)(&entry + 1);
+        if (i == 2)
+            entry.waiter = NULL;
+        if (i == 3)
+            entry.waiter = &entry + 1;
+        if (i == 4)
+            entry.lock = NULL;
+        if (i == 5)
+            entry.lock = &other;
+        wait_by(&entry, i == 6 ? &all_code : &objects);
         assert_int_equal(sim.lock + sim.holder, 0);
         assert_null(recorded);
     }
