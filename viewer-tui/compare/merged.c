@@ -12,7 +12,7 @@ struct merged_view {
     struct view **views;
     struct match *match;
     VEC(uint32_t) rows; /* by row, then run */
-    double *means, *values; /* scratch: by quantity and group, by quantity and run */
+    double *values; /* room for a value of each run */
 };
 
 static const uint32_t *rows_of(const struct merged_view *state, uint32_t row)
@@ -28,50 +28,45 @@ static size_t run_shown(const struct merged_view *state, const uint32_t *rows)
     return run;
 }
 
-static double formula_value_of(const struct merged_view *state, const struct merged_formula *formula)
+/* Sets what a quantity costs in each run of a group: in the run's row, or in the whole program if `rows` is NULL; 0 if
+ * the run lacks the scope or the quantity. */
+static void set_values(const struct merged_view *state, const uint32_t *rows, size_t group, size_t quantity,
+                       enum cost_part part, double *values)
 {
+    const struct merged_runs *merged = state->merged;
+    size_t first = merged_group_first(merged, group);
+    for (size_t run = first; run < first + merged_group_size(merged, group); run++) {
+        size_t source = merged_source(merged, quantity, run);
+        bool is_there = source != SIZE_MAX && (!rows || rows[run] != NOTHING);
+        values[run] = !is_there ? 0
+                      : rows    ? view_cost(state->views[run], rows[run], source, part)
+                                : formula_cost_in_array(state->views[run]->totals, source, part);
+    }
+}
+
+/* The value of a metric in rows of the runs, or in the whole program if `rows` is NULL. */
+static double value_of(const struct merged_view *state, const uint32_t *rows, size_t metric, enum cost_part part)
+{
+    const struct merged_formula *formula = &state->merged->formulas.at[metric];
     double terms[MERGED_TERMS], sum = 0;
     for (size_t i = 0; i < formula->n_terms; i++) {
         const struct merged_term *term = &formula->terms[i];
-        terms[i] = term->factor * state->means[term->quantity * state->merged->n_groups + term->group];
+        set_values(state, rows, term->group, term->quantity, part, state->values);
+        terms[i] = term->factor * merged_mean(state->merged, term->group, state->values);
         sum += terms[i];
     }
     switch (formula->operation) {
     case FORMULA_SUM: return sum;
     case FORMULA_QUOTIENT: return terms[1] != 0 ? terms[0] / terms[1] : NAN;
     default:
-        return merged_uncertainty(state->merged,
-                                  state->values + formula->terms[0].quantity * state->merged->runs.n, 1,
-                                  merged_periods(state->merged, formula->terms[0].quantity),
-                                  CONFIDENCE_95);
+        return merged_uncertainty(state->merged, state->values, 1,
+                                  merged_periods(state->merged, formula->terms[0].quantity), CONFIDENCE_95);
     }
 }
 
-/* Sets one part of the costs from those of the runs; NULL for a run without the scope. */
-static void set_part(const struct merged_view *state, const struct cost *const *of_runs, enum cost_part part,
-                     struct cost *costs)
+static double merged_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
 {
-    const struct merged_runs *merged = state->merged;
-    size_t n_runs = merged->runs.n;
-    for (size_t q = 0; q < merged->sources.n / n_runs; q++) {
-        double *values = state->values + q * n_runs;
-        for (size_t run = 0; run < n_runs; run++) {
-            size_t source = merged_source(merged, q, run);
-            const struct cost *cost = of_runs[run] && source != SIZE_MAX ? &of_runs[run][source] : NULL;
-            values[run] = !cost ? 0 : part == INCLUSIVE ? cost->inclusive : cost->exclusive;
-        }
-        for (size_t group = 0; group < merged->n_groups; group++)
-            state->means[q * merged->n_groups + group] = merged_mean(merged, group, values);
-    }
-    for (size_t m = 0; m < merged->metrics.n_stored; m++)
-        *(part == INCLUSIVE ? &costs[m].inclusive : &costs[m].exclusive) =
-            formula_value_of(state, &merged->formulas.at[m]);
-}
-
-static void set_costs(const struct merged_view *state, const struct cost *const *of_runs, struct cost *costs)
-{
-    set_part(state, of_runs, INCLUSIVE, costs);
-    set_part(state, of_runs, EXCLUSIVE, costs);
+    return value_of(view->state, rows_of(view->state, row), metric, part);
 }
 
 /* Appends a row for these rows of the runs, and takes note of them. */
@@ -79,7 +74,6 @@ static void add_row(struct view *view, uint32_t parent, const uint32_t *rows)
 {
     struct merged_view *state = view->state;
     size_t n_runs = state->merged->runs.n, shown = run_shown(state, rows);
-    const struct cost **of_runs = mem_alloc(n_runs * sizeof *of_runs);
     struct row row = *view_row(state->views[shown], rows[shown]);
     row = (struct row){.kind = row.kind,
                        .is_leaf = true,
@@ -95,10 +89,8 @@ static void add_row(struct view *view, uint32_t parent, const uint32_t *rows)
         const struct row *of_run = view_row(state->views[run], rows[run]);
         row.is_leaf &= of_run->is_leaf;
         row.has_several_call_sites |= of_run->has_several_call_sites;
-        of_runs[run] = view_costs(state->views[run], rows[run]);
     }
-    set_costs(state, of_runs, view_costs_of_new(view, view_add(view, parent, row)));
-    free(of_runs);
+    view_add(view, parent, row);
 }
 
 static void release_runs(const struct merged_view *state, uint32_t row)
@@ -150,25 +142,7 @@ static void merged_close(struct view *view)
         view_close(state->views[run]);
     vec_free(&state->rows);
     free(state->views);
-    free(state->means);
     free(state->values);
-}
-
-/* Row 0, which stands for the whole program in all runs. */
-static void set_root(struct view *view)
-{
-    struct merged_view *state = view->state;
-    size_t n_runs = state->merged->runs.n;
-    const struct cost **costs = mem_alloc(n_runs * sizeof *costs);
-    for (size_t run = 0; run < n_runs; run++) {
-        vec_push(&state->rows, 0);
-        costs[run] = view_costs(state->views[run], 0);
-    }
-    set_costs(state, costs, view_costs_of_new(view, 0));
-    for (size_t run = 0; run < n_runs; run++)
-        costs[run] = state->views[run]->totals;
-    set_costs(state, costs, view->totals);
-    free(costs);
 }
 
 struct view *merged_open(const struct merged_runs *merged, struct view *const *views, struct sorting sorting)
@@ -183,20 +157,24 @@ struct view *merged_open(const struct merged_runs *merged, struct view *const *v
         state->views[run] = views[run];
         views[run]->side = (int)run;
     }
-    state->means = mem_alloc((merged->sources.n / n_runs * merged->n_groups + 1) * sizeof *state->means);
-    state->values = mem_alloc((merged->sources.n + 1) * sizeof *state->values);
+    state->values = mem_alloc(n_runs * sizeof *state->values);
     state->match = match_new(merged, state->views);
     state->class = (struct view_class){.name = class->name,
                                        .title = merged->title ? merged->title : class->title,
                                        .sorted_by = class->sorted_by,
                                        .shows_callers = class->shows_callers,
                                        .expand = merged_expand,
+                                       .cost = merged_cost,
                                        .release = merged_release,
                                        .close = merged_close,
                                        .origin = merged_origin};
     struct view *view = view_new(&state->class, NULL, &merged->metrics);
     view->state = state;
-    set_root(view);
+    for (size_t run = 0; run < n_runs; run++)
+        vec_push(&state->rows, 0);
+    for (size_t m = 0; m < merged->metrics.n_stored; m++)
+        view->totals[m] =
+            (struct cost){value_of(state, NULL, m, INCLUSIVE), value_of(state, NULL, m, EXCLUSIVE)};
     view_sort(view, sorting);
     return view;
 }
@@ -225,13 +203,8 @@ const uint32_t *merged_rows(const struct view *view, uint32_t row)
 double *merged_costs(const struct view *view, uint32_t row, size_t quantity, enum cost_part part)
 {
     const struct merged_runs *merged = merged_runs_of(view);
-    const uint32_t *rows = merged_rows(view, row);
-    size_t n_runs = merged->runs.n;
-    double *costs = mem_alloc(n_runs * sizeof *costs);
-    for (size_t run = 0; run < n_runs; run++) {
-        size_t metric = merged_source(merged, quantity, run);
-        if (rows[run] != NOTHING && metric != SIZE_MAX)
-            costs[run] = view_cost(merged_view_of(view, run), rows[run], metric, part);
-    }
+    double *costs = mem_alloc(merged->runs.n * sizeof *costs);
+    for (size_t group = 0; group < merged->n_groups; group++)
+        set_values(state_of(view), merged_rows(view, row), group, quantity, part, costs);
     return costs;
 }

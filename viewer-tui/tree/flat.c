@@ -4,7 +4,7 @@
  * A static scope merges many contexts.
  * - Exclusive costs are summed over these; for a file or module they are the costs of all its code.
  * - Inclusive costs count every cost below any of the contexts once, even if one lies below another
- *   through recursion: the rule of bottomup.c, for each scope.
+ *   through recursion: the rule of view.h, for each scope.
  * - Inclusive costs of a statement are its own and those of the procedures that it calls. Code
  *   inlined at it is a scope of its own, beside it.
  *
@@ -27,7 +27,7 @@ struct static_scope {
 
 struct flat {
     VEC(struct static_scope) scopes;
-    VEC(struct cost) costs;           /* n_metrics for each scope */
+    VEC(struct cost) costs;           /* metrics->n_stored for each scope */
     uint32_t *scope_of;               /* by node; NOTHING for none */
     uint32_t *children, *first_child; /* first_child[s] .. first_child[s + 1] - 1 in children;
                                          those of the program stand at s = scopes.n */
@@ -35,7 +35,7 @@ struct flat {
 
 /* A pass over the nodes: it makes the scopes and adds up their costs, or lists the nodes of some of them. */
 struct making {
-    struct view *view;
+    const struct view *view;
     struct flat *flat;
     const struct nodes *nodes;
     uint32_t *procedure_scopes; /* by id of the procedure; NOTHING for none yet */
@@ -57,7 +57,7 @@ static void take(struct making *making, uint32_t scope, enum cost_part part, uin
                      ((struct node_ref){.node = node, .row = making->number_of[scope], .part = of_node}));
         return;
     }
-    size_t n = making->view->n_metrics;
+    size_t n = making->view->metrics->n_stored;
     struct cost *costs = making->flat->costs.at + scope * n;
     for (size_t m = 0; m < n; m++) {
         double cost = of_node == INCLUSIVE ? making->costs[m].inclusive : making->costs[m].exclusive;
@@ -80,7 +80,7 @@ static uint32_t scope_for(struct making *making, struct static_scope scope)
     uint32_t next = (uint32_t)flat->scopes.n, number = idmap_number(&making->scopes, above, itself, next);
     if (number == next) {
         vec_push(&flat->scopes, scope);
-        for (size_t m = 0; m < making->view->n_metrics; m++)
+        for (size_t m = 0; m < making->view->metrics->n_stored; m++)
             vec_push(&flat->costs, (struct cost){0});
     }
     return number;
@@ -183,7 +183,7 @@ static void add_inlined_or_loop(struct making *making, uint32_t node)
 static void add_statement(struct making *making, uint32_t node)
 {
     bool has_costs = making->number_of;
-    for (size_t m = 0; m < making->view->n_metrics && !has_costs; m++)
+    for (size_t m = 0; m < making->view->metrics->n_stored && !has_costs; m++)
         has_costs = making->costs[m].exclusive != 0;
     uint32_t scope = has_costs ? scope_of(making, node) : NOTHING;
     if (scope == NOTHING)
@@ -247,8 +247,8 @@ static uint32_t *nothings(size_t n)
 static enum outcome flat_open(struct view *view)
 {
     struct flat *flat = view->state = mem_alloc(sizeof *flat);
-    struct making making = {
-        .view = view, .flat = flat, .costs = view->scratch};
+    autofree struct cost *costs = mem_alloc((view->metrics->n_stored + 1) * sizeof *costs);
+    struct making making = {.view = view, .flat = flat, .costs = costs};
     making.procedure_scopes = nothings(database_n_procedures(view->db));
     flat->scope_of = nothings(database_nodes(view->db)->n);
     enum outcome outcome = pass_over_nodes(&making);
@@ -256,7 +256,7 @@ static enum outcome flat_open(struct view *view)
     idmap_free(&making.scopes);
     idmap_free(&making.call_sites);
     list_children(flat);
-    view->rows.at[0].data = flat->scopes.n;
+    view->rows.at[0].scope = (uint32_t)flat->scopes.n;
     return outcome;
 }
 
@@ -273,7 +273,7 @@ static void flat_close(struct view *view)
 static enum outcome flat_expand(struct view *view, uint32_t number)
 {
     const struct flat *flat = view->state;
-    uint64_t scope = view_row(view, number)->data;
+    uint32_t scope = view_row(view, number)->scope;
     for (uint32_t i = flat->first_child[scope]; i < flat->first_child[scope + 1]; i++) {
         uint32_t child = flat->children[i];
         const struct static_scope *from = &flat->scopes.at[child];
@@ -283,7 +283,7 @@ static enum outcome flat_expand(struct view *view, uint32_t number)
                           .line = from->line,
                           .call_file = from->call_file,
                           .call_line = from->call_line,
-                          .data = child};
+                          .scope = child};
         view_add(view, number, row);
     }
     return DONE;
@@ -292,11 +292,10 @@ static enum outcome flat_expand(struct view *view, uint32_t number)
 static double flat_cost(const struct view *view, uint32_t number, size_t metric, enum cost_part part)
 {
     const struct flat *flat = view->state;
-    const struct cost *cost = &flat->costs.at[view_row(view, number)->data * view->n_metrics + metric];
-    return part == INCLUSIVE ? cost->inclusive : cost->exclusive;
+    return formula_cost_in_array(&flat->costs.at[view_row(view, number)->scope * view->metrics->n_stored], metric, part);
 }
 
-static enum outcome flat_nodes(struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
+static enum outcome flat_nodes(const struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
                                struct node_refs *refs)
 {
     struct flat *flat = view->state;
@@ -304,11 +303,8 @@ static enum outcome flat_nodes(struct view *view, const uint32_t *rows, size_t n
     autofree bool *concerns = mem_alloc(flat->scopes.n + 1);
     struct making making = {
         .view = view, .flat = flat, .number_of = number_of, .concerns = concerns, .wanted = part, .refs = refs};
-    for (uint32_t i = 0; i < n; i++) {
-        number_of[view_row(view, rows[i])->data] = i;
-        if (rows[i] == 0)
-            vec_push(&refs->list, ((struct node_ref){.node = 0, .row = i, .part = INCLUSIVE}));
-    }
+    for (uint32_t i = 0; i < n; i++)
+        number_of[view_row(view, rows[i])->scope] = i;
     for (size_t s = 0; s < flat->scopes.n; s++) { /* a scope comes after that around it */
         uint32_t parent = flat->scopes.at[s].parent;
         concerns[s] = number_of[s] != NOTHING || (parent != NOTHING && concerns[parent]);
@@ -322,9 +318,9 @@ const struct view_class flat_class = {
     .has_all_code = true,
     .title = "the program as it is written: modules, files, procedures, loops, statements",
     .sorted_by = INCLUSIVE,
-    .open = flat_open,
     .expand = flat_expand,
-    .nodes = flat_nodes,
     .cost = flat_cost,
+    .nodes = flat_nodes,
+    .open = flat_open,
     .close = flat_close,
 };
