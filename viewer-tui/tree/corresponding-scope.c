@@ -1,7 +1,6 @@
 #include "viewer-tui/tree/corresponding-scope.h"
 
 #include "viewer-tui/db/node-costs.h"
-
 #include "viewer-tui/tree/row-path.h"
 #include "viewer-tui/tree/view.h"
 #include "viewer-tui/tree/walk.h"
@@ -107,58 +106,6 @@ uint32_t corresponding_static_scope(struct view *flat, const struct view *from, 
     return found;
 }
 
-static bool is_called_from(const struct nodes *nodes, uint32_t context, const struct row *row)
-{
-    uint32_t site = nodes_call_site(nodes, context);
-    uint32_t file = site ? nodes->place[site] : NOTHING, line = site ? nodes->line[site] : 0;
-    return file == row->call_file && line == row->call_line;
-}
-
-/* Whether a context belongs to a row of the bottom-up view: its callers are the chain of rows above
- * that row, from row 0 downwards. */
-static bool is_chain(const struct nodes *nodes, uint32_t context, const struct view *view,
-                     const uint32_t *chain, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const struct row *row = view_row(view, chain[i]);
-        bool is_caller = i > 0;
-        uint32_t frame = is_caller ? nodes_caller(nodes, context) : context;
-        if (!is_procedure_kind(nodes->kind[frame]) || nodes->place[frame] != row->place ||
-            (is_caller && !is_called_from(nodes, context, row)))
-            return false;
-        context = frame;
-    }
-    return true;
-}
-
-/* Whether a context belongs to a row of the flat view: its scopes up to its procedure are those of
- * the row. */
-static bool is_static(const struct nodes *nodes, uint32_t context, const struct view *view,
-                      uint32_t number)
-{
-    for (;;) {
-        const struct row *row = view_row(view, number);
-        if (nodes->kind[context] != row->kind || nodes->place[context] != row->place ||
-            nodes->line[context] != row->line)
-            return false;
-        if (row->kind == KIND_PROCEDURE)
-            return true;
-        if (row->kind == KIND_INLINED && !is_called_from(nodes, context, row))
-            return false;
-        do
-            context = nodes->parent[context];
-        while (nodes->kind[context] == KIND_STATEMENT || nodes->kind[context] == KIND_INSTRUCTION);
-        number = row->parent;
-    }
-}
-
-/* A row, to find its contexts. */
-struct context_search {
-    const struct view *view;
-    uint32_t row;
-    VEC(uint32_t) chain; /* in the bottom-up view: the path to the row */
-};
-
 struct node_of_view {
     const struct view *view;
     uint32_t node;
@@ -170,26 +117,23 @@ static double cost_of_node(const void *context, size_t metric, enum cost_part pa
     return node_cost(of->view->db, of->node, metric, part);
 }
 
-/* The most expensive context; 0 if none. */
-static uint32_t hottest_context(const struct context_search *search)
+/* The most expensive context of a row; 0 if there is none. */
+static uint32_t hottest_context(const struct view *view, uint32_t row)
 {
-    const struct view *view = search->view;
     enum cost_part part = view->class->shows_callers ? view->sorting.part : INCLUSIVE;
-    enum scope_kind kind = view_row(view, search->row)->kind;
     uint32_t hottest = 0;
     double most = 0;
-    const struct nodes *nodes = database_nodes(view->db);
-    for (uint32_t c = 1; c < nodes->n; c++) {
-        bool is_of_row = view->class->shows_callers
-                             ? is_chain(nodes, c, view, search->chain.at, search->chain.n)
-                             : kind > KIND_FILE && is_static(nodes, c, view, search->row);
-        if (!is_of_row)
-            continue;
-        bool is_own = nodes->kind[c] == KIND_STATEMENT;
-        double value = view_value(view, cost_of_node, &(struct node_of_view){view, c}, view->sorting.metric,
+    autofree struct node_refs contexts = {0};
+    if (view_row(view, row)->kind <= KIND_FILE) /* whose exclusive costs are those of all procedures in it */
+        return 0;
+    view_nodes(view, &row, 1, EXCLUSIVE, &contexts);
+    for (size_t i = 0; i < contexts.list.n; i++) {
+        uint32_t node = contexts.list.at[i].node;
+        bool is_own = view_row(view, row)->kind == KIND_STATEMENT;
+        double value = view_value(view, cost_of_node, &(struct node_of_view){view, node}, view->sorting.metric,
                                   is_own ? EXCLUSIVE : part);
         if (!hottest || value > most) {
-            hottest = c;
+            hottest = node;
             most = value;
         }
     }
@@ -227,16 +171,7 @@ static uint32_t row_of(struct view *topdown, uint32_t context)
 
 uint32_t corresponding_context(struct view *topdown, const struct view *from, uint32_t row)
 {
-    struct context_search search = {.view = from, .row = row};
-    for (uint32_t at = row; at; at = view_row(from, at)->parent)
-        vec_push(&search.chain, at);
-    for (size_t i = 0; i < search.chain.n / 2; i++) {
-        uint32_t at = search.chain.at[i];
-        search.chain.at[i] = search.chain.at[search.chain.n - 1 - i];
-        search.chain.at[search.chain.n - 1 - i] = at;
-    }
-    uint32_t context = row ? hottest_context(&search) : 0;
-    vec_free(&search.chain);
+    uint32_t context = row ? hottest_context(from, row) : 0;
     return context ? row_of(topdown, context) : NOTHING;
 }
 
