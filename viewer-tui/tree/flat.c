@@ -19,18 +19,17 @@
 #include <string.h>
 
 struct static_scope {
-    uint32_t parent;                            /* scope, NOTHING for a module */
+    uint32_t parent;                            /* scope; 0, the program, for a module */
     uint32_t place, line, call_file, call_line; /* as in struct row */
     uint32_t covered;                           /* nodes before this number have been counted */
+    uint32_t first_child, last_child, next;     /* 0: none */
     uint8_t kind;
 };
 
 struct flat {
-    VEC(struct static_scope) scopes;
+    VEC(struct static_scope) scopes;  /* 0 is the program */
     VEC(struct cost) costs;           /* metrics->n_stored for each scope */
     uint32_t *scope_of;               /* by node; NOTHING for none */
-    uint32_t *children, *first_child; /* first_child[s] .. first_child[s + 1] - 1 in children;
-                                         those of the program stand at s = scopes.n */
 };
 
 /* A pass over the nodes: it makes the scopes and adds up their costs, or lists the nodes of some of them. */
@@ -67,6 +66,13 @@ static void take(struct making *making, uint32_t scope, enum cost_part part, uin
 
 /* ---- scopes ---- */
 
+static void add_scope(struct flat *flat, struct static_scope scope, size_t n_metrics)
+{
+    vec_push(&flat->scopes, scope);
+    for (size_t m = 0; m < n_metrics; m++)
+        vec_push(&flat->costs, (struct cost){0});
+}
+
 /* The scope with this description, made if it is new. Inlined code is identified by the line at
  * which it is inlined, loops and statements by their own line. */
 static uint32_t scope_for(struct making *making, struct static_scope scope)
@@ -79,9 +85,10 @@ static uint32_t scope_for(struct making *making, struct static_scope scope)
     struct flat *flat = making->flat;
     uint32_t next = (uint32_t)flat->scopes.n, number = idmap_number(&making->scopes, above, itself, next);
     if (number == next) {
-        vec_push(&flat->scopes, scope);
-        for (size_t m = 0; m < making->view->metrics->n_stored; m++)
-            vec_push(&flat->costs, (struct cost){0});
+        add_scope(flat, scope, making->view->metrics->n_stored);
+        struct static_scope *parent = &flat->scopes.at[scope.parent];
+        *(parent->first_child ? &flat->scopes.at[parent->last_child].next : &parent->first_child) = number;
+        parent->last_child = number;
     }
     return number;
 }
@@ -99,7 +106,7 @@ static uint32_t procedure_scope(struct making *making, uint32_t node)
     uint32_t id = making->nodes->place[node];
     if (making->procedure_scopes[id] == NOTHING) {
         struct procedure procedure = database_procedure(making->view->db, id);
-        uint32_t module = outer_scope(making, NOTHING, KIND_MODULE, procedure.module);
+        uint32_t module = outer_scope(making, 0, KIND_MODULE, procedure.module);
         uint32_t file = outer_scope(making, module, KIND_FILE, procedure.file);
         making->procedure_scopes[id] = outer_scope(making, file, KIND_PROCEDURE, id);
     }
@@ -153,7 +160,7 @@ static void cover(struct making *making, uint32_t scope, uint32_t node, enum cos
 static void add_procedure(struct making *making, uint32_t node)
 {
     uint32_t scope = scope_of(making, node);
-    for (; scope != NOTHING; scope = making->flat->scopes.at[scope].parent) {
+    for (; scope != 0 && scope != NOTHING; scope = making->flat->scopes.at[scope].parent) {
         take(making, scope, EXCLUSIVE, node, EXCLUSIVE);
         cover(making, scope, node, INCLUSIVE);
     }
@@ -175,7 +182,7 @@ static void add_inlined_or_loop(struct making *making, uint32_t node)
         return;
     while (making->flat->scopes.at[scope].kind != KIND_PROCEDURE)
         scope = making->flat->scopes.at[scope].parent;
-    while ((scope = making->flat->scopes.at[scope].parent) != NOTHING)
+    while ((scope = making->flat->scopes.at[scope].parent))
         take(making, scope, EXCLUSIVE, node, EXCLUSIVE);
 }
 
@@ -216,27 +223,6 @@ static enum outcome pass_over_nodes(struct making *making)
     return progress_end();
 }
 
-/* Lists the children of each scope, in the order in which they were made. */
-static void list_children(struct flat *flat)
-{
-    uint32_t n = (uint32_t)flat->scopes.n;
-    flat->children = mem_alloc((n + 1) * sizeof *flat->children);
-    flat->first_child = mem_alloc((n + 2) * sizeof *flat->first_child);
-    autofree uint32_t *ends = mem_alloc((n + 1) * sizeof *ends); /* first counts, then ends */
-    for (uint32_t s = 0; s < n; s++) {
-        uint32_t parent = flat->scopes.at[s].parent;
-        ends[parent == NOTHING ? n : parent]++;
-    }
-    for (uint32_t s = 0; s <= n; s++) {
-        flat->first_child[s + 1] = flat->first_child[s] + ends[s];
-        ends[s] = flat->first_child[s];
-    }
-    for (uint32_t s = 0; s < n; s++) {
-        uint32_t parent = flat->scopes.at[s].parent;
-        flat->children[ends[parent == NOTHING ? n : parent]++] = s;
-    }
-}
-
 static uint32_t *nothings(size_t n)
 {
     uint32_t *array = mem_resize(NULL, n, sizeof *array);
@@ -251,12 +237,11 @@ static enum outcome flat_open(struct view *view)
     struct making making = {.view = view, .flat = flat, .costs = costs};
     making.procedure_scopes = nothings(database_n_procedures(view->db));
     flat->scope_of = nothings(database_nodes(view->db)->n);
+    add_scope(flat, (struct static_scope){.kind = KIND_ROOT}, view->metrics->n_stored);
     enum outcome outcome = pass_over_nodes(&making);
     free(making.procedure_scopes);
     idmap_free(&making.scopes);
     idmap_free(&making.call_sites);
-    list_children(flat);
-    view->rows.at[0].scope = (uint32_t)flat->scopes.n;
     return outcome;
 }
 
@@ -266,19 +251,16 @@ static void flat_close(struct view *view)
     vec_free(&flat->scopes);
     vec_free(&flat->costs);
     free(flat->scope_of);
-    free(flat->children);
-    free(flat->first_child);
 }
 
 static enum outcome flat_expand(struct view *view, uint32_t number)
 {
     const struct flat *flat = view->state;
-    uint32_t scope = view_row(view, number)->scope;
-    for (uint32_t i = flat->first_child[scope]; i < flat->first_child[scope + 1]; i++) {
-        uint32_t child = flat->children[i];
-        const struct static_scope *from = &flat->scopes.at[child];
+    const struct static_scope *around = &flat->scopes.at[view_row(view, number)->scope], *from;
+    for (uint32_t child = around->first_child; child; child = from->next) {
+        from = &flat->scopes.at[child];
         struct row row = {.kind = from->kind,
-                          .is_leaf = flat->first_child[child] == flat->first_child[child + 1],
+                          .is_leaf = !from->first_child,
                           .place = from->place,
                           .line = from->line,
                           .call_file = from->call_file,
@@ -299,16 +281,14 @@ static enum outcome flat_nodes(const struct view *view, const uint32_t *rows, si
                                struct node_refs *refs)
 {
     struct flat *flat = view->state;
-    autofree uint32_t *number_of = nothings(flat->scopes.n + 1);
-    autofree bool *concerns = mem_alloc(flat->scopes.n + 1);
+    autofree uint32_t *number_of = nothings(flat->scopes.n);
+    autofree bool *concerns = mem_alloc(flat->scopes.n);
     struct making making = {
         .view = view, .flat = flat, .number_of = number_of, .concerns = concerns, .wanted = part, .refs = refs};
     for (uint32_t i = 0; i < n; i++)
         number_of[view_row(view, rows[i])->scope] = i;
-    for (size_t s = 0; s < flat->scopes.n; s++) { /* a scope comes after that around it */
-        uint32_t parent = flat->scopes.at[s].parent;
-        concerns[s] = number_of[s] != NOTHING || (parent != NOTHING && concerns[parent]);
-    }
+    for (size_t s = 1; s < flat->scopes.n; s++) /* a scope comes after that around it */
+        concerns[s] = number_of[s] != NOTHING || concerns[flat->scopes.at[s].parent];
     enum outcome outcome = n == 1 && rows[0] == 0 ? DONE : pass_over_nodes(&making);
     return outcome;
 }
