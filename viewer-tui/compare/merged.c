@@ -145,16 +145,15 @@ static void merged_close(struct view *view)
     free(state->values);
 }
 
-struct view *merged_open(const struct merged_runs *merged, struct view *const *views, struct sorting sorting)
+struct view *merged_open(const struct merged_runs *merged, struct view **views, struct sorting sorting)
 {
     struct merged_view *state = mem_alloc(sizeof *state);
     const struct view_class *class = views[0]->class;
     size_t n_runs = merged->runs.n;
     state->merged = merged;
-    state->views = mem_alloc(n_runs * sizeof(struct view *));
+    state->views = views;
     for (size_t run = 0; run < n_runs; run++) {
         assert(views[run]->class == class);
-        state->views[run] = views[run];
         views[run]->side = (int)run;
     }
     state->values = mem_alloc(n_runs * sizeof *state->values);

@@ -146,11 +146,11 @@ static void read_place(struct database *db, const struct v4_context *from, struc
     if (node->kind == KIND_INSTRUCTION)
         node->place = NOTHING;
     else if (is_place_in_file && !file && has_point)
-        node->place = database_point_file(db, database_module_index(db, module), offset);
+        node->place = database_point_file(db, database_index(db, &db->modules, module), offset);
     else if (is_place_in_file)
-        node->place = database_file_index(db, file);
+        node->place = database_index(db, &db->files, file);
     else if (!function && has_point)
-        node->place = database_point_procedure(db, database_module_index(db, module), offset);
+        node->place = database_point_procedure(db, database_index(db, &db->modules, module), offset);
     else
         node->place = database_procedure_id(db, function);
 }
