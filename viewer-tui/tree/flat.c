@@ -271,6 +271,50 @@ static enum outcome flat_expand(struct view *view, uint32_t number)
     return DONE;
 }
 
+/* The row of a scope, made with those above it. */
+static uint32_t row_of_scope(struct view *view, uint32_t scope)
+{
+    const struct flat *flat = view->state;
+    autofree VEC(uint32_t) way = {0};
+    uint32_t row = 0;
+    for (; scope; scope = flat->scopes.at[scope].parent)
+        vec_push(&way, scope);
+    while (way.n) {
+        scope = way.at[--way.n];
+        view_expand(view, row);
+        for (row = view_row(view, row)->first_child; view_row(view, row)->scope != scope;)
+            row++;
+    }
+    return row;
+}
+
+uint32_t flat_row_of_node(struct view *view, uint32_t node)
+{
+    const struct flat *flat = view->state;
+    return flat->scope_of[node] == NOTHING ? NOTHING : row_of_scope(view, flat->scope_of[node]);
+}
+
+uint32_t flat_row_of_procedure(struct view *view, uint32_t id)
+{
+    const struct flat *flat = view->state;
+    uint32_t found = NOTHING;
+    double most = 0;
+    for (uint32_t s = 1; s < flat->scopes.n; s++) {
+        const struct static_scope *scope = &flat->scopes.at[s];
+        if (scope->place != id || (scope->kind != KIND_PROCEDURE && scope->kind != KIND_INLINED))
+            continue;
+        if (scope->kind == KIND_PROCEDURE)
+            return row_of_scope(view, s);
+        double cost = view_value(view, formula_cost_in_array, &flat->costs.at[s * view->metrics->n_stored],
+                                 view->sorting.metric, INCLUSIVE);
+        if (found == NOTHING || cost > most) {
+            found = s;
+            most = cost;
+        }
+    }
+    return found == NOTHING ? NOTHING : row_of_scope(view, found);
+}
+
 static double flat_cost(const struct view *view, uint32_t number, size_t metric, enum cost_part part)
 {
     const struct flat *flat = view->state;

@@ -88,6 +88,11 @@ struct view_class {
 
 extern const struct view_class topdown_class, bottomup_class, flat_class;
 
+/* The row of the flat view for the scope of a node; and for a procedure, or else its most expensive inlined copy, by the
+ * view's sorting. NOTHING if there is none. */
+uint32_t flat_row_of_node(struct view *flat, uint32_t node);
+uint32_t flat_row_of_procedure(struct view *flat, uint32_t id);
+
 struct view {
     const struct view_class *class;
     struct database *db; /* NULL: two databases, see view_origin */
