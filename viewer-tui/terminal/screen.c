@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Milliseconds after Escape in which the rest of a key's sequence may arrive. */
-#define ESCAPE_DELAY 50
+#define ESCAPE_DELAY 25
 
 #define MOST_FAILURES 100
 
