@@ -34,7 +34,7 @@ static void exchange(struct session *session, struct session_run *run, struct re
     *other = before;
 }
 
-/* Puts a restriction in force. Afterwards `other` is what is not in force: the one before, or the new one if the outcome
+/* Puts a restriction in force. Afterwards `other` is the one that is not: the one before, or the new one if the outcome
  * is not DONE. */
 static enum outcome change_restriction(struct session *session, struct session_run *run, enum projection projection,
                                        struct restriction *other)

@@ -81,8 +81,8 @@ void database_close(struct database *db);
 
 const char *database_title(const struct database *db);
 
-/* The index of the structure that a pointer of meta.db refers to. NOTHING for pointer 0 and, with the problem noted, for
- * a pointer to anything else. */
+/* The index of the structure that a pointer of meta.db refers to. NOTHING for pointer 0 and, with the problem noted,
+ * for a pointer to anything else. */
 uint32_t database_index(const struct database *db, const struct table *table, uint64_t pointer);
 /* The id of the function at `pointer`; for 0 that of code without function. */
 uint32_t database_procedure_id(const struct database *db, uint64_t pointer);

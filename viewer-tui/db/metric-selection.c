@@ -151,7 +151,9 @@ static size_t item_end(const char *text, unsigned *parts)
     static const struct {
         const char *text;
         unsigned parts;
-    } ends[] = {{"", 1u << INCLUSIVE | 1u << EXCLUSIVE}, {":inclusive", 1u << INCLUSIVE}, {":exclusive", 1u << EXCLUSIVE}};
+    } ends[] = {{"", 1u << INCLUSIVE | 1u << EXCLUSIVE},
+                {":inclusive", 1u << INCLUSIVE},
+                {":exclusive", 1u << EXCLUSIVE}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t length = strlen(ends[i].text);
         *parts = ends[i].parts;

@@ -56,8 +56,8 @@ static uint32_t hottest_context(const struct view *view, uint32_t row)
     return hottest;
 }
 
-/* The child of a row with the innermost node around a node of the tree, and that node in *innermost. NOTHING if there is
- * none. Calls are rows beside the line that contains them. */
+/* The child of a row with the innermost node around a node of the tree, and that node in *innermost. NOTHING if there
+ * is none. Calls are rows beside the line that contains them. */
 static uint32_t child_around(struct view *topdown, uint32_t row, uint32_t node, uint32_t *innermost)
 {
     const struct nodes *nodes = database_nodes(topdown->db);

@@ -318,7 +318,8 @@ uint32_t flat_row_of_procedure(struct view *view, uint32_t id)
 static double flat_cost(const struct view *view, uint32_t number, size_t metric, enum cost_part part)
 {
     const struct flat *flat = view->state;
-    return formula_cost_in_array(&flat->costs.at[view_row(view, number)->scope * view->metrics->n_stored], metric, part);
+    const struct cost *costs = &flat->costs.at[view_row(view, number)->scope * view->metrics->n_stored];
+    return formula_cost_in_array(costs, metric, part);
 }
 
 static enum outcome flat_nodes(const struct view *view, const uint32_t *rows, size_t n, enum cost_part part,

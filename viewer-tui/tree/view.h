@@ -13,8 +13,8 @@
  * Costs are added up by the rule for recursion in Adhianto, Mellor-Crummey, Tallent, "Effectively presenting call path
  * profiles of application performance" (PSTI 2010):
  * - Exclusive costs of contexts never overlap, so they are summed over all nodes of the row.
- * - Inclusive costs of a node include those of nodes below it, so only *exposed* nodes count: those without another node
- *   of the row above them. In preorder, a node is exposed unless it lies before the end of the last exposed one.
+ * - Inclusive costs of a node include those of nodes below it, so only *exposed* nodes count: those without another
+ *   node of the row above them. In preorder, a node is exposed unless it lies before the end of the last exposed one.
  * - A node that is not exposed in a row may be exposed in a child of the row. Therefore the children's inclusive costs
  *   may add up to more than the row's. */
 #ifndef VIEWER_VIEW_H
@@ -50,8 +50,8 @@ struct row {
 
 /* One of the nodes of a row. */
 struct row_node {
-    uint32_t node;
-    uint32_t frame; /* the procedure of the row that called it, perhaps through others; the node itself if it is of the row */
+    uint32_t node;  /* its costs are a part of the row's */
+    uint32_t frame; /* of a caller in the bottom-up view: the node of the caller around `node`; else `node` */
 };
 
 struct view;
@@ -88,8 +88,8 @@ struct view_class {
 
 extern const struct view_class topdown_class, bottomup_class, flat_class;
 
-/* The row of the flat view for the scope of a node; and for a procedure, or else its most expensive inlined copy, by the
- * view's sorting. NOTHING if there is none. */
+/* The row of the flat view for the scope of a node; and for a procedure, or else its most expensive inlined copy by
+ * the view's sorting. NOTHING if there is none. */
 uint32_t flat_row_of_node(struct view *flat, uint32_t node);
 uint32_t flat_row_of_procedure(struct view *flat, uint32_t id);
 
