@@ -99,8 +99,8 @@ uint32_t view_add(struct view *view, uint32_t parent, struct row row)
 
 /* ---- costs ---- */
 
-/* Adds the nodes of a row as those of number `as` of the rows that were asked for. The inclusive costs of a statement are
- * its exclusive ones, since its calls are siblings; a program has no code outside of its entry points. */
+/* Adds the nodes of a row as those of number `as` of the rows that were asked for. The inclusive costs of a statement
+ * are its exclusive ones, since its calls are siblings; a program has no code outside of its entry points. */
 static void add_nodes(const struct view *view, uint32_t number, uint32_t as, enum cost_part part,
                       struct node_refs *refs)
 {
