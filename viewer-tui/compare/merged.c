@@ -5,6 +5,14 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* The values of the runs that were asked for last. */
+struct run_values {
+    uint32_t row;
+    size_t quantity; /* SIZE_MAX: none */
+    double *values;  /* by run */
+};
 
 struct merged_view {
     struct view_class class;
@@ -12,7 +20,7 @@ struct merged_view {
     struct view **views;
     struct match *match;
     VEC(uint32_t) rows; /* by row, then run */
-    double *values; /* room for a value of each run */
+    struct run_values *known; /* by part */
 };
 
 static const uint32_t *rows_of(const struct merged_view *state, uint32_t row)
@@ -28,45 +36,50 @@ static size_t run_shown(const struct merged_view *state, const uint32_t *rows)
     return run;
 }
 
-/* Sets what a quantity costs in each run of a group: in the run's row, or in the whole program if `rows` is NULL; 0 if
- * the run lacks the scope or the quantity. */
-static void set_values(const struct merged_view *state, const uint32_t *rows, size_t group, size_t quantity,
-                       enum cost_part part, double *values)
+/* What a quantity costs in each run in a row, or in the whole program if that is NOTHING; 0 for a run without the scope
+ * or the quantity. Valid until the next call for that part. */
+static const double *values_of(const struct merged_view *state, uint32_t row, size_t quantity, enum cost_part part)
 {
-    const struct merged_runs *merged = state->merged;
-    size_t first = merged_group_first(merged, group);
-    for (size_t run = first; run < first + merged_group_size(merged, group); run++) {
-        size_t source = merged_source(merged, quantity, run);
+    struct run_values *known = &state->known[part];
+    const uint32_t *rows = row == NOTHING ? NULL : rows_of(state, row);
+    if (known->row == row && known->quantity == quantity)
+        return known->values;
+    known->row = row;
+    known->quantity = quantity;
+    for (size_t run = 0; run < state->merged->runs.n; run++) {
+        size_t source = merged_source(state->merged, quantity, run);
+        const struct view *view = state->views[run];
         bool is_there = source != SIZE_MAX && (!rows || rows[run] != NOTHING);
-        values[run] = !is_there ? 0
-                      : rows    ? view_cost(state->views[run], rows[run], source, part)
-                                : formula_cost_in_array(state->views[run]->totals, source, part);
+        known->values[run] = !is_there ? 0
+                             : rows    ? view_cost(view, rows[run], source, part)
+                                       : formula_cost_in_array(view->totals, source, part);
     }
+    return known->values;
 }
 
-/* The value of a metric in rows of the runs, or in the whole program if `rows` is NULL. */
-static double value_of(const struct merged_view *state, const uint32_t *rows, size_t metric, enum cost_part part)
+/* The value of a metric in a row, or in the whole program if that is NOTHING. */
+static double value_of(const struct merged_view *state, uint32_t row, size_t metric, enum cost_part part)
 {
     const struct merged_formula *formula = &state->merged->formulas.at[metric];
+    const struct merged_term *first = &formula->terms[0];
     double terms[MERGED_TERMS], sum = 0;
     for (size_t i = 0; i < formula->n_terms; i++) {
         const struct merged_term *term = &formula->terms[i];
-        set_values(state, rows, term->group, term->quantity, part, state->values);
-        terms[i] = term->factor * merged_mean(state->merged, term->group, state->values);
+        terms[i] = term->factor * merged_mean(state->merged, term->group, values_of(state, row, term->quantity, part));
         sum += terms[i];
     }
     switch (formula->operation) {
     case FORMULA_SUM: return sum;
     case FORMULA_QUOTIENT: return terms[1] != 0 ? terms[0] / terms[1] : NAN;
     default:
-        return merged_uncertainty(state->merged, state->values, 1,
-                                  merged_periods(state->merged, formula->terms[0].quantity), CONFIDENCE_95);
+        return merged_uncertainty(state->merged, values_of(state, row, first->quantity, part), 1,
+                                  merged_periods(state->merged, first->quantity), CONFIDENCE_95);
     }
 }
 
 static double merged_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
 {
-    return value_of(view->state, rows_of(view->state, row), metric, part);
+    return value_of(view->state, row, metric, part);
 }
 
 /* Appends a row for these rows of the runs, and takes note of them. */
@@ -123,6 +136,7 @@ static void merged_release(struct view *view, uint32_t first)
     struct merged_view *state = view->state;
     release_runs(state, view_row(view, first)->parent);
     state->rows.n = first * state->merged->runs.n;
+    state->known[INCLUSIVE].quantity = state->known[EXCLUSIVE].quantity = SIZE_MAX;
 }
 
 static const struct view *merged_origin(const struct view *view, uint32_t *row)
@@ -142,7 +156,9 @@ static void merged_close(struct view *view)
         view_close(state->views[run]);
     vec_free(&state->rows);
     free(state->views);
-    free(state->values);
+    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
+        free(state->known[part].values);
+    free(state->known);
 }
 
 struct view *merged_open(const struct merged_runs *merged, struct view **views, struct sorting sorting)
@@ -156,7 +172,9 @@ struct view *merged_open(const struct merged_runs *merged, struct view **views, 
         assert(views[run]->class == class);
         views[run]->side = (int)run;
     }
-    state->values = mem_alloc(n_runs * sizeof *state->values);
+    state->known = mem_alloc((EXCLUSIVE + 1) * sizeof *state->known);
+    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
+        state->known[part] = (struct run_values){NOTHING, SIZE_MAX, mem_alloc(n_runs * sizeof(double))};
     state->match = match_new(merged, state->views);
     state->class = (struct view_class){.name = class->name,
                                        .title = merged->title ? merged->title : class->title,
@@ -173,7 +191,7 @@ struct view *merged_open(const struct merged_runs *merged, struct view **views, 
         vec_push(&state->rows, 0);
     for (size_t m = 0; m < merged->metrics.n_stored; m++)
         view->totals[m] =
-            (struct cost){value_of(state, NULL, m, INCLUSIVE), value_of(state, NULL, m, EXCLUSIVE)};
+            (struct cost){value_of(state, NOTHING, m, INCLUSIVE), value_of(state, NOTHING, m, EXCLUSIVE)};
     view_sort(view, sorting);
     return view;
 }
@@ -201,9 +219,6 @@ const uint32_t *merged_rows(const struct view *view, uint32_t row)
 
 double *merged_costs(const struct view *view, uint32_t row, size_t quantity, enum cost_part part)
 {
-    const struct merged_runs *merged = merged_runs_of(view);
-    double *costs = mem_alloc(merged->runs.n * sizeof *costs);
-    for (size_t group = 0; group < merged->n_groups; group++)
-        set_values(state_of(view), merged_rows(view, row), group, quantity, part, costs);
-    return costs;
+    size_t size = merged_runs_of(view)->runs.n * sizeof(double);
+    return memcpy(mem_alloc(size), values_of(state_of(view), row, quantity, part), size);
 }
