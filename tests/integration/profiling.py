@@ -362,6 +362,13 @@ class ProfilingTest(unittest.TestCase):
         done.whole_stderr, done.stderr = done.stderr, without_perf_notice(done.stderr)
         return done
 
+    def compile_text(self, name, text, *options, compiler="gcc", suffix=".c"):
+        """A program, or a library, of a test's own source; its path."""
+        source, built = self.directory / f"{name}{suffix}", self.directory / name
+        source.write_text(text)
+        subprocess.run([compiler, "-o", built, source, *options], check=True)
+        return built
+
     def measure(self, *command, events=("CPUTIME@f1000",), deny_perf=False, user=None, options=(),
                 status=0, paths=False):
         """Profiles a command; returns what it printed and its images. Fails when the profiler

@@ -46,9 +46,7 @@ int main(void)
 class Disassembly(profiling.ProfilingTest):
     def setUp(self):
         super().setUp()
-        self.source, self.program = self.directory / "two.c", self.directory / "two"
-        self.source.write_text(SOURCE)
-        self.run_tool("gcc", "-O2", "-g", "-o", self.program, self.source, check=True)
+        self.program = self.compile_text("two", SOURCE, "-O2", "-g")
         self.measure(self.program)
 
     def database(self, *options):
@@ -105,8 +103,9 @@ class Disassembly(profiling.ProfilingTest):
     def test_statements_are_the_line_map(self):
         document, found = self.procedures(self.database())
         lines = {(document["files"][file], line) for _, _, file, line in found["hot"]["statements"]}
-        self.assertLessEqual(lines, {(str(self.source), line) for line in range(4, 13)})
-        self.assertIn((str(self.source), 4), lines)  # of the inlined procedure
+        source = f"{self.program}.c"
+        self.assertLessEqual(lines, {(source, line) for line in range(4, 13)})
+        self.assertIn((source, 4), lines)  # of the inlined procedure
         for before, after in zip(found["hot"]["statements"], found["hot"]["statements"][1:]):
             self.assertLessEqual(before[0] + before[1], after[0])
 

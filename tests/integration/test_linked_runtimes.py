@@ -24,11 +24,7 @@ LIKE_OPENCILK = ["-DFUNCTION=work",
 class LinkedRuntimes(profiling.ProfilingTest):
     def log_lines(self, program, *options):
         """What hpcrun.log says of agents; the program's work is native code in any case."""
-        source = self.directory / "program.c"
-        source.write_text(WORK, encoding="utf-8")
-        subprocess.run(["gcc", "-O1", *program, *options, "-o", self.directory / "program", source],
-                       check=True)
-        done, images = self.measure(self.directory / "program")
+        done, images = self.measure(self.compile_text("program", WORK, "-O1", *program, *options))
         self.check_fates(images)
         fates = images[0].threads[0].fates
         self.assertEqual({code for (_, code), (count, _) in fates.items() if count},

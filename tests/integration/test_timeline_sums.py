@@ -2,7 +2,6 @@
 projections, to the unit. Only `lock wait` is no sample's, and hpcrun traces no kernel time of processors."""
 import os
 import signal
-import subprocess
 import unittest
 from unittest import mock
 
@@ -93,10 +92,7 @@ KILLED = "int main(void) { burn(400); kill(getpid(), SIGKILL); }\n"
 
 class Sums(profiling.ProfilingTest):
     def build(self, code, *flags):
-        source, program = self.directory / "program.c", self.directory / "program"
-        source.write_text(BURN + code)
-        subprocess.run(["gcc", "-O1", "-g", "-pthread", *flags, "-o", program, source], check=True)
-        return program
+        return self.compile_text("program", BURN + code, "-O1", "-g", "-pthread", *flags)
 
     def compare(self, line, folder, projection):
         db = read_database(folder)

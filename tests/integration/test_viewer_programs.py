@@ -196,12 +196,7 @@ int main(void)
 """
 
     def build(self, name):
-        source = self.directory / f"{name}.c"
-        source.write_text(self.SOURCE)
-        built = self.run_tool("gcc", "-g", "-O1", "-I", profiling.ROOT, "-o",
-                              self.directory / name, source)
-        self.assertEqual(built.returncode, 0, built.stderr)
-        return self.directory / name
+        return self.compile_text(name, self.SOURCE, "-g", "-O1", "-I", profiling.ROOT)
 
     def database(self):
         database = self.directory / "database"
