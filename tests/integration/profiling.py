@@ -393,6 +393,14 @@ class ProfilingTest(unittest.TestCase):
         self.check_summary_lines(where / "hpcrun.log", images)
         return done, images
 
+    def make_database(self, *options, measurements=None):
+        """hpcprof's, of what was measured last or of another directory."""
+        self.database = self.directory / f"database-{len(list(self.directory.iterdir()))}"
+        done = self.run_tool(BUILD / "bin" / "hpcprof", "-o", self.database, *options, measurements or self.measurements,
+                             env=dict(os.environ, XDG_CACHE_HOME=str(CACHE)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.database
+
     def late(self, changes, beside_own_threads=False):
         """The Chance that samples are late at so many changes from one code to other, and charge time to the wrong one
         of the two: as often to the second of them as to the first. A timer of CPU time waits for the kernel's next

@@ -58,8 +58,7 @@ class MeasurementFile(profiling.ProfilingTest):
         self.assertRegex(listed, r"^\.\.\./")
         self.assertTrue(image.executable.endswith(listed.removeprefix("...")))
         self.assertLess(len(listed), 512)
-        database = self.directory / "db"
-        subprocess.run([profiling.BUILD / "bin/hpcprof", "-o", database, self.directory / "m"], check=True, capture_output=True)
+        database = self.make_database(measurements=self.directory / "m")
         process, = json.loads((database / "run.json").read_text())["processes"]
         self.assertEqual(process["command"], " ".join(["./" + name] + [a[:1024] for a in arguments[:63]]))
         self.assertTrue(process["complete"])

@@ -4,7 +4,6 @@ silently where nothing tells that it is the runtime."""
 import json
 import pathlib
 import re
-import shutil
 import subprocess
 
 import profiling
@@ -39,17 +38,13 @@ class LinkedRuntimes(profiling.ProfilingTest):
 
     def check_database(self, refusals):
         """Who refused did not take part, and the summary says why."""
-        database = self.directory / "db"
-        shutil.rmtree(database, ignore_errors=True)
-        subprocess.run([profiling.BUILD / "bin" / "hpcprof", "-o", database, self.measurements],
-                       check=True, capture_output=True)
-        run = json.loads((database / "run.json").read_text(encoding="utf-8"))
+        run = json.loads((self.make_database() / "run.json").read_text(encoding="utf-8"))
         self.assertEqual([(a["name"], a["why"]) for a in run["refused_agents"]], refusals)
         names = [agent["name"] for agent in run["agents"]]
         self.assertEqual([name for name, _ in refusals if name in names], [])
         states = {m["name"]: m.get("why", "") for m in run["metrics"]}
         text, shown = (subprocess.run([profiling.BUILD / "bin" / "hpcviewer", "--print", "summary",
-                                       "--format", format, database], check=True,
+                                       "--format", format, self.database], check=True,
                                       capture_output=True, text=True).stdout
                        for format in ("text", "json"))
         self.assertEqual(json.loads(shown)["refused_agents"], run["refused_agents"])

@@ -115,10 +115,7 @@ class Sums(profiling.ProfilingTest):
         for event in ("CPUTIME@f1000", "REALTIME@f1000"):
             with mock.patch.dict(os.environ, environment):
                 self.measure(*command, events=[event], options=["--trace", "full"], status=status)
-            database = self.directory / f"database-{len(list(self.directory.iterdir()))}"
-            done = self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", database, self.measurements,
-                                 env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
-            self.assertEqual(done.returncode, 0, done.stderr)
+            database = self.make_database()
             line = read_timeline(database)
             self.assertTrue(any(thread.records for thread in line.threads.values()))
             self.assertTrue(all(thread.step == 1 for thread in line.threads.values()))
