@@ -45,19 +45,9 @@ struct balance {
     struct rank_balance ranks;
 };
 
-/* Where balance_of looks. */
-struct balanced {
-    struct view *view; /* top-down */
-    uint32_t row;
-    struct time_metric time; /* the CPU time, */
-    double increment;        /* and its mean sample */
-    const struct main_process *process;
-    size_t waiting;                     /* the metric, */
-    struct time_places *waiting_places; /* and its places */
-    const json_t *run;                  /* the run's description, or NULL */
-};
+struct facts;
 
-/* The caller frees the list. */
-struct balance balance_of(const struct balanced *of);
+/* The balance of the CPU time of the facts' row in a top-down view. The caller frees the list. */
+struct balance balance_of(const struct facts *facts);
 
 #endif

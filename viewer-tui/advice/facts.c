@@ -60,12 +60,6 @@ static void choose_metrics(struct facts *facts)
 
 /* ---- Places ---- */
 
-static struct time_places places_of(const struct facts *facts, struct time_metric time)
-{
-    struct time_places none = {0};
-    return time.metric == NO_METRIC ? none : time_places_find(facts->view, facts->row, time);
-}
-
 double facts_cost(const struct facts *facts, size_t metric)
 {
     return metric == NO_METRIC ? 0 : view_cost(facts->view, facts->row, metric, INCLUSIVE);
@@ -73,14 +67,15 @@ double facts_cost(const struct facts *facts, size_t metric)
 
 static void find_places(struct facts *facts)
 {
-    facts->cpu_places = places_of(facts, facts->cpu);
+    struct view *view = facts->view;
+    facts->cpu_places = time_places_find(view, facts->row, facts->cpu);
     facts->cpu_total = facts->cpu_places.total + facts_cost(facts, facts->overhead) + facts_cost(facts, facts->waiting);
-    facts->hotspots = hotspots_of(facts->view->db, &facts->cpu_places, true);
-    facts->waiting_places = places_of(facts, (struct time_metric){facts->waiting, NO_METRIC});
-    facts->off_cpu_places = places_of(facts, facts->off_cpu);
+    facts->hotspots = hotspots_of(view->db, &facts->cpu_places, true);
+    facts->waiting_places = time_places_find(view, facts->row, (struct time_metric){facts->waiting, NO_METRIC});
+    facts->off_cpu_places = time_places_find(view, facts->row, facts->off_cpu);
     facts->wall_total = facts_cost(facts, facts->wall) + facts_cost(facts, facts->thread_waits.metric);
     if (facts->off_cpu.metric != NO_METRIC) { /* plain threads wait there, too, by the wall clock */
-        struct time_places waits = places_of(facts, facts->thread_waits);
+        struct time_places waits = time_places_find(view, facts->row, facts->thread_waits);
         time_places_join(&facts->off_cpu_places, &waits);
     }
 }
@@ -172,8 +167,8 @@ static void find_locks(struct facts *facts)
     bool is_piece = facts->view->db->slice;
     if (facts->lock_blame == NO_METRIC || (facts->lock_wait == NO_METRIC && !is_piece))
         return;
-    struct time_places held = places_of(facts, (struct time_metric){facts->lock_blame, NO_METRIC});
-    struct time_places waits = places_of(facts, (struct time_metric){facts->lock_wait, NO_METRIC});
+    struct time_places held = time_places_find(facts->view, facts->row, (struct time_metric){facts->lock_blame, NO_METRIC});
+    struct time_places waits = time_places_find(facts->view, facts->row, (struct time_metric){facts->lock_wait, NO_METRIC});
     /* The lower end of the 95 % interval. A sample may stand for the waiting of all threads. */
     double largest = facts->cpu_increment * (double)facts->process.threads.n;
     double error = share_error(held.total, largest), least = held.total - error;
@@ -336,31 +331,6 @@ static void find_busiest(struct facts *facts)
     }
 }
 
-static bool has_ranks(const json_t *run)
-{
-    json_each (process, json_object_get(run, "processes"))
-        if (run_rank(process) >= 0)
-            return true;
-    return false;
-}
-
-static void find_balance(struct facts *facts)
-{
-    bool is_by_wall = has_ranks(facts->run) && facts->waiting == NO_METRIC;
-    struct time_metric waiting = is_by_wall ? facts->thread_waits : (struct time_metric){facts->waiting, NO_METRIC};
-    struct time_places waits = is_by_wall ? places_of(facts, waiting) : (struct time_places){0};
-    facts->balance = balance_of(&(struct balanced){
-        .view = facts->view,
-        .row = facts->row,
-        .time = facts->cpu,
-        .increment = facts->cpu_increment,
-        .process = &facts->process,
-        .waiting = waiting.metric,
-        .waiting_places = is_by_wall ? &waits : &facts->waiting_places,
-        .run = facts->run});
-    time_places_free(&waits);
-}
-
 /* CPU seconds of the initial thread in which no worker of the runtime worked. Other workers may spin for some
  * milliseconds while the initial thread waits for something else. 0 if workers may have waited for CPUs meanwhile, or
  * for a part of the program. */
@@ -418,7 +388,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
     find_locks(&facts);
     find_busiest(&facts);
     if (facts.cpu.metric != NO_METRIC)
-        find_balance(&facts);
+        facts.balance = balance_of(&facts);
     return facts;
 }
 

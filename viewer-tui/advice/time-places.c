@@ -5,7 +5,6 @@
 
 #include "lib/hash-tables.h"
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -255,8 +254,9 @@ static int compare(const void *left, const void *right)
 
 struct time_places time_places_find(struct view *view, uint32_t row, struct time_metric time)
 {
-    assert(time.metric != NO_METRIC);
     struct time_places places = {0};
+    if (time.metric == NO_METRIC)
+        return places;
     struct place_collection collection = {.places = &places, .time = time};
     collection.names = mem_alloc(database_n_procedures(view->db) * sizeof *collection.names);
     struct limits limits = {

@@ -45,7 +45,8 @@ struct time_places {
     double total;
 };
 
-/* The places of a row of a top-down view, or of a row above all procedures of a flat one. The caller frees. */
+/* The places of a row of a top-down view, or of a row above all procedures of a flat one; none if the time was not
+ * measured. The caller frees. */
 struct time_places time_places_find(struct view *view, uint32_t row, struct time_metric time);
 void time_places_free(struct time_places *places);
 
