@@ -232,7 +232,7 @@ static void add_shared(struct balance *balance, const struct facts *facts, struc
     autofree part_list list = {0};
     autofree double *by_profile = time_by_profile(facts->view, &shared->refs, facts->cpu);
     bool has_workers = work.is_construct || work.is_of_library;
-    for (size_t i = 0; by_profile && i < process->threads.n; i++) {
+    for (size_t i = 0; i < process->threads.n; i++) {
         const struct process_thread *thread = &process->threads.at[i];
         if (thread->profile >= database_n_profiles(facts->view->db))
             continue;
@@ -317,10 +317,8 @@ static double longest_wait(const struct facts *facts, const struct rank_work *wo
     const struct time_places *places = is_by_wall ? &by_wall : &facts->waiting_places;
     for (size_t i = 0; i < places->list.n && i < MOST_PLACES; i++) {
         struct time_place *at = &places->list.at[i];
-        double *waits = time_by_profile(facts->view, &at->refs, waiting), sum = 0;
-        size_t n = waits ? sum_up(work, rank->process, least, waits, &sum) : 0;
-        double seconds = n ? sum / (double)n : 0;
-        free(waits);
+        autofree double *waits = time_by_profile(facts->view, &at->refs, waiting);
+        double sum, n = (double)sum_up(work, rank->process, least, waits, &sum), seconds = n > 0 ? sum / n : 0;
         if (seconds > most)
             *place = hotspot_of_place(facts->view->db, at);
         most = fmax(seconds, most);
@@ -340,7 +338,7 @@ static struct rank_balance balance_of_ranks(const struct facts *facts)
     struct rank_work work = {facts->view->db, values};
     json_each (process, json_object_get(facts->run, "processes")) {
         struct part part = {.number = (long)run_rank(process), .process = process};
-        if (values && part.number >= 0 && sum_up(&work, process, -INFINITY, values, &part.seconds) > 0)
+        if (part.number >= 0 && sum_up(&work, process, -INFINITY, values, &part.seconds) > 0)
             vec_push(&list, part);
     }
     ranks.parts = compare_parts(&list);

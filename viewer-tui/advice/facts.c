@@ -286,12 +286,12 @@ static const struct runtime_facts *runtime_of(const json_t *run, const struct me
     return NULL;
 }
 
-/* Adds up the refs in each profile, which the caller frees. NULL: there are none. Takes the refs. */
-static double *seconds_of(const struct facts *facts, struct value_refs *refs, struct time_metric time)
+double *facts_by_profile(const struct facts *facts, size_t metric)
 {
-    double *seconds = refs->list.n ? time_by_profile(facts->view, refs, time) : NULL;
-    vec_free(&refs->list);
-    return seconds;
+    autofree struct value_refs refs = {0};
+    if (metric != NO_METRIC && view_value_refs(facts->view, 0, INCLUSIVE, &refs) != DONE)
+        refs.list.n = 0;
+    return time_by_profile(facts->view, &refs, (struct time_metric){metric, NO_METRIC});
 }
 
 static void add_refs(const struct time_place *place, struct value_refs *refs)
@@ -302,9 +302,7 @@ static void add_refs(const struct time_place *place, struct value_refs *refs)
 
 static void find_busiest(struct facts *facts)
 {
-    struct value_refs spinning = {0}, locking = {0}, without_cpu = {0};
-    if (facts->waiting != NO_METRIC && view_value_refs(facts->view, 0, INCLUSIVE, &spinning) != DONE)
-        spinning.list.n = 0;
+    autofree struct value_refs locking = {0}, without_cpu = {0};
     for (size_t i = 0; i < facts->cpu_places.list.n; i++) {
         const struct time_place *place = &facts->cpu_places.list.at[i];
         char buffer[NAME_SIZE];
@@ -317,17 +315,16 @@ static void find_busiest(struct facts *facts)
         if (place->wait == WAIT_NONE && !place->is_system_call) /* it cannot wait; a bare system call may */
             add_refs(place, &without_cpu);
     }
-    autofree double *spun_in = seconds_of(facts, &spinning, (struct time_metric){facts->waiting, NO_METRIC});
-    autofree double *locked_in = seconds_of(facts, &locking, facts->cpu);
-    autofree double *none_in = seconds_of(facts, &without_cpu, facts->off_cpu);
+    autofree double *spun_in = facts_by_profile(facts, facts->waiting);
+    autofree double *locked_in = time_by_profile(facts->view, &locking, facts->cpu);
+    autofree double *none_in = time_by_profile(facts->view, &without_cpu, facts->off_cpu);
     uint32_t n = database_n_profiles(facts->view->db);
     for (size_t i = 0; i < facts->process.threads.n; i++) {
         const struct process_thread *thread = &facts->process.threads.at[i];
         uint32_t profile = thread->profile < n ? thread->profile : n; /* n: unknown, without values */
-        double spun = (spun_in ? spun_in[profile] : 0) + (locked_in ? locked_in[profile] : 0);
+        double spun = spun_in[profile] + locked_in[profile];
         facts->spun += spun;
-        facts->busiest =
-            fmax(facts->busiest, thread->cpu - spun + fmax(none_in ? none_in[profile] : 0, thread->ready));
+        facts->busiest = fmax(facts->busiest, thread->cpu - spun + fmax(none_in[profile], thread->ready));
     }
 }
 

@@ -103,6 +103,9 @@ const char *facts_time(const struct facts *facts);
 /* Whether threads wait at a place for the locks of `lock`. */
 bool facts_wait_for_locks(const struct facts *facts, const struct time_place *place);
 
+/* The cost of the whole run in a metric by profile, as time_by_profile: 0 for NO_METRIC. */
+double *facts_by_profile(const struct facts *facts, size_t metric);
+
 /* The cost of the row in a metric; 0 for NO_METRIC. */
 double facts_cost(const struct facts *facts, size_t metric);
 

@@ -53,7 +53,8 @@ void time_places_free(struct time_places *places);
 /* Adds places of another metric, and takes these, with their refs as joined_refs. */
 void time_places_join(struct time_places *places, struct time_places *others);
 
-/* The sum of the values in each profile, which the caller frees; NULL if the user stopped it. Sorts the refs. */
+/* The sum of the values in each profile, and 0 for database_n_profiles; all are 0 if the user stopped it. The caller
+ * frees. Sorts the refs. */
 double *time_by_profile(const struct view *view, struct value_refs *refs, struct time_metric time);
 
 /* The time of a row, summed over the threads. */
