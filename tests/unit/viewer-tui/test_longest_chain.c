@@ -7,9 +7,6 @@
 
 #include <math.h>
 
-static struct made_timeline made;
-static struct timeline *timeline;
-
 /* Places 0 to 3 are in procedures 0 to 3. */
 static const uint32_t procedures[] = {0, 1, 2, 3};
 
@@ -17,19 +14,16 @@ static uint64_t step = 1, window = 100; /* one in `step` windows of so many ns i
 
 static void begin(const struct made_record *records, size_t n, const struct made_wake_up *wake_ups, size_t n_wake_ups)
 {
-    memset(&made, 0, sizeof made);
+    end_timeline(NULL);
     made.step = step;
     made.window = window;
     made.n_places = 4;
     made.wake_ups = wake_ups;
     made.n_wake_ups = n_wake_ups;
-    timeline = make_and_open(&made, records, n, true);
+    begin_timeline(records, n, 1, true);
 }
 
-static void end(void)
-{
-    close_made(&made, timeline);
-}
+EACH_TEST(NULL, end_timeline);
 
 /* A record in each of three threads. */
 static const struct made_record three[] = {
@@ -55,10 +49,9 @@ static void check_chain(struct chain_processes *processes, uint32_t thread, uint
     vec_free(&pieces);
     if (processes)
         vec_free(&processes->list);
-    end();
 }
 
-/* The chain that ends in a thread has these pieces: {thread, is_unknown, from, runs, to}. Ends the time line. */
+/* The chain that ends in a thread has these pieces: {thread, is_unknown, from, runs, to}. */
 #define ASSERT_CHAIN(processes, thread, from, to, ...)                                             \
     check_chain(processes, thread, from, to, (const struct chain_piece[]){__VA_ARGS__},            \
                 sizeof(const struct chain_piece[]){__VA_ARGS__} / sizeof(struct chain_piece))
@@ -115,8 +108,7 @@ TEST(creations_in_windows)
         for (size_t k = 0; k < pieces.n; k++)
             assert_int_equal(pieces.at[k].thread, pieces.at[k].to > at);
         vec_free(&pieces);
-        end();
-    }
+        }
     step = 1;
 }
 
@@ -238,7 +230,6 @@ TEST(between_windows_the_chain_is_not_known)
     vec_free(&times.list);
     vec_free(&pieces);
     step = 1;
-    end();
 }
 
 /* Whatever a file says: threads that do not exist, times in any order. 1 creates 2, and 2 creates 3. */
@@ -267,8 +258,7 @@ TEST(it_ends_and_has_no_gaps)
         }
         assert_int_equal(at, 100);
         vec_free(&pieces);
-        end();
-    }
+        }
     step = 1;
     window = 100;
 }
@@ -286,7 +276,6 @@ TEST(it_does_not_take_forever)
     assert_int_equal(pieces.at[0].to, pieces.at[1].from);
     assert_int_equal(pieces.at[pieces.n - 1].to, 6 * ms - 1);
     vec_free(&pieces);
-    end();
 }
 
 /* ---- times ---- */
@@ -327,7 +316,6 @@ TEST(samples_divide_the_time_that_a_thread_is_on_the_chain)
     assert_ns(time_of(&times, 1, CHAIN_WAKING, NOTHING)->ns, 10);
     assert_int_equal(times.n_unknown, 1);
     vec_free(&times.list);
-    end();
 }
 
 /* Two waits: one of two samples, one of one. */
@@ -347,7 +335,6 @@ TEST(waits_on_the_chain_have_no_known_waker)
     assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 0)->waiting, 0);
     assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 0)->ns, 200);
     vec_free(&times.list);
-    end();
 }
 
 /* A worker without work is idle: no call path is kept. After its last sample, the thread sleeps. */
@@ -366,5 +353,4 @@ TEST(time_in_no_procedure_is_idle_or_without_samples)
     assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 0)->ns, 150);
     assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, NOTHING)->ns, 0);
     vec_free(&times.list);
-    end();
 }

@@ -3,23 +3,16 @@
 
 #include "viewer-tui/base/task.h"
 
-static struct made_timeline made;
-static struct timeline *timeline;
-
 static void begin(const struct made_record *records, size_t n, uint64_t unit, bool is_time)
 {
-    memset(&made, 0, sizeof made);
+    end_timeline(NULL);
     made.n_places = 3;
     for (uint32_t i = 0; i < 3; i++)
         made.places[i] = (struct timeline_place){.logical = 10 + i, .physical = 20 + i, .n = 4, .working = 1};
-    make_timeline(&made, records, n, unit, is_time);
-    timeline = open_made(&made);
+    begin_timeline(records, n, unit, is_time);
 }
 
-static void end(void)
-{
-    close_made(&made, timeline);
-}
+EACH_TEST(NULL, end_timeline);
 
 /* Two threads; the second sample of the first one has three records. */
 static const struct made_record two[] = {
@@ -49,7 +42,6 @@ TEST(records_are_about_the_time_before_theirs)
     }
     assert_int_equal(timeline_piece(timeline, timeline_thread(timeline, 7), 0).begin, 995);
     assert_true(timeline_amount(timeline, 16e9) == 1);
-    end();
 }
 
 /* The run of a sleeping process goes on after its last record. */
@@ -70,7 +62,6 @@ TEST(it_ends_with_the_last_process)
         timeline_close(of);
         json_decref(run);
     }
-    end();
 }
 
 TEST(profiles_without_records_have_no_thread)
@@ -79,7 +70,6 @@ TEST(profiles_without_records_have_no_thread)
     static const uint32_t others[] = {0, 1, 3, 6, 8, UINT32_MAX};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_null(timeline_thread(timeline, others[i]));
-    end();
 }
 
 TEST(the_first_record_that_ends_at_a_time_or_later_is_found)
@@ -89,7 +79,6 @@ TEST(the_first_record_that_ends_at_a_time_or_later_is_found)
     static const uint64_t times[][2] = {{0, 0}, {100, 0}, {101, 1}, {200, 1}, {201, 4}, {300, 4}, {301, 5}};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         assert_int_equal(timeline_find(timeline, thread, times[i][0]), times[i][1]);
-    end();
 }
 
 /* Intervals must not overlap, or a piece of time would count what another one does: a merged record can have a larger
@@ -103,7 +92,6 @@ TEST(an_interval_begins_no_earlier_than_the_record_before_it_ended)
     assert_int_equal(timeline_piece(timeline, thread, 0).begin, 0);
     assert_int_equal(timeline_piece(timeline, thread, 1).begin, 10);
     assert_int_equal(timeline_piece(timeline, thread, 2).begin, 26);
-    end();
 }
 
 TEST(times_have_a_unit)
@@ -114,7 +102,6 @@ TEST(times_have_a_unit)
     assert_int_equal(piece.begin, 500);
     assert_int_equal(piece.end, 600);
     assert_int_equal(timeline_find(timeline, timeline_thread(timeline, 2), 301), 1);
-    end();
 }
 
 TEST(counts_take_no_time)
@@ -124,7 +111,6 @@ TEST(counts_take_no_time)
     assert_int_equal(piece.begin, 200);
     assert_int_equal(piece.end, 200);
     assert_true(timeline_amount(timeline, 48) == 3);
-    end();
 }
 
 TEST(a_database_may_have_none)
@@ -137,13 +123,11 @@ TEST(a_database_may_have_none)
 static void expect_damage(uint64_t at, const void *damage, size_t n, const char *cause)
 {
     begin(two, N_TWO, 1, true);
-    timeline_close(timeline);
     memcpy(made.bytes + at, damage, n);
-    timeline = open_made(&made);
+    reopen_timeline();
     assert_null(timeline);
     assert_non_null(problem_text());
     assert_non_null(strstr(problem_text(), cause));
-    end();
 }
 
 #define EXPECT_DAMAGE(type, base, field, value, cause)                                                                \
@@ -177,42 +161,38 @@ TEST(earlier_files_have_no_wake_ups)
 {
     begin(two, N_TWO, 1, true);
     assert_non_null(timeline->wake_lists);
-    timeline_close(timeline);
     size_t size = offsetof(struct timeline_header, wake_lists);
     memmove(made.bytes + size, made.bytes + made.header.places, made.n_places * sizeof *made.places);
     made.header.places = size;
     memcpy(made.bytes, &made.header, size);
-    timeline = open_made(&made);
+    reopen_timeline();
     assert_non_null(timeline);
     assert_null(timeline->wake_lists);
     uint64_t n;
     assert_null(timeline_wake_ups(timeline, 0, &n));
     assert_int_equal(n, 0);
     assert_int_equal(timeline->places[1].logical, 11);
-    end();
 }
 
 TEST(all_threads_have_no_more_records_than_fit)
 {
     begin(two, N_TWO, 1, true);
-    timeline_close(timeline);
     struct timeline_thread all[2] = {{.profile = 1, .n_records = made.size / 16}, {.profile = 2, .n_records = 1}};
     memcpy(made.bytes + made.header.threads, all, sizeof all);
-    assert_null(timeline = open_made(&made));
+    reopen_timeline();
+    assert_null(timeline);
     assert_non_null(strstr(problem_text(), "outside"));
-    end();
 }
 
 TEST(truncated_files_are_refused)
 {
     begin(two, N_TWO, 1, true);
-    timeline_close(timeline);
     for (made.size--; made.size > 0; made.size -= made.size > 7 ? 7 : 1) {
-        assert_null(timeline = open_made(&made));
+        reopen_timeline();
+        assert_null(timeline);
         assert_non_null(problem_text());
         problem_clear();
     }
-    end();
 }
 
 /* The rest of the file is sound. */
@@ -231,7 +211,6 @@ TEST(a_damaged_record_says_nothing)
         assert_int_equal(problem_text() != NULL, i < 3);
     }
     assert_int_equal(timeline_piece(timeline, thread, 0).place->logical, 0);
-    end();
 }
 
 /* A damaged file can have any number of records with the same time: no look at one may look at all. */
@@ -244,5 +223,4 @@ TEST(many_records_with_one_time_are_read)
     const struct timeline_thread *thread = timeline_thread(timeline, 1);
     for (uint64_t i = 0; i < 40000; i++)
         assert_true(timeline_piece(timeline, thread, i).begin >= 1000 - 2 * TRACE_STATES);
-    end();
 }
