@@ -1,4 +1,4 @@
-#include "viewer-tui/advice/facts.h"
+#include "viewer-tui/advice/balance.h"
 
 #include "viewer-tui/db/database.h"
 #include "viewer-tui/tree/labels.h"
@@ -358,7 +358,10 @@ static struct rank_balance balance_of_ranks(const struct facts *facts)
 
 struct balance balance_of(const struct facts *facts)
 {
-    struct balance balance = balance_of_threads(facts);
-    balance.ranks = balance_of_ranks(facts);
+    struct balance balance = {0};
+    if (facts->cpu.metric != NO_METRIC) {
+        balance = balance_of_threads(facts);
+        balance.ranks = balance_of_ranks(facts);
+    }
     return balance;
 }

@@ -384,8 +384,6 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
         lone_waits_find(&facts.off_cpu_places, LEAST_WAIT_OF_WALL * facts.process.wall, view->db, timeline);
     find_locks(&facts);
     find_busiest(&facts);
-    if (facts.cpu.metric != NO_METRIC)
-        facts.balance = balance_of(&facts);
     return facts;
 }
 
