@@ -141,9 +141,10 @@ static void print_changed(struct comparison_printer *printer, enum direction dir
     bool ascii = printer->writer.ascii;
     autofree char *metric = comparison_metric_name(&printer->view->metrics->at[printer->metric]);
     autofree struct text heading = {0};
+    if (!printer->n_changed[direction])
+        return;
     text_say(&heading, ascii, "Procedures whose own %s %s most", metric, change_names[direction]);
-    if (printer->n_changed[direction])
-        writer_heading(&printer->writer, text_string(&heading));
+    writer_heading(&printer->writer, text_string(&heading));
     for (size_t i = 0; i < printer->n_changed[direction]; i++) {
         uint32_t row = printer->changed[direction][i];
         struct text what = {0}, place = {0};
@@ -153,8 +154,7 @@ static void print_changed(struct comparison_printer *printer, enum direction dir
         add_costs(printer, row, printer->metric, EXCLUSIVE, &what);
         vec_free(&place);
     }
-    if (printer->n_changed[direction])
-        write_lines(printer, false);
+    write_lines(printer, false);
 }
 
 /* In Markdown, what is no table is between two of these. */

@@ -75,20 +75,10 @@ static double idleness_of(const struct database *db, const struct phase *phase)
     return is_measured && effort > 0 ? 100 * paid[PAYS_IDLENESS] / effort : NAN;
 }
 
-static char *clean(const char *raw, bool ascii)
-{
-    struct text text = {0};
-    text_add_clean(&text, raw, ascii);
-    text_add(&text, "");
-    return text.at;
-}
-
-static struct phase_line line_of(const struct database *db, const struct phases *phases, size_t i,
-                                 const struct writer *writer)
+static struct phase_line line_of(const struct database *db, const struct phases *phases, size_t i)
 {
     char buffer[NAME_SIZE];
     const struct phase *phase = &phases->at[i];
-    bool is_text = writer->format == FORMAT_TEXT;
     const char *name = phase_place(db, phase, buffer);
     struct procedure procedure = name ? database_procedure(db, phase->procedure) : (struct procedure){.file = NOTHING};
     return (struct phase_line){
@@ -103,7 +93,7 @@ static struct phase_line line_of(const struct database *db, const struct phases 
         .idleness = idleness_of(db, phase),
         .ready = percent_of(db, phase, TRACE_READY, METRIC_READY),
         .off_cpu = percent_of(db, phase, TRACE_OFF_CPU, METRIC_OFF_CPU),
-        .procedure = !name ? NULL : is_text ? clean(name, writer->ascii) : mem_strdup(name),
+        .procedure = name ? mem_strdup(name) : NULL,
         .file = database_file_path(db, procedure.file),
         .line = procedure.line ? (int64_t)procedure.line : -1,
     };
@@ -194,10 +184,12 @@ static void print_text(struct writer *writer, struct data_table *table, const st
     table->n_columns = choose_columns(lines, table->n_rows, writer->width, chosen, &room);
     for (size_t i = 0; i < table->n_rows; i++) {
         struct text name = {0};
+        autofree struct text clean = {0};
         has_idleness |= lines[i].idleness > 0; /* else text has no such column */
         if (!lines[i].procedure)
             continue;
-        shorten_name(lines[i].procedure, room, writer->ascii, &name);
+        text_add_clean(&clean, lines[i].procedure, writer->ascii);
+        shorten_name(text_string(&clean), room, writer->ascii, &name);
         text_cut(&name, room);
         free(lines[i].procedure);
         lines[i].procedure = name.at;
@@ -235,7 +227,7 @@ int print_phases(struct session *session, struct view *view, const struct print_
     autofree char *machine = advice_on_machine(alone);
     writer_open(&writer, options->format, options->width, out);
     for (size_t i = 0; i < phases->n; i++) {
-        lines[i] = line_of(db, phases, i, &writer);
+        lines[i] = line_of(db, phases, i);
         lines[i].advice = advice_on_phase(alone, &phases->at[i], machine);
     }
     struct data_table table = {columns, sizeof columns / sizeof *columns, lines, sizeof *lines, phases->n, NULL};

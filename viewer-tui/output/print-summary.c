@@ -169,7 +169,8 @@ static void write_finding(struct json_writer *json, const struct finding *findin
                           const struct database *db)
 {
     char buffer[NAME_SIZE];
-    json_print(json, "{kind:%s gain:%g gain_interval:", finding->name, finding->is_gain_claimed ? finding->gain.factor : NAN);
+    json_print(json, "{kind:%s gain:%g gain_interval:", finding->name,
+               finding->is_gain_claimed ? finding->gain.factor : NAN);
     write_interval(json, finding->is_gain_claimed, finding->gain.low, finding->gain.high);
     json_print(json, "scope:%s", name_of(db, finding->procedure, buffer));
     json_put_place(json, database_file_path(db, finding->file), finding->line);
