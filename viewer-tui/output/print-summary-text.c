@@ -270,14 +270,15 @@ static void print_lists(struct summary *summary)
 
 void print_summary_text(struct summary *summary)
 {
-    bool is_narrow = summary->width && summary->width < ADVICE_WIDTH;
-    struct advice_lines lines = {.width = is_narrow ? summary->width : ADVICE_WIDTH, .ascii = summary->writer.ascii};
+    const struct writer *writer = &summary->writer;
+    struct advice_lines lines = {.width = writer->width < ADVICE_WIDTH ? writer->width : ADVICE_WIDTH,
+                                 .ascii = writer->ascii};
     print_title(summary);
     print_metric_totals(summary);
     print_work_span_text(summary);
     print_regions_text(summary);
     advice_describe(&summary->advice, &lines);
-    advice_lines_print(&lines, summary->writer.out);
+    advice_lines_print(&lines, writer->out);
     advice_lines_free(&lines);
     print_events(summary);
     print_processes(summary);
