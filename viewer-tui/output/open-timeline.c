@@ -11,9 +11,7 @@
 #include "viewer-tui/timeline/time-samples.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Most columns of a procedure's name in a path. */

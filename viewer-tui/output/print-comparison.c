@@ -42,8 +42,7 @@ struct comparison_printer {
     uint32_t changed[DIRECTIONS][MOST_CHANGED]; /* the largest changes first */
     size_t n_changed[DIRECTIONS];
     changes_list changes; /* of the whole program */
-    struct text titles[MERGED_COLUMNS];
-    VEC(struct table_column) columns;
+    table_columns columns;
     VEC(struct comparison_line) lines; /* of the table in the making */
 };
 
@@ -80,11 +79,12 @@ static void find_changed(struct comparison_printer *printer)
 static void make_columns(struct comparison_printer *printer)
 {
     for (int c = 0; c < MERGED_COLUMNS; c++) {
-        struct text *title = &printer->titles[c];
+        autofree struct text title = {0};
         size_t place = offsetof(struct comparison_line, columns) + (size_t)c * sizeof(struct number_text);
-        text_add_clean(title, comparison_column(printer->comparison, (enum merged_column)c), printer->writer.ascii);
-        text_cut(title, COLUMN - 1);
-        vec_push(&printer->columns, (struct table_column){text_string(title), .kind = OF_CHARS, .place = place, .width = COLUMN});
+        text_add_clean(&title, comparison_column(printer->comparison, (enum merged_column)c), printer->writer.ascii);
+        text_cut(&title, COLUMN - 1);
+        vec_push(&printer->columns, (struct table_column){mem_strdup(text_string(&title)), .kind = OF_CHARS,
+                                                          .place = place, .width = COLUMN, .is_made = true});
         place = offsetof(struct comparison_line, percent);
         if (c == MERGED_DIFFERENCE)
             vec_push(&printer->columns, (struct table_column){"", .kind = OF_CHARS, .place = place, .width = PERCENT});
@@ -193,9 +193,7 @@ static void print_text(struct comparison_printer *printer)
     fence(printer);
     for (int direction = MORE; direction < DIRECTIONS; direction++)
         print_changed(printer, (enum direction)direction);
-    for (int c = 0; c < MERGED_COLUMNS; c++)
-        vec_free(&printer->titles[c]);
-    vec_free(&printer->columns);
+    table_columns_free(&printer->columns);
     vec_free(&printer->lines);
 }
 

@@ -9,7 +9,7 @@
 /* A line of the tables: a number of workers, or the serial baseline. */
 struct line {
     struct scaling_row row;
-    const char *workers, *interval; /* "serial" or the number; "0.513 to 0.520" */
+    char *workers, *interval; /* "serial" or the number; "0.513 to 0.520"; owned */
     int64_t runs;
     struct speedup_laws laws;
 };
@@ -274,8 +274,8 @@ static void free_printed(struct printed_scaling *printed)
 {
     writer_free(&printed->writer);
     for (size_t i = 0; i < printed->lines.n; i++) {
-        free((char *)printed->lines.at[i].workers);
-        free((char *)printed->lines.at[i].interval);
+        free(printed->lines.at[i].workers);
+        free(printed->lines.at[i].interval);
     }
     vec_free(&printed->lines);
 }

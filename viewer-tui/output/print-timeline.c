@@ -7,9 +7,6 @@
 #include "viewer-tui/output/print.h"
 #include "viewer-tui/table/table.h"
 
-#include <math.h>
-#include <string.h>
-
 /* Text has groups of threads if there are more. */
 #define MOST_ROWS 64
 

@@ -9,7 +9,6 @@
 #include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -16,7 +16,6 @@
 #include "viewer-tui/table/writer.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Smaller relative changes are shown as none. */
 #define LEAST_CHANGE 0.005

@@ -10,7 +10,6 @@
 #include "lib/hash-tables.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- Messages of Protocol Buffers, built in memory ---- */
