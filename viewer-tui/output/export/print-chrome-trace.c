@@ -57,7 +57,8 @@ static void take(void *context, const struct piece_of_time *piece)
     node_path_find(&trace->lines->open->scopes, piece->node, &trace->path);
     if (piece->continues)
         trace->end = piece->begin;
-    while (piece->continues && same < trace->open.n && same < trace->path.n && trace->open.at[same] == trace->path.at[same])
+    while (piece->continues && same < trace->open.n && same < trace->path.n &&
+           trace->open.at[same] == trace->path.at[same])
         same++;
     if (same < trace->open.n || same < trace->path.n || piece->state != trace->state || !piece->continues)
         end_slices(trace, same);
