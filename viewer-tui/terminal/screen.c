@@ -6,7 +6,6 @@
 #include <ncurses.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <term.h>
@@ -240,16 +239,13 @@ bool screen_has_colors(void)
     return has_tiles;
 }
 
-int screen_print(struct area area, enum style style, const char *format, ...)
+void screen_mark(int line, int column, int width, enum style style, const char *text, size_t start, size_t end)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    autofree char *text = NULL;
-    int used = 0;
-    if (vasprintf(&text, format, arguments) >= 0)
-        used = screen_put(area.line, area.column, area.width, style, text);
-    va_end(arguments);
-    return used;
+    autofree struct text before = {0}, marked = {0};
+    text_add_bytes(&before, text, start);
+    text_add_bytes(&marked, text + start, end - start);
+    int at = (int)text_columns(text_string(&before));
+    screen_put(line, column + at, width - at, style, text_string(&marked));
 }
 
 void screen_fill(int line, int column, int width, enum style style)

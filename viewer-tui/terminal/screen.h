@@ -57,8 +57,8 @@ void screen_redraw(void);
  * is UTF-8 in UTF-8 locales, else ASCII, without control characters. Returns the columns used. */
 int screen_put(int line, int column, int width, enum style style, const char *text);
 
-/* Draws a formatted text at the start of the first line of an area. Returns the columns used. */
-int screen_print(struct area area, enum style style, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Draws the bytes start..end of a text that is drawn there in a style of their own. */
+void screen_mark(int line, int column, int width, enum style style, const char *text, size_t start, size_t end);
 
 /* A character in one of the colors of time lines (output/time-looks.h) on another one; TIME_COLORS: none. Reversed: the
  * first color is around it. */

@@ -16,7 +16,7 @@ static void print_shown(struct tui *tui, enum format format, FILE *out)
     struct pane *pane = tui_pane(tui);
     const struct column_choice *choice = &tui->columns[tui->projection];
     bool is_text = format == FORMAT_TEXT;
-    struct columns columns = choice->is_made ? column_choice_shown(choice, pane->view->metrics)
+    autofree struct columns columns = choice->is_made ? column_choice_shown(choice, pane->view->metrics)
                                              : tui_columns(tui, screen_width());
     struct tree tree = {.session = tui->session,
                         .view = pane->view,
@@ -33,7 +33,6 @@ static void print_shown(struct tui *tui, enum format format, FILE *out)
         tree.limits.share = -INFINITY;
     }
     print_tree(&tree, format);
-    free(columns.at);
 }
 
 /* Writes the view, and asks before a file is overwritten. */

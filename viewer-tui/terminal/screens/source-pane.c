@@ -281,7 +281,8 @@ static void draw_line(const struct tui *tui, const struct shown_source *shown, u
         area.column += MARGIN_COLUMNS;
         area.width -= MARGIN_COLUMNS;
     }
-    int used = screen_print(area, style, "%6u %s ", line, is_marked ? ">" : " ");
+    autofree char *number = mem_printf("%6u %s ", line, is_marked ? ">" : " ");
+    int used = screen_put(area.line, area.column, area.width, style, number);
     area.column += used;
     area.width -= used;
     draw_code(tui, shown->source, line, area, is_marked);

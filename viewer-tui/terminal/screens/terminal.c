@@ -160,7 +160,7 @@ static void close_tui(struct tui *tui)
     sources_free(&tui->sources);
     pattern_free(tui->wanted);
     tui_forget_places(tui);
-    free(tui->shown_columns.at);
+    vec_free(&tui->shown_columns);
     vec_free(&tui->source.costs);
     vec_free(&tui->source.missing);
     vec_free(&tui->headline);
