@@ -141,7 +141,8 @@ struct number_scale columns_scale_beside(const struct metrics *metrics, size_t m
 {
     double own = fabs(magnitude(context, metric)), largest = isfinite(own) ? own : 0;
     metrics_each (m, metrics, metrics_with_columns) {
-        double other = m < metrics->n_stored && share_unit(&metrics->at[m], &metrics->at[metric]) ? fabs(magnitude(context, m)) : 0;
+        bool counts = m < metrics->n_stored && share_unit(&metrics->at[m], &metrics->at[metric]);
+        double other = counts ? fabs(magnitude(context, m)) : 0;
         if (isfinite(other) && other > largest)
             largest = other;
     }

@@ -121,7 +121,8 @@ static void add_clipboard_sequence(const char *what, struct text *out)
     text_add(&sequence, ESCAPE "]52;c;");
     add_base64(&sequence, what);
     text_add(&sequence, "\a");
-    /* Depending on its settings tmux interprets the sequence or passes it on, with every Escape doubled; both may be sent. */
+    /* Depending on its settings tmux interprets the sequence or passes it on; both may be sent. To be passed on, every
+     * Escape is doubled. */
     text_add(out, text_string(&sequence));
     if (is_set("TMUX"))
         text_printf(out, ESCAPE "Ptmux;" ESCAPE "%s" ESCAPE "\\", text_string(&sequence));

@@ -111,8 +111,8 @@ static void explain_missing(struct tui *tui, const struct shown_source *shown, s
 
 /* ---- what is shown ---- */
 
-/* The pane shows where the row is declared, or where it is called. Callers in the bottom-up view are shown at their calls,
- * unless the user switched to the other place. */
+/* The pane shows where the row is declared, or where it is called. Callers in the bottom-up view are shown at their
+ * calls, unless the user switched to the other place. */
 void tui_prepare_source(struct tui *tui)
 {
     struct shown_source *shown = &tui->source;
