@@ -34,8 +34,7 @@ static int draw_strip(struct time_page *page, int line)
     struct time_chart *chart = &page->open.chart;
     for (size_t i = 0; i < (size_t)screen_height() && page->scroller.top + i < chart->rows.rows.n; i++)
         time_chart_cells(chart, page->scroller.top + i); /* which the strip may be the sum of */
-    const struct time_cell *strip = time_chart_strip(chart);
-    double length = timeline_column_length(&page->lines), most = timeline_strip_most(&page->lines);
+    double most = timeline_strip_most(&page->lines);
     autofree struct text label = {0};
     for (size_t i = 0; i < STRIP_LINES; i++) {
         text_clear(&label);
@@ -44,7 +43,7 @@ static int draw_strip(struct time_page *page, int line)
         screen_put(line, 0, (int)page->lines.label_width, STYLE_DIM, text_string(&label));
         for (unsigned column = 0; column < chart->window.n; column++)
             screen_put_tile(line, page->rows.column + (int)column, strip_lines[i].color, TIME_COLORS, false,
-                            time_bar(strip_value(i, &strip[column], length) / most, page->lines.ascii));
+                            time_bar(timeline_strip_value(&page->lines, i, column) / most, page->lines.ascii));
         line++;
     }
     return line;
@@ -68,7 +67,6 @@ static void draw_cell(const struct time_page *page, int line, unsigned column, c
 static void draw_rows(struct time_page *page)
 {
     struct time_chart *chart = &page->open.chart;
-    double length = timeline_column_length(&page->lines);
     size_t first = page->scroller.top;
     for (size_t i = 0; i < page->n_rows; i++) {
         bool is_selected = first + i == page->scroller.selected;
@@ -78,7 +76,7 @@ static void draw_rows(struct time_page *page)
         screen_put(line, 0, page->rows.column - 1, is_selected ? STYLE_SELECTED : STYLE_PLAIN, text_string(&label));
         const struct time_cell *cells = time_chart_cells(chart, first + i);
         for (unsigned column = 0; column < chart->window.n; column++) {
-            struct time_look look = timeline_look(&page->lines, &cells[column], length);
+            struct time_look look = timeline_look(&page->lines, &cells[column]);
             draw_cell(page, line, column, &look, is_selected && column == page->column);
         }
     }
@@ -169,13 +167,12 @@ static void find_legend(struct time_page *page)
 {
     int third = screen_height() / LEGEND_PART, left = page->rows.height - LEAST_ROWS + 1;
     struct time_chart *chart = &page->open.chart;
-    double length = timeline_column_length(&page->lines);
     size_t first = page->scroller.top;
     letters_give(&page->lines.letters, chart, first, page->n_rows);
     memset(page->lines.has_symbol, 0, sizeof page->lines.has_symbol);
     for (size_t row = first; row < first + page->n_rows; row++)
         for (unsigned column = 0; column < chart->window.n; column++)
-            timeline_look(&page->lines, &time_chart_cells(chart, row)[column], length);
+            timeline_look(&page->lines, &time_chart_cells(chart, row)[column]);
     left = left > 1 ? left : 1;
     page->legend_lines = draw_legend(page, -1, left < third ? left : third);
 }
