@@ -17,8 +17,6 @@
 
 #define MOST_FAILURES 100
 
-#define CONTROL_C 3
-
 static attr_t styles[STYLES];
 static SCREEN *terminal;
 static struct mouse mouse;
@@ -355,13 +353,13 @@ int screen_key(void)
         key = event->bstate & BUTTON4_PRESSED ? KEY_SR : event->bstate & BUTTON5_PRESSED ? KEY_SF : KEY_MOUSE;
     }
     if (key >= KEY_MIN)
-        return key + KEY_OFFSET;
+        return SPECIAL(key);
     return key < 0x80 ? key : rest_of_character(key);
 }
 
 bool screen_key_is_resize(int key)
 {
-    return key == KEY_RESIZE + KEY_OFFSET;
+    return key == SPECIAL(KEY_RESIZE);
 }
 
 bool screen_key_pressed(void)
@@ -375,7 +373,7 @@ bool screen_key_pressed(void)
 bool screen_escape_pressed(void)
 {
     int key = key_now();
-    if (key != ERR && key != KEY_ESCAPE && key != CONTROL_C)
+    if (key != ERR && key != KEY_ESCAPE && key != CONTROL('c'))
         ungetch(key);
-    return key == KEY_ESCAPE || key == CONTROL_C;
+    return key == KEY_ESCAPE || key == CONTROL('c');
 }

@@ -77,10 +77,13 @@ enum style screen_heat(double share);
 
 /* Waits for a key: a code point, or KEY_... of ncurses + KEY_OFFSET. KEY_NOTHING if the wait was
  * interrupted, KEY_GONE if the terminal is gone. */
-#define KEY_OFFSET  0x200000
-#define KEY_ESCAPE  27
-#define KEY_NOTHING (-1)
-#define KEY_GONE    (-2)
+#define KEY_OFFSET      0x200000
+#define SPECIAL(key)    ((key) + KEY_OFFSET)
+#define CONTROL(letter) ((letter)&0x1f)
+#define KEY_RUBOUT      0x7f
+#define KEY_ESCAPE      27
+#define KEY_NOTHING     (-1)
+#define KEY_GONE        (-2)
 int screen_key(void);
 
 /* Whether a "key" reports that the size of the terminal has changed. */

@@ -76,9 +76,8 @@ static void find_while_typing(void *context, const char *text)
 /* Asks what to find, and searches while the user types. An empty answer repeats the last search. */
 static void find(struct tui *tui)
 {
-    tui->finding.outcome = STOPPED;
-    tui->finding.before = tui->wanted;
-    tui->finding.showed_matches = tui->shows_matches;
+    tui->finding =
+        (struct typed_search){.before = tui->wanted, .showed_matches = tui->shows_matches, .outcome = STOPPED};
     pane_save(tui_pane(tui), &tui->finding.from);
     const char *answer = tui_ask(tui, "/", "", find_while_typing);
     if (!answer) {
