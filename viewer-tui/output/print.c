@@ -4,7 +4,7 @@
 #include "viewer-tui/db/metric-selection.h"
 #include "viewer-tui/table/column-choice.h"
 #include "viewer-tui/tree/labels.h"
-#include "viewer-tui/tree/matching-paths.h"
+#include "viewer-tui/tree/filtered-tree.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,14 +78,6 @@ void tree_add_filters(const struct tree *tree, bool ascii, struct text *out)
         filter_describe(filters_at(filters, i), ascii, out);
         text_add(out, "]");
     }
-}
-
-bool tree_shows_metric(const struct tree *tree, size_t metric)
-{
-    bool is_shown = !tree->columns;
-    for (size_t i = 0; !is_shown && i < tree->columns->n; i++)
-        is_shown = tree->columns->at[i].metric == metric;
-    return is_shown;
 }
 
 void print_tree(const struct tree *tree, enum format format)
