@@ -75,7 +75,7 @@ static void on_exec(struct traced *process, const char name[PROCESS_NAME], uint6
     }
     traced_maps_clear(process);
     process->began = time;
-    if (!process->is_given || process->has_exec)
+    if (!process->is_given || process->has_exec || router.has_waits)
         router.counts.program_begun = router.counts.thread_begun = time;
     process->has_exec = true;
     memcpy(process->name, name, sizeof process->name);
