@@ -11,8 +11,8 @@
 
 #define PYTHON_NAME_BITS 10
 
-/* The names that a thread has seen last. At one sample, the words of a code object are compared once, however many frames
- * execute it. */
+/* The names that a thread has seen last. At one sample, the words of a code object are compared once, however many
+ * frames execute it. */
 struct python_names {
     uint32_t sample; /* number of the present one; 0: words are compared each time */
     struct python_name {

@@ -27,8 +27,8 @@
 #define WAIT_MS      50
 /* The reader sleeps for REST_MS between two readings: the rings have room for the samples of 10 ms. Each reading wakes
  * workers, which takes 50 us of CPU time. So it sleeps for LONG_REST_MS if no other program has begun in the last
- * QUIET_NS: what is read of a new program in /proc must be read before the program ends, which may be after milliseconds.
- * If the last reading had fewer than FEW_SAMPLES, since the programs have no CPU or nothing to do, and no thread has
+ * QUIET_NS: what is read of a new program in /proc must be read before it ends, which may be after milliseconds. If the
+ * last reading had fewer than FEW_SAMPLES, since the programs have no CPU or nothing to do, and no thread has
  * begun either, it sleeps for LONGEST_REST_MS: 48 samples with 62 KB of caught memory each fit into a queue. The rings
  * must have room for twice the time. */
 #define REST_MS         4
