@@ -94,15 +94,18 @@ static void say_lock_of_runtime(const struct facts *facts, const struct subject 
     text_printf(text, ": %s.", lock->remedy);
 }
 
+/* With less of the waiting, who holds the main lock is not known: `lock blame` is that of all locks. */
+#define MAIN_LOCK_SHARE 0.95
+
 void say_locks(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct lock_facts *lock = &facts->lock;
-    if (lock->remedy) {
+    if (lock->remedy && lock->share >= MAIN_LOCK_SHARE) {
         say_lock_of_runtime(facts, subject, text);
         return;
     }
     text_printf(text, *lock->name ? "Lock %s" : "Locks%s", lock->name);
-    if (*lock->name && lock->share < 0.95)
+    if (*lock->name && lock->share < MAIN_LOCK_SHARE)
         text_printf(text, " (%.0f %%) and others", 100 * lock->share);
     text_printf(text, ": threads wait %s%s, %s of that while %s holds it", lock->is_lower_bound ? "at least " : "",
                 as_seconds(known_wait(lock)).text, as_percent(subject->share.value).text, subject->where);
