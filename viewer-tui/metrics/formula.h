@@ -72,8 +72,8 @@ struct formula_input {
     const struct cost *derived, *derived_of_program; /* derived_value */
 };
 
-/* Parses the formula from text[start] to the end. It can name the first n_metrics metrics, to whose indices steps refer.
- * False, with the error, if it is wrong. The caller frees with formula_free. */
+/* Parses the formula from text[start] to the end. It can name the first n_metrics metrics, to whose indices steps
+ * refer. False, with the error, if it is wrong. The caller frees with formula_free. */
 bool formula_parse(struct formula *formula, const char *text, size_t start, const struct metrics *metrics,
                    size_t n_metrics, struct formula_error *error);
 void formula_free(struct formula *formula);
