@@ -173,10 +173,10 @@ $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_claims,$(addprefix $(BUILD)/obj/hpcrun/,logical/claims.o base/own-pages.o),))
 $(eval $(call unit_test,hpcrun/test_lnotes,$(addprefix $(BUILD)/obj/hpcrun/,tree/lnotes.o tree/segments.o base/own-pages.o base/shared-pages.o base/own-fds.o),))
 SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/span-frames.o span/span-results.o span/span-contexts.o span/critical-path.o span/worker-memory.o span/grains.o base/own-pages.o base/own-section.o) $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o
-$(eval $(call unit_test,hpcrun/test_work_span,$(SPAN_PARTS),-lm))
+$(eval $(call unit_test,hpcrun/test_work_span,$(SPAN_PARTS) $(BUILD)/obj/tests/unit/hpcrun/program_graph.o,-lm))
 $(eval $(call unit_test,hpcrun/test_grains,$(BUILD)/obj/hpcrun/span/grains.o $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o,))
 $(eval $(call unit_test,hpcrun/test_task_span,$(SPAN_PARTS) $(addprefix $(BUILD)/obj/hpcrun/,span/task-span.o span/task-paths.o) \
-	$(addprefix $(BUILD)/obj/tests/unit/hpcrun/,random_tasks.o task_graph.o simulated_tasks.o),))
+	$(addprefix $(BUILD)/obj/tests/unit/hpcrun/,program_graph.o simulated_tasks.o),))
 $(eval $(call unit_test,hpcrun/test_strand_clock,,))
 $(eval $(call unit_test,hpcrun/test_frame_span,$(SPAN_PARTS) $(CILKTOOL_PARTS) \
-	$(addprefix $(BUILD)/obj/tests/unit/hpcrun/,random_cilk.o simulated_cilk.o),))
+	$(addprefix $(BUILD)/obj/tests/unit/hpcrun/,program_graph.o simulated_cilk.o),))
