@@ -1,19 +1,10 @@
 /* Calls that a sample ends with a part go on for the rest; those that a handler of the program cuts
  * short end. The real functions are a script here, and descriptors are made up. */
 #define HPCRUN_BASE_SYSTEM_CALL_H
-#define HPCRUN_BASE_HOOK_H
 
 static long sys6(long number, long a, long b, long c, long d, long e, long f);
-static long scripted(long a, long b, long c, long d, long e, long f);
 
-/* volatile: the compiler would refuse to call a function that it knows as one of another type. */
-static void *volatile any_function = (void *)scripted;
-
-#define HOOK
-#define REAL_FUNCTION(name)
-#define REAL(name) ((__typeof__(&name))any_function)
-
-#include "tests/unit/cmocka_suite.h"
+#include "tests/unit/hpcrun/made_up_functions.h"
 
 #include "hpcrun/restart/transfers.c"
 
@@ -55,6 +46,8 @@ static long scripted(long a, long b, long c, long d, long e, long f)
         errno = attempt->error;
     return attempt->result;
 }
+
+static void *volatile any_function = (void *)scripted;
 
 static long get_option(long option, void *value)
 {
