@@ -133,7 +133,8 @@ $(eval $(call unit_test,hpcrun/test_cpu_quota,$(BUILD)/obj/hpcrun/base/text-buff
 MADE_SAMPLE = $(BUILD)/obj/tests/unit/hpcrun/made_sample.o $(BUILD)/obj/hpcrun/sample/sample.o $(TOOL_LIB)
 $(foreach t,test_sample test_sample_metrics,$(eval $(call unit_test,hpcrun/$(t),$(MADE_SAMPLE),)))
 $(eval $(call unit_test,hpcrun/test_sample_trace,$(addprefix $(BUILD)/obj/hpcrun/,sample/sample-trace.o tree/segments.o),-lm))
-$(eval $(call unit_test,hpcrun/test_wake_up_record,$(addprefix $(BUILD)/obj/hpcrun/,sample/wake-up-record.o logical/last-wakers.o tree/segments.o),))
+$(eval $(call unit_test,hpcrun/test_wake_up_record,$(addprefix $(BUILD)/obj/hpcrun/,sample/wake-up-record.o logical/last-wakers.o tree/segments.o \
+	base/own-fds.o base/own-pages.o base/shared-pages.o),))
 $(eval $(call unit_test,hpcrun/test_handler,$(addprefix $(BUILD)/obj/hpcrun/,sample/handler.o base/text-buffer.o),))
 SIGNAL_PARTS = $(BUILD)/obj/tests/unit/hpcrun/signal_recorder.o $(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o \
 	hooks/signal-entry.o hooks/kernel-stack-users.o code/module-ranges.o \
