@@ -59,6 +59,17 @@ void json_write_break(struct json_writer *json);
  * becomes null), %g, %u, %zu; %d and %jd become null below 0; %i is a bool. */
 void json_print(struct json_writer *json, const char *form, ...) __attribute__((format(printf, 2, 3)));
 
+/* Writes a member that is an array: for each i < n the value of an expression with i; NAN is null.
+ *
+ *     json_print_numbers(json, "time", i, samples.n, samples.at[i].time); */
+#define json_print_numbers(json, key, i, n, value)                                                 \
+    do {                                                                                           \
+        json_print(json, "%s:[", key);                                                             \
+        for (size_t i = 0; i < (n); i++)                                                           \
+            json_write_double(json, value);                                                        \
+        json_print(json, "]");                                                                     \
+    } while (0)
+
 /* Writes a final newline and flushes; false if anything could not be written. */
 bool json_write_finish(struct json_writer *json);
 

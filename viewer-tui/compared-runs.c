@@ -87,12 +87,6 @@ static bool add_list(struct session *session, size_t side, const char *list)
     return is_right;
 }
 
-static bool add_side(struct session *session, const struct options *options, size_t side)
-{
-    return options->compares_lists ? add_list(session, side, options->paths[side])
-                                   : add_path(session, side, options->paths[side]);
-}
-
 /* Says so if the runs of a list are not of one command: their mean is of nothing then. */
 static void check_side(const struct options *options, const struct session *session, size_t side)
 {
@@ -132,9 +126,12 @@ struct session *open_databases(const struct options *options)
     if (!options->paths[1])
         return open_one(options);
     struct session *session = session_new(options->metrics);
-    if (!add_side(session, options, 0) || !add_side(session, options, 1)) {
-        session_close(session);
-        return NULL;
+    for (size_t side = 0; side < SIDES; side++) {
+        const char *path = options->paths[side];
+        if (!(options->compares_lists ? add_list(session, side, path) : add_path(session, side, path))) {
+            session_close(session);
+            return NULL;
+        }
     }
     for (size_t side = 0; side < SIDES; side++)
         check_side(options, session, side);

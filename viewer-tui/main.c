@@ -44,29 +44,27 @@ static int print_to_output(struct session *session, struct options *options)
     return is_written ? status : 1;
 }
 
-/* Restricts values to the threads that the user named; the exit status. */
-static int restrict_threads(struct session *session, const struct options *options)
-{
-    enum projection projection = options->print.projection;
-    autofree char *cause = NULL;
-    struct thread_set *set =
-        session_choose_threads(session, projection, options->program ? thread_set_of_program : thread_set_matching,
-                               options->program ? options->program : options->threads, &cause);
-    if (cause)
-        diag_error(session->folder, "%s: %s", options->program ? "--program" : "--threads", cause);
-    int status = cause ? 2 : session_exit_status(session);
-    return set && session_restrict(session, projection, set) == DONE ? 0 : status;
-}
-
 /* Restricts values to the threads and the time that the user named; the exit status. */
 static int restrict_values(struct session *session, const struct options *options)
 {
-    autofree char *cause = NULL;
-    bool is_done = session_take_ranges(session, options->print.projection, &cause);
-    if (cause)
-        diag_error(NULL, "%s", cause);
-    int status = is_done ? 0 : cause ? 2 : session_exit_status(session);
-    return status || (!options->threads && !options->program) ? status : restrict_threads(session, options);
+    enum projection projection = options->print.projection;
+    const char *program = options->program;
+    autofree char *no_range = NULL, *no_threads = NULL;
+    if (!session_take_ranges(session, projection, &no_range)) {
+        if (no_range)
+            diag_error(NULL, "%s", no_range);
+        return no_range ? 2 : session_exit_status(session);
+    }
+    if (!program && !options->threads)
+        return 0;
+    struct thread_set *set =
+        session_choose_threads(session, projection, program ? thread_set_of_program : thread_set_matching,
+                               program ? program : options->threads, &no_threads);
+    if (set && session_restrict(session, projection, set) == DONE)
+        return 0;
+    if (no_threads)
+        diag_error(session->folder, "%s: %s", program ? "--program" : "--threads", no_threads);
+    return no_threads ? 2 : session_exit_status(session);
 }
 
 /* Applies the options that concern all views. */
@@ -126,15 +124,6 @@ static int show(struct session *session, struct options *options)
     return terminal_run(session, &terminal);
 }
 
-/* Prints or shows the set that the options name; the exit status. */
-static int run_set(struct options *options)
-{
-    if (options->printed == PRINT_LOSSES)
-        return show_losses(options, show);
-    return options->printed == PRINT_NOTHING ? show_set(options, show)
-                                             : print_to_output(NULL, options);
-}
-
 /* `hpcviewer --key-table`, for the manual page (lib/manual-page.awk): "KEYS<tab>MEANING" for each
  * line of the help; headings have no keys. */
 static int print_keys(void)
@@ -157,9 +146,10 @@ int main(int argc, char **argv)
     struct options options = options_read(argc, argv);
     bool is_set = options_name_set(&options);
     struct session *session = is_set ? NULL : open_databases(&options);
-    int status = is_set    ? run_set(&options)
-                 : session ? show(session, &options)
-                           : 1;
+    int status = !is_set                              ? (session ? show(session, &options) : 1)
+                 : options.printed == PRINT_LOSSES    ? show_losses(&options, show)
+                 : options.printed == PRINT_NOTHING   ? show_set(&options, show)
+                                                      : print_to_output(NULL, &options);
     if (problem_text()) {
         diag_error(NULL, "%s", problem_text());
         status = status ? status : 1;

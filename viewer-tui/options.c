@@ -190,38 +190,18 @@ struct command_line {
     const char *names;   /* value of --names; NULL: not given */
 };
 
-static void take_change(speed_change_list *changes, const char *text)
-{
-    struct speed_change change;
-    if (!speed_change_read(text, &change))
-        diag_usage("--what-if takes 'PROCEDURE parallel' or 'PROCEDURE 2x' (a number above 0), not '%s'", text);
-    vec_push(changes, change);
-}
-
-static void take_limit(limit_list *limits, const char *text)
-{
-    struct limit limit;
-    if (!limit_read(text, &limit))
-        diag_usage("--fail-if takes 'wall +5%%', 'METRIC +5%%' or 'METRIC:PROCEDURE +5%%', not '%s'", text);
-    vec_push(limits, limit);
-}
-
 static void take_time(struct asked_time *time, const char *option, const char *text)
 {
     if (!asked_time_read(text, time))
         diag_usage("--%s takes a time such as 1.2s, 300ms or 40%%, not '%s'", option, text);
 }
 
-static void take_during(struct asked_range *range, const char *name)
-{
-    if (!asked_range_name(name, range))
-        diag_usage("--during takes the name of a region or procedure, of 1 to %zu bytes", sizeof range->during - 1);
-}
-
 static void take_option(void *target, size_t option, const char *value)
 {
     struct command_line *line = target;
     struct options *options = &line->options;
+    struct speed_change change;
+    struct limit limit;
     line->given[option] = true;
     switch (option) {
     case PRINT: options->printed = (enum printed)word_of(option, "view", value); break;
@@ -250,16 +230,28 @@ static void take_option(void *target, size_t option, const char *value)
     case PHASE:
         options->range.phase = (unsigned)number_in(value, 1000, false, "--phase takes the number of a phase from 1");
         break;
-    case DURING: take_during(&options->range, value); break;
+    case DURING:
+        if (!asked_range_name(value, &options->range))
+            diag_usage("--during takes the name of a region or procedure, of 1 to %zu bytes",
+                       sizeof options->range.during - 1);
+        break;
     case OF: options->print.of = value; break;
-    case WHAT_IF: take_change(&options->changes, value); break;
+    case WHAT_IF:
+        if (!speed_change_read(value, &change))
+            diag_usage("--what-if takes 'PROCEDURE parallel' or 'PROCEDURE 2x' (a number above 0), not '%s'", value);
+        vec_push(&options->changes, change);
+        break;
     case COMPARE:
         if (!*value)
             diag_usage("--compare needs a list of runs");
         options->paths[0] = value;
         options->compares_lists = true;
         break;
-    case FAIL_IF: take_limit(&options->limits, value); break;
+    case FAIL_IF:
+        if (!limit_read(value, &limit))
+            diag_usage("--fail-if takes 'wall +5%%', 'METRIC +5%%' or 'METRIC:PROCEDURE +5%%', not '%s'", value);
+        vec_push(&options->limits, limit);
+        break;
     case NAMES: line->names = value; break;
     case INCLUDE: path_add_search(&options->rules, value); break;
     case REPLACE:
@@ -334,54 +326,54 @@ void options_check_range(const struct options *options, const char *range)
         diag_usage("%s: %s; print another view", range, page->whole);
 }
 
+/* Ends with the first rule that the options break. */
 static void check_combination(const struct options *options, const bool given[OPTIONS])
 {
     static const struct printed_page nothing; /* the viewer */
-    bool prints = options->printed != PRINT_NOTHING;
+    bool prints = options->printed != PRINT_NOTHING, compares = options->paths[1] != NULL;
     const struct printed_page *page = prints ? &printed_pages[options->printed] : &nothing;
-    if (options->metrics && options->by_kind)
-        diag_usage("--metrics and --kinds cannot be combined; --metrics can name kinds");
-    if (options->threads && options->paths[1])
-        diag_usage("--threads works with one database, not with two that are compared");
-    if (options->program && options->paths[1])
-        diag_usage("--program works with one database, not with two that are compared");
-    if (options->program && options->threads)
-        diag_usage("--program and --threads cannot be combined");
+    bool has_range = asked_range_is_given(&options->range), is_tree = page->is_tree;
+    bool has_columns = is_tree && options->print.format < FORMAT_FOLDED;
+    const struct {
+        bool is_broken;
+        const char *rule;
+    } rules[] = {
+        {options->metrics && options->by_kind, "--metrics and --kinds cannot be combined; --metrics can name kinds"},
+        {options->threads && compares, "--threads works with one database, not with two that are compared"},
+        {options->program && compares, "--program works with one database, not with two that are compared"},
+        {options->program && options->threads, "--program and --threads cannot be combined"},
+        {has_range && compares, "--from, --to, --phase and --during are of one database; write DB@1.2s:3.4s or "
+                                "DB@during:NAME for one of two"},
+        {given[PHASE] && (given[FROM] || given[TO]), "--phase has its own begin and end: leave out --from and --to"},
+        {given[COLUMNS] && compares, "--columns works with one database, not with two that are compared"},
+        {options->print.of && options->printed != PRINT_THREADS, "--of needs --print threads"},
+        {options->changes.n && options->printed != PRINT_SUMMARY,
+         "--what-if works with the summary: leave --print out, or print summary"},
+        {options->changes.n && compares, "--what-if works with one database, not with two that are compared"},
+        {page->is_of_set && (!options->paths[0] || compares), "--print scaling and losses take one set of runs"},
+        {page->is_of_set && options->metrics && options->printed == PRINT_LOSSES,
+         "--metrics: losses have their own; --sort chooses one of them"},
+        {filters_n(&options->filters) && prints && !is_tree,
+         "--filter works on trees: print top-down, bottom-up or flat"},
+        {prints && (given[COLUMNS] || given[BARS]) && !has_columns,
+         "--columns and --bars are for the viewer, and for trees as text, csv or json"},
+        {prints && options->print.format == FORMAT_MARKDOWN && !compares,
+         "--format markdown is for the summary of a comparison: name two databases"},
+        {!prints && (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output),
+         "--format, --output, --depth and --min-percent need --print"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].is_broken)
+            diag_usage("%s", rules[i].rule);
     if ((options->program || options->threads) && page->whole)
         diag_usage("--%s: %s; print another view", options->program ? "program" : "threads", page->whole);
-    bool has_range = asked_range_is_given(&options->range);
-    if (has_range && options->paths[1])
-        diag_usage("--from, --to, --phase and --during are of one database; write DB@1.2s:3.4s or DB@during:NAME for one of two");
-    if (given[PHASE] && (given[FROM] || given[TO]))
-        diag_usage("--phase has its own begin and end: leave out --from and --to");
     if (has_range)
         options_check_range(options, "--from, --to, --phase and --during");
-    if (given[COLUMNS] && options->paths[1])
-        diag_usage("--columns works with one database, not with two that are compared");
-    if (options->print.of && options->printed != PRINT_THREADS)
-        diag_usage("--of needs --print threads");
-    if (options->changes.n && options->printed != PRINT_SUMMARY)
-        diag_usage("--what-if works with the summary: leave --print out, or print summary");
-    if (options->changes.n && options->paths[1])
-        diag_usage("--what-if works with one database, not with two that are compared");
-    if (page->is_of_set && (!options->paths[0] || options->paths[1]))
-        diag_usage("--print scaling and losses take one set of runs");
-    if (page->is_of_set && options->metrics && options->printed == PRINT_LOSSES)
-        diag_usage("--metrics: losses have their own; --sort chooses one of them");
-    if (filters_n(&options->filters) && prints && !page->is_tree)
-        diag_usage("--filter works on trees: print top-down, bottom-up or flat");
-    bool has_columns = page->is_tree && options->print.format < FORMAT_FOLDED;
-    if (prints && (given[COLUMNS] || given[BARS]) && !has_columns)
-        diag_usage("--columns and --bars are for the viewer, and for trees as text, csv or json");
-    if (prints && options->print.format == FORMAT_MARKDOWN && !options->paths[1])
-        diag_usage("--format markdown is for the summary of a comparison: name two databases");
     if (prints) {
         check_format(options);
         check_page_options(options, given);
-    } else if (given[FORMAT] || given[DEPTH] || given[MIN_PERCENT] || options->output) {
-        diag_usage("--format, --output, --depth and --min-percent need --print");
     }
-    if (prints && options->print.format == FORMAT_PPROF && !options->output && isatty(STDOUT_FILENO))
+    if (options->print.format == FORMAT_PPROF && !options->output && isatty(STDOUT_FILENO))
         diag_usage("pprof files are binary and standard output is a terminal: use --output FILE");
 }
 
@@ -400,8 +392,9 @@ static void take_names(struct options *options, const char *list)
 
 /* Takes a default of the user's, a line "OPTION = VALUE" of the configuration file. Returns what is wrong with it, or
  * NULL. */
-static const char *take_setting(struct options *options, const bool given[OPTIONS], const struct setting *setting)
+static const char *take_setting(struct command_line *line, const struct setting *setting)
 {
+    struct options *options = &line->options;
     if (strcmp(setting->name, "numbers") == 0) /* earlier versions kept it there */
         return NULL;
     size_t option = option_table_find(&table, setting->name);
@@ -415,35 +408,19 @@ static const char *take_setting(struct options *options, const bool given[OPTION
     case METRICS: options->usual_metrics = setting->value; break;
     case SORT: options->usual_sort = setting->value; break;
     case PHYSICAL_CALLS: options->usually_physical = true; break;
+    case COLUMNS: options->columns = line->given[COLUMNS] ? options->columns : setting->value; break;
+    case BARS: options->has_bars = true; break;
+    case REPLACE: return path_add_replacement(&options->rules, setting->value) ? NULL : "it takes OLD=NEW";
     case NO_MOUSE: options->no_mouse = true; break;
     case CLOSED: options->starts_closed = true; break;
     case FOLD_INLINED: options->folds.inlined = true; break;
     case COLLAPSE: options->folds.recursion = true; break;
     case KERNEL: options->folds.kernel = false; break;
-    case COLUMNS:
-        options->columns = given[COLUMNS] ? options->columns : setting->value;
-        break;
-    case BARS: options->has_bars = true; break;
     case INCLUDE: path_add_search(&options->rules, setting->value); break;
     case OWN: path_add_own(&options->rules, setting->value); break;
-    case REPLACE:
-        if (!path_add_replacement(&options->rules, setting->value))
-            return "it takes OLD=NEW";
-        break;
     default: return "it is for the command line only";
     }
     return NULL;
-}
-
-static void take_settings(struct options *options, const bool given[OPTIONS])
-{
-    struct config *config = &options->config;
-    config_read(config);
-    for (size_t i = 0; i < config->settings.n; i++) {
-        const char *why = take_setting(options, given, &config->settings.at[i]);
-        if (why)
-            config_refuse(config, &config->settings.at[i], why);
-    }
 }
 
 struct options options_read(int argc, char **argv)
@@ -468,7 +445,12 @@ struct options options_read(int argc, char **argv)
     if (options->limits.n && !line.given[PRINT])
         options->printed = PRINT_SUMMARY;
     if (!line.given[NO_CONFIG])
-        take_settings(options, line.given);
+        config_read(&options->config);
+    for (size_t i = 0; i < options->config.settings.n; i++) {
+        const char *why = take_setting(&line, &options->config.settings.at[i]);
+        if (why)
+            config_refuse(&options->config, &options->config.settings.at[i], why);
+    }
     if (options->changes.n && !line.given[PRINT])
         options->printed = PRINT_SUMMARY;
     check_combination(options, line.given);

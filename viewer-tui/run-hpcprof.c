@@ -126,20 +126,6 @@ static const char *why_not_shown(const char *database, const char *measurements,
     return run_is_of(database, measurements) ? NULL : "it was made of other measurements";
 }
 
-/* `found`: whether the database exists. `other`: what is not shown for it; NULL: nothing. */
-static void report(const char *measurements, bool found, const char *database, const char *other,
-                   const char *why_not)
-{
-    if (found)
-        diag_note(measurements, "is a measurement directory; opening its database %s", database);
-    else if (other)
-        diag_note(measurements, "%s is not shown: %s; running hpcprof to create %s", other, why_not,
-                  database);
-    else
-        diag_note(measurements, "is a measurement directory; running hpcprof to create %s",
-                  database);
-}
-
 /* The database with this name, which it takes, or a number behind it if what has that name is not
  * to be shown; runs hpcprof if there is none. */
 static char *database_of_measurements(const char *measurements, struct timespec latest, char *name,
@@ -155,8 +141,12 @@ static char *database_of_measurements(const char *measurements, struct timespec 
         other = database;
         database = mem_printf("%s.%u", name, ++n); /* not NAME-2, which is that of another directory (database_name) */
     }
-    if (is_reported)
-        report(measurements, found, database, other, why_not);
+    if (is_reported && found)
+        diag_note(measurements, "is a measurement directory; opening its database %s", database);
+    else if (is_reported && other)
+        diag_note(measurements, "%s is not shown: %s; running hpcprof to create %s", other, why_not, database);
+    else if (is_reported)
+        diag_note(measurements, "is a measurement directory; running hpcprof to create %s", database);
     free(other);
     free(name);
     if (found || make_database(measurements, database))

@@ -15,10 +15,11 @@
  * threads. */
 #define SLACK_NS 50000u
 
-/* A thread that runs for less than SHORT_TURN_NS of CPU time from one wait to the next, on average, has its samples
- * at ticks. The average is over at least TURNS waits, or TURNS * SHORT_TURN_NS. */
+/* A thread that runs for less than SHORT_TURN_NS of CPU time from one wait to the next, on average over at least LOOK_NS,
+ * has its samples at ticks. LOOK_NS is several ticks: a sample that is due in a wait between long turns would come in the
+ * turn after it. */
 #define SHORT_TURN_NS 100000u
-#define TURNS         8u
+#define LOOK_NS       20000000u
 
 /* ---- open and close ---- */
 
@@ -118,17 +119,18 @@ static bool has_cpu_timer(struct thread_event *event)
     return event->cpu_timer >= 0;
 }
 
-/* Whether the thread has waited more often than each SHORT_TURN_NS since the last look, or before it if that is
- * too short ago. That another one took its CPU does not count: the wall clock's signals tell what it did then. Without
- * timers, perf times all samples. So it does where a filter may end the process for the call. */
+/* Whether the thread had waited more often than each SHORT_TURN_NS at the last look, which may be this one. That another
+ * one took its CPU does not count: the wall clock's signals tell what it did then. Without timers, perf times all
+ * samples. So it does where a filter may end the process for the call. */
 static bool look_at_turns(struct thread_event *event, uint64_t now)
 {
     struct rusage usage;
+    uint64_t ran = now - event->looked_at;
+    if (ran < LOOK_NS)
+        return event->has_short_turns;
     if (event->timers[0] < 0 || process_is_restricted() || sys2(SYS_getrusage, RUSAGE_THREAD, &usage) != 0)
         return event->has_short_turns = false;
-    uint64_t waits = (uint64_t)usage.ru_nvcsw, more = waits - event->waits, ran = now - event->looked_at;
-    if (more < TURNS && ran < TURNS * SHORT_TURN_NS)
-        return event->has_short_turns;
+    uint64_t waits = (uint64_t)usage.ru_nvcsw, more = waits - event->waits;
     event->waits = waits;
     event->looked_at = now;
     return event->has_short_turns = ran < more * SHORT_TURN_NS && has_cpu_timer(event);

@@ -137,14 +137,15 @@ static size_t partition(const struct series *series, size_t **ends)
     return n_ends;
 }
 
-static double *joined(const struct series *series)
+/* The series with bins joined in pairs. */
+static struct series joined(const struct series *series)
 {
     size_t d = series->d, n = series->n / 2;
     double *counts = mem_alloc((n * d + 1) * sizeof *counts);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < d; k++)
             counts[i * d + k] = series->counts[2 * i * d + k] + series->counts[(2 * i + 1) * d + k];
-    return counts;
+    return series_of(counts, n, d);
 }
 
 /* Moves each cut by less than `width` bins to where the stretches on both sides fit best. */
@@ -167,7 +168,7 @@ size_t change_points(const double *counts, size_t n, size_t d, size_t ends[MOST_
     struct series finest = series_of(copy, n, d), series = finest;
     size_t width = 1, n_found = 1, *found = NULL;
     while (series.n >= LEAST_BINS && (n_found = partition(&series, &found)) > MOST_PHASES) {
-        struct series wider = series_of(joined(&series), series.n / 2, d);
+        struct series wider = joined(&series);
         if (width > 1)
             series_free(&series);
         series = wider;

@@ -76,15 +76,17 @@ static void update(struct brackets *brackets, char character)
     }
 }
 
-/* Adds the name; replaces text within more than `kept` brackets by dots. */
-static void add_without_arguments(const char *name, size_t kept, bool ascii, struct text *out)
+/* Adds the name; replaces text within more than `kept` brackets by dots. Returns how deep its brackets are nested. */
+static size_t add_without_arguments(const char *name, size_t kept, bool ascii, struct text *out)
 {
     struct brackets brackets = {.n = 0};
     const char *hidden = NULL; /* where it begins */
+    size_t most = 0;
     for (const char *at = name; *at;) {
         size_t plain = plain_length(name, at), length = plain ? plain : 1;
         if (!plain)
             update(&brackets, *at);
+        most = brackets.n > most ? brackets.n : most;
         if (hidden && brackets.n <= kept) {
             size_t n = (size_t)(at - hidden);
             bool is_short = n <= text_columns(dots(ascii));
@@ -99,28 +101,13 @@ static void add_without_arguments(const char *name, size_t kept, bool ascii, str
         at += length;
     }
     text_add(out, hidden ? hidden : ""); /* a bracket that is never closed hides nothing */
-}
-
-/* Nesting depth of the brackets of a name. */
-static size_t nesting(const char *name)
-{
-    struct brackets brackets = {.n = 0};
-    size_t most = 0;
-    for (const char *at = name; *at;) {
-        size_t plain = plain_length(name, at);
-        if (!plain)
-            update(&brackets, *at);
-        most = brackets.n > most ? brackets.n : most;
-        at += plain ? plain : 1;
-    }
     return most;
 }
 
 void shorten_name(const char *name, size_t columns, bool ascii, struct text *out)
 {
     autofree struct text shorter = {0};
-    text_add(&shorter, name);
-    size_t kept = text_columns(name) > columns ? nesting(name) : 0;
+    size_t kept = add_without_arguments(name, MOST_NESTED, ascii, &shorter);
     while (kept-- && text_columns(text_string(&shorter)) > columns) {
         text_clear(&shorter);
         add_without_arguments(name, kept, ascii, &shorter);

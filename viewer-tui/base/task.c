@@ -47,22 +47,16 @@ void progress_begin(const char *what, uint64_t total)
     pass.last_report = now();
 }
 
-static void report_if_due(void)
-{
-    double time = now();
-    if (time - pass.last_report < PROGRESS_PERIOD)
-        return;
-    double share = pass.done < pass.total ? (double)pass.done / (double)pass.total : 1;
-    pass.is_stopped = !listener(pass.what, pass.total ? (int)(100 * share) : -1);
-    pass.last_report = now(); /* again: on a slow link the report itself takes a while */
-}
-
 bool progress_at(uint64_t done)
 {
     if (pass.depth == 1)
         pass.done = done;
-    if (listener && !pass.is_stopped && ++pass.calls % CALLS_PER_CLOCK_CHECK == 0)
-        report_if_due();
+    bool looks = listener && !pass.is_stopped && ++pass.calls % CALLS_PER_CLOCK_CHECK == 0;
+    if (looks && now() - pass.last_report >= PROGRESS_PERIOD) {
+        double share = pass.done < pass.total ? (double)pass.done / (double)pass.total : 1;
+        pass.is_stopped = !listener(pass.what, pass.total ? (int)(100 * share) : -1);
+        pass.last_report = now(); /* again: on a slow link the report itself takes a while */
+    }
     return !pass.is_stopped;
 }
 

@@ -26,15 +26,14 @@ static char *usual_path(void)
 
 static void take_line(struct config *config, const char *text, unsigned line)
 {
-    const char *equals = strchr(text, '=');
-    size_t length = strlen(text);
-    size_t name_length = equals ? (size_t)(equals - text) : length;
+    size_t name_length = strcspn(text, "=");
+    const char *equals = text[name_length] ? text + name_length : NULL;
     char first = text[strspn(text, SPACE)];
     if (first == '\0' || first == '#')
         return;
     struct setting setting = {.name = text_trimmed(text, name_length), .line = line};
     if (equals)
-        setting.value = text_trimmed(equals + 1, length - name_length - 1);
+        setting.value = text_trimmed(equals + 1, strlen(equals + 1));
     vec_push(&config->settings, setting);
     if (!*setting.name)
         config_refuse(config, &setting, "no name before the '='");
@@ -90,16 +89,10 @@ void config_free(struct config *config)
 /* Index of the change of a line's setting; n: none. */
 static size_t change_of_line(const char *line, const struct config_change *changes, size_t n)
 {
-    line += strspn(line, SPACE);
+    autofree char *name = text_trimmed(line, strcspn(line, "="));
     size_t i = 0;
-    for (; i < n; i++) {
-        size_t length = strlen(changes[i].name);
-        if (strncmp(line, changes[i].name, length) != 0)
-            continue;
-        char next = line[length + strspn(line + length, SPACE)];
-        if (next == '\0' || next == '=')
-            break;
-    }
+    while (i < n && strcmp(name, changes[i].name) != 0)
+        i++;
     return i;
 }
 
@@ -137,17 +130,6 @@ static bool write_changed(FILE *old, FILE *out, const struct config_change *chan
     return !old || !ferror(old);
 }
 
-/* Creates the folders above a file. */
-static void make_folders(const char *path)
-{
-    autofree char *folder = mem_strdup(path);
-    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(folder, 0777); /* if this fails, so does opening the file */
-        *slash = '/';
-    }
-}
-
 bool config_save(const struct config_change *changes, size_t n, char **path, char **cause)
 {
     struct atomic_file file;
@@ -157,7 +139,11 @@ bool config_save(const struct config_change *changes, size_t n, char **path, cha
         *cause = mem_strdup("neither XDG_CONFIG_HOME nor HOME is set");
         return false;
     }
-    make_folders(*path);
+    for (char *slash = strchr(*path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(*path, 0777); /* if this fails, so does opening the file */
+        *slash = '/';
+    }
     FILE *old = input_stream(*path, cause);
     if (!old && errno != ENOENT)
         return false;

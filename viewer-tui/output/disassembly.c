@@ -18,7 +18,6 @@
 struct listing {
     struct disassembly *target;
     const struct database *db;
-    struct sources *sources;
     const struct metric *metric;
     struct number_scale scale;
     struct procedure_code code;
@@ -58,32 +57,6 @@ static void end_line(struct listing *listing)
     listing->n_lines++;
 }
 
-static void add_title(struct listing *listing, const struct view *view, uint32_t procedure,
-                      double program)
-{
-    autofree char *name = label_copy(view, procedure);
-    struct number_text percent = number_percent(listing->total, program);
-    text_say(&listing->line, listing->target->ascii, "%s of %s, its own instructions: %s", listing->metric->name,
-             name, number_with_unit(listing->total, listing->metric->unit).text);
-    if (*percent.text)
-        text_printf(&listing->line, ", %s%% of the program", percent.text);
-    end_line(listing);
-    end_line(listing);
-}
-
-static void add_heads(struct listing *listing)
-{
-    char head[64];
-    snprintf(head, sizeof head, "%s%s%s", listing->metric->name, *listing->scale.unit ? ", " : "",
-             listing->scale.unit);
-    text_add(&listing->line, "  ");
-    text_add_right(&listing->line, head, VALUE_WIDTH);
-    text_add_right(&listing->line, "%", PERCENT_WIDTH);
-    text_add_right(&listing->line, "address", ADDRESS_WIDTH);
-    text_add(&listing->line, "  instruction");
-    end_line(listing);
-}
-
 /* "fib.c:7  if (n < 2)", before the first instruction of a line. */
 static void add_source_line(struct listing *listing, const struct code_statement *statement)
 {
@@ -93,7 +66,7 @@ static void add_source_line(struct listing *listing, const struct code_statement
     const char *text = NULL;
     for (uint32_t i = 0; i < db->files.n && !text; i++)
         if (database_file_path(db, i) && strcmp(database_file_path(db, i), statement->file) == 0)
-            text = source_line(sources_get(listing->sources, db, i), statement->line);
+            text = source_line(sources_get(listing->target->sources, db, i), statement->line);
     text_say(&listing->line, listing->target->ascii, "%s:%u", path_name(statement->file), statement->line);
     if (text) {
         text_add(&listing->line, "  ");
@@ -177,8 +150,22 @@ static void add_listing(struct listing *listing, const struct view *view, uint32
 {
     listing->total = procedure_code_cost(&listing->code, listing->metric->name, 0, UINT64_MAX);
     listing->scale = number_scale_for(listing->total, listing->metric->unit);
-    add_title(listing, view, procedure, program);
-    add_heads(listing);
+    const char *unit = listing->scale.unit;
+    autofree char *name = label_copy(view, procedure), *head = NULL;
+    struct number_text percent = number_percent(listing->total, program);
+    text_say(&listing->line, listing->target->ascii, "%s of %s, its own instructions: %s", listing->metric->name,
+             name, number_with_unit(listing->total, listing->metric->unit).text);
+    if (*percent.text)
+        text_printf(&listing->line, ", %s%% of the program", percent.text);
+    end_line(listing);
+    end_line(listing);
+    head = mem_printf("%s%s%s", listing->metric->name, *unit ? ", " : "", unit);
+    text_add(&listing->line, "  ");
+    text_add_right(&listing->line, head, VALUE_WIDTH);
+    text_add_right(&listing->line, "%", PERCENT_WIDTH);
+    text_add_right(&listing->line, "address", ADDRESS_WIDTH);
+    text_add(&listing->line, "  instruction");
+    end_line(listing);
     for (size_t i = 0; i < listing->code.parts.n; i++)
         add_part(listing, &listing->code.parts.at[i]);
     vec_free(&listing->line);
@@ -201,7 +188,6 @@ bool disassembly_of_row(struct disassembly *disassembly, const struct view *view
     const char *module = database_module_path(db, procedure.module);
     struct listing listing = {.target = disassembly,
                               .db = db,
-                              .sources = disassembly->sources,
                               .metric = &origin->metrics->at[metric],
                               .dearest = -1};
     if (selected->kind == KIND_STATEMENT || selected->kind == KIND_LOOP) {

@@ -95,18 +95,6 @@ static void add_percent(const struct inspection *inspection, double value, doubl
         text_printf(inspection->out, "  %.6g%% of %s", 100 * value / whole, of_what);
 }
 
-/* The value of a metric that a formula names. */
-static double value_named(const struct inspection *inspection, const struct formula_step *step,
-                          size_t metric, enum cost_part part)
-{
-    const struct view *view = inspection->view;
-    if (step->part == PART_OF_PROGRAM)
-        return view_total(view, metric);
-    if (step->part != PART_OF_RESULT)
-        part = step->part == PART_EXCLUSIVE ? EXCLUSIVE : INCLUSIVE;
-    return view_cost(view, inspection->row, metric, part);
-}
-
 /* Adds the formula with values in place of the metrics' names. */
 static void add_substituted(const struct inspection *inspection, size_t metric, enum cost_part part)
 {
@@ -121,7 +109,11 @@ static void add_substituted(const struct inspection *inspection, size_t metric, 
         if (!formula_step_names(step, &named))
             continue;
         char number[JSON_DOUBLE_SIZE];
-        format(value_named(inspection, step, named, part), number);
+        enum cost_part named_part = step->part == PART_EXCLUSIVE   ? EXCLUSIVE
+                                    : step->part == PART_INCLUSIVE ? INCLUSIVE
+                                                                   : part;
+        bool is_of_program = step->part == PART_OF_PROGRAM;
+        format(is_of_program ? view_total(view, named) : view_cost(view, inspection->row, named, named_part), number);
         text_add_bytes(&formula, rest, (size_t)(derivation->text + step->at - rest));
         text_add(&formula, number);
         rest = derivation->text + step->at + step->length;

@@ -7,6 +7,7 @@
 #include "viewer-tui/compare/session-restriction.h"
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/db/run.h"
+#include "viewer-tui/output/time-looks.h"
 #include "viewer-tui/timeline/time-samples.h"
 #include "viewer-tui/tree/labels.h"
 
@@ -134,17 +135,6 @@ void timeline_add_axis(const struct time_window *window, struct text *out)
     }
 }
 
-/* How far times of different hosts may be apart. Clocks that are not synchronized have an error of 16 s. */
-static void add_clock_error(double error, struct text *out)
-{
-    if (isnan(error))
-        text_add(out, "how far the hosts' clocks are apart is not known");
-    else if (error >= 1)
-        text_add(out, "the hosts' clocks are not synchronized: their rows may be shifted");
-    else
-        text_printf(out, "the hosts' clocks are less than %.2g ms apart", 2e3 * error);
-}
-
 void timeline_add_note(const struct open_timeline *open, struct text *out)
 {
     const struct timeline *timeline = open->timeline;
@@ -158,10 +148,16 @@ void timeline_add_note(const struct open_timeline *open, struct text *out)
     if (step > 1)
         text_printf(out, "%sa record stands for up to %u samples; hpcrun --trace full keeps all", out->n ? "; " : "",
                     step);
-    if (open->hosts_differ) {
-        text_add(out, out->n ? "; " : "");
-        add_clock_error(open->clock_error, out);
-    }
+    if (!open->hosts_differ)
+        return;
+    text_add(out, out->n ? "; " : "");
+    double error = open->clock_error; /* clocks that are not synchronized have one of 16 s */
+    if (isnan(error))
+        text_add(out, "how far the hosts' clocks are apart is not known");
+    else if (error >= 1)
+        text_add(out, "the hosts' clocks are not synchronized: their rows may be shifted");
+    else
+        text_printf(out, "the hosts' clocks are less than %.2g ms apart", 2e3 * error);
 }
 
 /* ---- the cursor ---- */
@@ -169,17 +165,6 @@ void timeline_add_note(const struct open_timeline *open, struct text *out)
 /* Adds the states of a sample with their shares, those with the most first, and returns the record with the most. */
 static uint64_t add_states(const struct time_samples *sample, struct text *out)
 {
-    static const char *const names[TRACE_STATES] = {
-        [TRACE_WORK] = "working",
-        [TRACE_OVERHEAD] = "overhead",
-        [TRACE_WAITING] = "waiting",
-        [TRACE_IDLE] = "idle",
-        [TRACE_NOBODY] = "nobody working",
-        [TRACE_RUNTIME] = "kept by the runtime",
-        [TRACE_READY] = "ready",
-        [TRACE_OFF_CPU] = "off CPU",
-        [TRACE_DROPPED] = "no call path",
-    };
     uint64_t amounts[TRACE_STATES] = {0}, most = sample->first;
     for (uint64_t i = sample->first; i < sample->next; i++) {
         amounts[time_sample_state(sample, i)] += trace_amount(sample->records[i].amount);
@@ -192,7 +177,7 @@ static uint64_t add_states(const struct time_samples *sample, struct text *out)
             state = amounts[of] > amounts[state] ? of : state;
         if (amounts[state] == 0)
             return most;
-        text_printf(out, "%s%s", is_first ? "" : ", ", names[state]);
+        text_printf(out, "%s%s", is_first ? "" : ", ", trace_states[state].words);
         if (amounts[state] < sample->amount)
             text_printf(out, " %.0f %%", 100 * (double)amounts[state] / (double)sample->amount);
         amounts[state] = 0;
@@ -250,25 +235,20 @@ uint32_t timeline_largest_node(const struct open_timeline *open, size_t thread, 
     return largest;
 }
 
-/* NULL: no thread is known to have ended it. */
-static const struct timeline_wake_up *wake_up_of_wait(const struct timeline *timeline, uint32_t thread, uint64_t time)
-{
-    uint64_t n, unit = timeline->header.unit;
-    const struct timeline_wake_up *all = timeline_wake_ups(timeline, thread, &n);
-    uint64_t at = partition_point(i, n, all[i].time * unit < time);
-    return at < n && all[at].began * unit <= time ? &all[at] : NULL;
-}
-
 void timeline_add_waker(const struct open_timeline *open, size_t thread, uint64_t time, uint64_t step, size_t columns,
                         bool ascii, struct text *out)
 {
     const struct thread_rows *rows = &open->chart.rows;
-    const struct timeline_wake_up *wake_up =
-        wake_up_of_wait(open->timeline, (uint32_t)(rows->records[thread] - open->timeline->threads), time);
-    size_t waker = wake_up ? time_chart_thread(&open->chart, wake_up->profile) : rows->n;
+    const struct timeline *timeline = open->timeline;
+    uint64_t n, unit = timeline->header.unit;
+    const struct timeline_wake_up *all =
+        timeline_wake_ups(timeline, (uint32_t)(rows->records[thread] - timeline->threads), &n);
+    uint64_t at = partition_point(i, n, all[i].time * unit < time); /* the first one from then on */
+    bool ends_wait = at < n && all[at].began * unit <= time;
+    size_t waker = ends_wait ? time_chart_thread(&open->chart, all[at].profile) : rows->n;
     if (waker == rows->n)
         return;
-    uint64_t released = wake_up->released * open->timeline->header.unit;
+    uint64_t released = all[at].released * unit;
     uint32_t node = timeline_largest_node(open, waker, released - (released > 0), released);
     text_add(out, "woken by ");
     thread_label(&rows->threads.list.at[rows->order[waker]], open->hosts_differ, ascii, out);

@@ -47,25 +47,15 @@ struct comparison_printer {
     VEC(struct comparison_line) lines; /* of the table in the making */
 };
 
-/* A number of each run. */
-struct fact {
-    const char *name;
-    double of[SIDES];
-};
+/* Numbers of each run. */
+static const char *const fact_names[] = {"processes", "workers", "problems"};
+#define FACTS 3
 
-#define N_FACTS 3
-
-static void find_facts(const struct merged_runs *comparison, struct fact facts[N_FACTS])
+static double fact_of(const struct merged_runs *comparison, size_t fact, int side)
 {
-    facts[0] = (struct fact){.name = "processes"};
-    facts[1] = (struct fact){.name = "workers"};
-    facts[2] = (struct fact){.name = "problems"};
-    for (int side = 0; side < SIDES; side++) {
-        const json_t *run = merged_first_run(comparison, (size_t)side)->run;
-        facts[0].of[side] = (double)json_array_size(json_object_get(run, "processes"));
-        facts[1].of[side] = comparison_workers(comparison, side);
-        facts[2].of[side] = (double)json_array_size(json_object_get(run, "problems"));
-    }
+    const json_t *run = merged_first_run(comparison, (size_t)side)->run;
+    return fact == 1 ? comparison_workers(comparison, side)
+                     : (double)json_array_size(json_object_get(run, fact_names[fact]));
 }
 
 /* Lists the procedures whose own costs changed most, in each direction. */
@@ -114,18 +104,6 @@ static void write_lines(struct comparison_printer *printer, bool has_titles)
         table_write_lines(&table, &printer->writer, 0, table.n_rows, false);
     while (printer->lines.n)
         free(printer->lines.at[--printer->lines.n].what);
-}
-
-static void add_facts(struct comparison_printer *printer)
-{
-    struct fact facts[N_FACTS];
-    find_facts(printer->comparison, facts);
-    for (size_t i = 0; i < N_FACTS; i++) {
-        struct comparison_line line = {.what = mem_strdup(facts[i].name)};
-        for (int side = 0; side < SIDES; side++)
-            line.columns[side] = number_grouped((uint64_t)facts[i].of[side]);
-        vec_push(&printer->lines, line);
-    }
 }
 
 /* Adds the numbers of a row; takes the text. */
@@ -196,7 +174,12 @@ static void print_text(struct comparison_printer *printer)
                 session_folding_words(printer->session));
     fence(printer);
     writer_end_line(writer);
-    add_facts(printer);
+    for (size_t i = 0; i < FACTS; i++) {
+        struct comparison_line line = {.what = mem_strdup(fact_names[i])};
+        for (int side = 0; side < SIDES; side++)
+            line.columns[side] = number_grouped((uint64_t)fact_of(printer->comparison, i, side));
+        vec_push(&printer->lines, line);
+    }
     add_metrics(printer);
     write_lines(printer, true);
     writer_end_line(writer);
@@ -221,8 +204,6 @@ static void print_text(struct comparison_printer *printer)
 static void write_databases(struct comparison_printer *printer)
 {
     struct json_writer *json = &printer->writer.json;
-    struct fact facts[N_FACTS];
-    find_facts(printer->comparison, facts);
     json_print(json, "databases:[");
     for (int side = 0; side < SIDES; side++) {
         size_t first = merged_group_first(printer->comparison, (size_t)side);
@@ -230,8 +211,8 @@ static void write_databases(struct comparison_printer *printer)
                    printer->session->runs.at[first].folder);
         if (merged_is_of_repeats(printer->comparison))
             json_print(json, "runs:%zu", merged_group_size(printer->comparison, (size_t)side));
-        for (size_t i = 0; i < N_FACTS; i++)
-            json_print(json, "%s:%g", facts[i].name, facts[i].of[side]);
+        for (size_t i = 0; i < FACTS; i++)
+            json_print(json, "%s:%g", fact_names[i], fact_of(printer->comparison, i, side));
         json_print(json, "}");
     }
     json_print(json, "]");
@@ -272,27 +253,15 @@ static void write_hotspots(struct comparison_printer *printer, const char *key,
     char buffer[NAME_SIZE];
     json_print(json, "%s:[", key);
     for (size_t i = 0; i < hotspots->n; i++) {
-        const struct changed_hotspot *hotspot = &hotspots->at[i];
-        uint32_t procedure = hotspot->hotspot.procedure;
+        const struct changed_hotspot *changed = &hotspots->at[i];
+        const struct hotspot *of = &changed->hotspot;
         json_print(json, "{name:%s",
-                   procedure == NOTHING ? "" : database_procedure_name(hotspot->db, procedure, buffer));
-        json_put_place(json, database_file_path(hotspot->db, hotspot->hotspot.at.file),
-                       hotspot->hotspot.at.line);
-        write_both(printer, &hotspot->costs);
+                   of->procedure == NOTHING ? "" : database_procedure_name(changed->db, of->procedure, buffer));
+        json_put_place(json, database_file_path(changed->db, of->at.file), of->at.line);
+        write_both(printer, &changed->costs);
         json_print(json, "}");
     }
     json_print(json, "]");
-}
-
-static void write_part_changes(struct comparison_printer *printer, const struct change *change,
-                               enum efficiency_part part)
-{
-    struct json_writer *json = &printer->writer.json;
-    json_print(json, "%s:{verdict:%s", efficiency_part_name(part), change_verdict_name(change->verdict));
-    write_both(printer, &change->costs);
-    for (int direction = MORE; part != EFFORT && direction < DIRECTIONS; direction++)
-        write_hotspots(printer, direction_names[direction], &change->hotspots[direction]);
-    json_print(json, "}");
 }
 
 /* An array with an object for each event: of each part of effort that both runs measured its
@@ -308,8 +277,15 @@ static void write_changes(struct comparison_printer *printer)
         advice_event(of_event->event, &event);
         json_print(json, "{event:%s", event.n ? text_string(&event) : NULL);
         for (int part = WORK; part < EFFICIENCY_PARTS; part++)
-            if (of_event->parts[part].verdict != CHANGE_NOT_MEASURED)
-                write_part_changes(printer, &of_event->parts[part], (enum efficiency_part)part);
+            if (of_event->parts[part].verdict != CHANGE_NOT_MEASURED) {
+                const struct change *change = &of_event->parts[part];
+                json_print(json, "%s:{verdict:%s", efficiency_part_name((enum efficiency_part)part),
+                           change_verdict_name(change->verdict));
+                write_both(printer, &change->costs);
+                for (int direction = MORE; part != EFFORT && direction < DIRECTIONS; direction++)
+                    write_hotspots(printer, direction_names[direction], &change->hotspots[direction]);
+                json_print(json, "}");
+            }
         json_print(json, "}");
     }
     json_print(json, "]");

@@ -22,8 +22,8 @@
 struct path_line {
     double time, percent, waiting;
     int64_t samples;
-    const char *thread; /* start routine or name; of wake-ups that of the thread that is woken; owned */
-    const char *what;   /* procedure, or what else it is: "<waking up>"; owned */
+    char *thread; /* start routine or name; of wake-ups that of the thread that is woken; owned */
+    char *what;   /* procedure, or what else it is: "<waking up>"; owned */
     const char *file;   /* NULL: unknown */
     int64_t line;
 };
@@ -105,17 +105,6 @@ static void cut_to(chain_pieces *pieces, const time_ranges *ranges)
     *pieces = kept;
 }
 
-/* By place, the user's own procedure. The caller frees. */
-static uint32_t *own_procedures(struct database *db, const struct timeline *timeline)
-{
-    struct place_scopes scopes = place_scopes_of(db, timeline, false);
-    uint32_t *procedures = mem_alloc((scopes.n + 1) * sizeof *procedures);
-    for (uint64_t place = 0; place < scopes.n; place++)
-        procedures[place] = scopes.node[place] ? code_own_procedure(db, scopes.node[place]) : NOTHING;
-    place_scopes_free(&scopes);
-    return procedures;
-}
-
 /* NULL, or why there is none. */
 static const char *find_path(struct critical_path *path, struct session *session)
 {
@@ -135,7 +124,11 @@ static const char *find_path(struct critical_path *path, struct session *session
     chain_processes_free(&processes);
     if (run->ranges.n)
         cut_to(&path->pieces, &run->ranges);
-    autofree uint32_t *procedures = own_procedures(path->db, path->timeline);
+    struct place_scopes scopes = place_scopes_of(path->db, path->timeline, false);
+    autofree uint32_t *procedures = mem_alloc((scopes.n + 1) * sizeof *procedures); /* by place, the user's own */
+    for (uint64_t place = 0; place < scopes.n; place++)
+        procedures[place] = scopes.node[place] ? code_own_procedure(path->db, scopes.node[place]) : NOTHING;
+    place_scopes_free(&scopes);
     path->times = chain_times_find(path->timeline, &path->pieces, procedures, database_n_procedures(path->db));
     return path->pieces.n ? NULL : "the critical path does not reach into this piece of time";
 }
@@ -144,13 +137,13 @@ static const char *find_path(struct critical_path *path, struct session *session
 
 static char *name_of(const struct critical_path *path, const struct chain_time *time)
 {
-    static const char *const others[CHAIN_PARTS] = {
-        [CHAIN_IDLE] = "<idle>", [CHAIN_UNSAMPLED] = "<no sample>", [CHAIN_WAKING] = "<waking up>"};
+    static const char *const others[CHAIN_PARTS] = {[CHAIN_IN_PROCEDURE] = "<unknown procedure>",
+                                                    [CHAIN_IDLE] = "<idle>",
+                                                    [CHAIN_UNSAMPLED] = "<no sample>",
+                                                    [CHAIN_WAKING] = "<waking up>"};
     char buffer[NAME_SIZE];
-    if (time->part != CHAIN_IN_PROCEDURE)
-        return mem_strdup(others[time->part]);
-    return mem_strdup(time->procedure == NOTHING ? "<unknown procedure>"
-                                                 : database_procedure_name(path->db, time->procedure, buffer));
+    bool is_known = time->part == CHAIN_IN_PROCEDURE && time->procedure != NOTHING;
+    return mem_strdup(is_known ? database_procedure_name(path->db, time->procedure, buffer) : others[time->part]);
 }
 
 static char *thread_name(const struct critical_path *path, uint32_t thread)
@@ -161,29 +154,33 @@ static char *thread_name(const struct critical_path *path, uint32_t thread)
     return mem_strdup("?");
 }
 
+static void free_line(struct path_line *line)
+{
+    free(line->thread);
+    free(line->what);
+}
+
 /* Adds a time to the line of the same procedure in threads of the same kind. */
 static void add_time(struct critical_path *path, const struct chain_time *time)
 {
-    char *what = name_of(path, time);
-    char *thread = thread_name(path, time->thread);
     struct procedure procedure = time->procedure == NOTHING ? (struct procedure){.file = NOTHING}
                                                             : database_procedure(path->db, time->procedure);
-    struct path_line new = {0, 0, 0, 0, thread, what, database_file_path(path->db, procedure.file),
-                            procedure.line ? (int64_t)procedure.line : -1};
+    struct path_line new = {.thread = thread_name(path, time->thread),
+                            .what = name_of(path, time),
+                            .file = database_file_path(path->db, procedure.file),
+                            .line = procedure.line ? (int64_t)procedure.line : -1};
     size_t i = 0;
-    while (i < path->lines.n &&
-           (strcmp(path->lines.at[i].what, what) != 0 || strcmp(path->lines.at[i].thread, thread) != 0 ||
-            path->lines.at[i].line != new.line))
+    while (i < path->lines.n && (path->lines.at[i].line != new.line || strcmp(path->lines.at[i].what, new.what) != 0 ||
+                                 strcmp(path->lines.at[i].thread, new.thread) != 0))
         i++;
-    if (i == path->lines.n) {
+    if (i == path->lines.n)
         vec_push(&path->lines, new);
-    } else {
-        free(what);
-        free(thread);
-    }
-    path->lines.at[i].time += time->ns * 1e-9;
-    path->lines.at[i].waiting += time->waiting * 1e-9;
-    path->lines.at[i].samples += (int64_t)time->samples;
+    else
+        free_line(&new);
+    struct path_line *line = &path->lines.at[i];
+    line->time += time->ns * 1e-9;
+    line->waiting += time->waiting * 1e-9;
+    line->samples += (int64_t)time->samples;
     path->known += time->ns * 1e-9;
     path->waiting += time->waiting * 1e-9;
 }
@@ -210,46 +207,10 @@ static void make_lines(struct critical_path *path)
         line->waiting *= scale;
         line->percent = 100 * line->time / path->seconds;
     }
-    if (path->lines.n)
-        qsort(path->lines.at, path->lines.n, sizeof *path->lines.at, compare_lines);
+    vec_sort(&path->lines, compare_lines);
 }
 
 /* ---- output ---- */
-
-/* The number of lines with this percentage or more; the lines are in descending order of it. */
-static size_t lines_from(const struct critical_path *path, double least_percent)
-{
-    size_t n = path->lines.n;
-    while (n > 0 && path->lines.at[n - 1].percent < least_percent)
-        n--;
-    return n;
-}
-
-static void write_left_out(const struct critical_path *path, size_t n_shown, double least_percent,
-                           struct writer *writer)
-{
-    size_t n = path->lines.n - n_shown;
-    double seconds = 0;
-    for (size_t i = n_shown; i < path->lines.n; i++)
-        seconds += path->lines.at[i].time;
-    if (n)
-        writer_line(writer,
-                    "%s row%s with less than %g%% of the path, %.3f s in all, %s left out (--min-percent 0 shows all).",
-                    number_grouped(n).text, n == 1 ? "" : "s", least_percent, seconds, n == 1 ? "is" : "are");
-}
-
-/* "Critical path: 1.500 s in 3 pieces, by samples." Other processes than the last one are no part of it. */
-static void write_title(const struct critical_path *path, const struct session *session, struct writer *writer)
-{
-    size_t n = json_array_size(json_object_get(session->runs.at[0].runs_read.at[0], "processes"));
-    text_add(&writer->line, "Critical path");
-    if (n > 1)
-        writer_say(writer, " of %s %.0f, which ends last of %zu processes", run_program_of(path->last->process),
-                   run_number(path->last->process, "pid"), n);
-    writer_line(writer, ": %.3f s in %zu piece%s, by samples. A piece ends where its thread wakes up the next.",
-                path->seconds, path->pieces.n, path->pieces.n == 1 ? "" : "s");
-    writer_end_line(writer);
-}
 
 /* Replaces the procedure by what a line of text has for it: "parse, worker", with long names shortened. */
 static void name_line(struct path_line *line, size_t width, bool ascii)
@@ -264,27 +225,41 @@ static void name_line(struct path_line *line, size_t width, bool ascii)
     shorten_name(text_string(&what), room, ascii, &name);
     shorten_middle(&name, room, ascii);
     text_printf(&name, ", %s", text_string(&thread));
-    free((char *)line->what);
+    free(line->what);
     line->what = name.at;
 }
 
-/* Lines of text have the thread in the same column as the procedure. */
-static void write_text(struct critical_path *path, const struct session *session, struct writer *writer,
-                       struct data_table *table)
+/* "Critical path: 1.500 s in 3 pieces, by samples." Other processes than the last one are no part of it. */
+static void write_title(const struct critical_path *path, const struct session *session, struct writer *writer)
 {
-    for (size_t i = 0; i < table->n_rows; i++)
-        name_line(&path->lines.at[i], writer->width, writer->ascii);
-    write_title(path, session, writer);
-    table->n_columns = 5;
-    table_write(table, writer, "path", table->n_rows);
-    if (path->times.n_unknown)
+    size_t n = json_array_size(json_object_get(session->runs.at[0].runs_read.at[0], "processes"));
+    text_add(&writer->line, "Critical path");
+    if (n > 1)
+        writer_say(writer, " of %s %.0f, which ends last of %zu processes", run_program_of(path->last->process),
+                   run_number(path->last->process, "pid"), n);
+    writer_line(writer, ": %.3f s in %zu piece%s, by samples. A piece ends where its thread wakes up the next.\n",
+                path->seconds, path->pieces.n, path->pieces.n == 1 ? "" : "s");
+}
+
+/* What the lines do not say: `n_left_out` of them are those of less than `least` percent. */
+static void write_notes(const struct critical_path *path, size_t n_left_out, double least, struct writer *writer)
+{
+    const struct chain_times *times = &path->times;
+    double seconds = 0;
+    for (size_t i = path->lines.n - n_left_out; i < path->lines.n; i++)
+        seconds += path->lines.at[i].time;
+    if (times->n_unknown)
         writer_line(writer, "%" PRIu64 " wait%s on it, %.3f s, without a known waker: the path stays on the thread that waits.",
-                    path->times.n_unknown, path->times.n_unknown == 1 ? "" : "s", path->waiting);
-    if (path->times.n_unknown && !timeline_has_waits(path->timeline))
+                    times->n_unknown, times->n_unknown == 1 ? "" : "s", path->waiting);
+    if (times->n_unknown && !timeline_has_waits(path->timeline))
         writer_line(writer, "By CPU time, these include times without a CPU; hpcrun -e REALTIME tells them apart.");
-    if (path->times.unknown > 0)
+    if (times->unknown > 0)
         writer_line(writer, "Threads were woken too often to record all: the path is known for %.2g %% of that time.",
                     100 * path->known / path->seconds);
+    if (n_left_out)
+        writer_line(writer, "%s row%s with less than %g%% of the path, %.3f s in all, %s left out (--min-percent 0 shows all).",
+                    number_grouped(n_left_out).text, n_left_out == 1 ? "" : "s", least, seconds,
+                    n_left_out == 1 ? "is" : "are");
 }
 
 static void write_path(struct critical_path *path, const struct session *session, const struct print_options *options,
@@ -292,7 +267,9 @@ static void write_path(struct critical_path *path, const struct session *session
 {
     struct writer writer;
     double least = print_least_percent(options->format, options->min_percent);
-    size_t n = lines_from(path, least);
+    size_t n = path->lines.n; /* the lines are in descending order of percentages */
+    while (n > 0 && path->lines.at[n - 1].percent < least)
+        n--;
     struct data_table table = {columns, sizeof columns / sizeof *columns, path->lines.at, sizeof *path->lines.at,
                                n, NULL};
     writer_open(&writer, options->format, options->width, out);
@@ -302,11 +279,14 @@ static void write_path(struct critical_path *path, const struct session *session
                    (intmax_t)run_number(path->last->process, "pid"), path->seconds, path->pieces.n,
                    (intmax_t)path->times.n_unknown, path->known);
     if (options->format == FORMAT_TEXT) {
-        write_text(path, session, &writer, &table);
-        write_left_out(path, n, least, &writer);
-    } else {
-        table_write(&table, &writer, "path", n);
+        for (size_t i = 0; i < n; i++)
+            name_line(&path->lines.at[i], writer.width, writer.ascii);
+        write_title(path, session, &writer);
+        table.n_columns = 5; /* lines of text have the thread in the same column as the procedure */
     }
+    table_write(&table, &writer, "path", n);
+    if (options->format == FORMAT_TEXT)
+        write_notes(path, path->lines.n - n, least, &writer);
     writer_free(&writer);
 }
 
@@ -328,10 +308,8 @@ int print_critical_path(struct session *session, struct view *view, const struct
     } else if (why != problem_text()) {
         diag_error(session->folder, "%s", why);
     }
-    for (size_t i = 0; i < path.lines.n; i++) {
-        free((char *)path.lines.at[i].what);
-        free((char *)path.lines.at[i].thread);
-    }
+    for (size_t i = 0; i < path.lines.n; i++)
+        free_line(&path.lines.at[i]);
     vec_free(&path.lines);
     vec_free(&path.pieces);
     vec_free(&path.times.list);

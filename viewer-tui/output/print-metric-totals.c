@@ -31,10 +31,9 @@ static void add_remarks(struct summary *summary, size_t m)
     struct writer *writer = &summary->writer;
     const struct metric *metric = &summary->db->metrics.at[m];
     struct overhead_kinds kinds = overhead_kinds_of(summary->view, 0, m, INCLUSIVE);
-    overhead_kinds_describe(&kinds, summary_effort(summary, m), writer->ascii, &writer->right);
-    if (writer->right.n)
-        text_printf(&writer->line, ": %s", text_string(&writer->right));
-    text_clear(&writer->right);
+    autofree struct text words = {0};
+    overhead_kinds_describe(&kinds, summary_effort(summary, m), writer->ascii, &words);
+    text_printf(&writer->line, "%s%s", words.n ? ": " : "", text_string(&words));
     double value = view_total(summary->view, m);
     struct number_text low = number_with_unit(fmax(value - metric->error, 0), metric->unit);
     struct number_text high = number_with_unit(value + metric->error, metric->unit);
@@ -110,35 +109,32 @@ static void print_footnote(struct summary *summary)
         writer_line(writer, "  %s", text_string(&piece));
 }
 
-/* Whether an earlier metric that was not measured has the same reason. */
-static bool has_same_reason(const struct summary *summary, size_t metric)
+/* The first metric, from m on, that was not measured for a reason; metrics.n: none. */
+static size_t unmeasured_from(const struct summary *summary, size_t m, const char *why)
 {
     const struct metrics *metrics = &summary->db->metrics;
-    const char *why = metrics->at[metric].why;
-    size_t m = metrics_shown(metrics, 0);
-    while (m < metric && !(is_unmeasured(summary, m) && strcmp(metrics->at[m].why, why) == 0))
-        m = metrics_shown(metrics, m + 1);
-    return m < metric;
+    for (m = metrics_shown(metrics, m); m < metrics->n; m = metrics_shown(metrics, m + 1))
+        if (is_unmeasured(summary, m) && strcmp(metrics->at[m].why, why) == 0)
+            break;
+    return m;
 }
 
+/* A line for each reason, with the metrics that have it. */
 void print_unmeasured_metrics(struct summary *summary)
 {
     struct writer *writer = &summary->writer;
     const struct metrics *metrics = &summary->db->metrics;
-    const char *heading = "Metrics that were not measured";
+    bool has_heading = false;
     metrics_each (m, metrics, metrics_shown) {
-        if (!is_unmeasured(summary, m) || has_same_reason(summary, m))
+        const char *why = metrics->at[m].why;
+        if (!is_unmeasured(summary, m) || unmeasured_from(summary, 0, why) < m)
             continue;
-        if (heading)
-            writer_heading(writer, heading);
-        heading = NULL;
-        const char *before = "  ";
-        for (size_t o = m; o < metrics->n; o = metrics_shown(metrics, o + 1))
-            if (is_unmeasured(summary, o) && strcmp(metrics->at[o].why, metrics->at[m].why) == 0) {
-                writer_say(writer, "%s%s", before, metrics->at[o].name);
-                before = ", ";
-            }
-        writer_say_line(writer, ": %s", metrics->at[m].why);
+        if (!has_heading)
+            writer_heading(writer, "Metrics that were not measured");
+        has_heading = true;
+        for (size_t same = m; same < metrics->n; same = unmeasured_from(summary, same + 1, why))
+            writer_say(writer, "%s%s", same == m ? "  " : ", ", metrics->at[same].name);
+        writer_say_line(writer, ": %s", why);
     }
 }
 

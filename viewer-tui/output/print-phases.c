@@ -25,7 +25,8 @@ struct phase_line {
     double begin, end, length, working;
     double idleness;                                      /* percent of effort */
     double work, overhead, waiting, ready, off_cpu;       /* percent of the threads' time in code or ready */
-    const char *procedure, *file, *advice;                 /* safe for terminals in text; NULL: none */
+    const char *file;                                      /* NULL: unknown */
+    char *procedure, *advice;                              /* safe for terminals in text; NULL: none; owned */
     int64_t line;
 };
 
@@ -74,7 +75,7 @@ static double idleness_of(const struct database *db, const struct phase *phase)
     return is_measured && effort > 0 ? 100 * paid[PAYS_IDLENESS] / effort : NAN;
 }
 
-static const char *clean(const char *raw, bool ascii)
+static char *clean(const char *raw, bool ascii)
 {
     struct text text = {0};
     text_add_clean(&text, raw, ascii);
@@ -183,22 +184,11 @@ static size_t choose_columns(const struct phase_line *lines, size_t n_lines, siz
     return n;
 }
 
-/* How far the number of phases can be trusted; NULL: as in most runs. */
-static const char *doubt_of(const struct phases *phases)
-{
-    if (phases->n_bins < LEAST_BINS)
-        return "The run has too few samples to look for phases.";
-    return phases->n > 1 && phases->n_bins < SURE_BINS
-               ? "The run is short: up to 4 % of such runs have phases by chance (run it for longer)."
-               : NULL;
-}
-
 static void print_text(struct writer *writer, struct data_table *table, const struct phases *phases,
                        struct phase_line *lines, const char *machine)
 {
     struct table_column chosen[sizeof columns / sizeof *columns];
     size_t room;
-    const char *doubt = doubt_of(phases);
     bool has_idleness = false;
     table->columns = chosen;
     table->n_columns = choose_columns(lines, table->n_rows, writer->width, chosen, &room);
@@ -209,7 +199,7 @@ static void print_text(struct writer *writer, struct data_table *table, const st
             continue;
         shorten_name(lines[i].procedure, room, writer->ascii, &name);
         text_cut(&name, room);
-        free((char *)lines[i].procedure);
+        free(lines[i].procedure);
         lines[i].procedure = name.at;
     }
     writer_line(writer, "%zu phase%s: stretches of time with a mix of states and procedures of their own",
@@ -219,8 +209,10 @@ static void print_text(struct writer *writer, struct data_table *table, const st
     if (has_idleness)
         writer_line(writer, "Idle: workers without work, by the samples of those that work. A time line shows idle "
                             "threads by their own.");
-    if (doubt)
-        writer_line(writer, "%s", doubt);
+    if (phases->n_bins < LEAST_BINS)
+        writer_line(writer, "The run has too few samples to look for phases.");
+    else if (phases->n > 1 && phases->n_bins < SURE_BINS)
+        writer_line(writer, "The run is short: up to 4 %% of such runs have phases by chance (run it for longer).");
     writer_heading(writer, "First advice on each");
     if (machine)
         writer_say_line(writer, "  all  %s", machine);
@@ -254,8 +246,8 @@ int print_phases(struct session *session, struct view *view, const struct print_
         table_write(&table, &writer, "phases", phases->n);
     writer_free(&writer);
     for (size_t i = 0; i < phases->n; i++) {
-        free((char *)lines[i].procedure);
-        free((char *)lines[i].advice);
+        free(lines[i].procedure);
+        free(lines[i].advice);
     }
     session_close(alone);
     return 0;

@@ -246,31 +246,6 @@ static long print_text(struct printed_scaling *printed)
 
 /* ---- JSON ---- */
 
-static void put_work_span(struct json_writer *json, const struct scaling_table *table)
-{
-    const struct work_span *of = &table->work_span;
-    if (!table->has_work_span)
-        return;
-    json_print(json, "work_span:{workers:%u runs:%zu state:%s", table->work_span_workers, table->n_work_span,
-               of->why_lower_bound ? "lower bound" : "measured");
-    if (of->why_lower_bound)
-        json_print(json, "why:%s", of->why_lower_bound);
-    json_print(json, "work:%g span:%g burdened_span:%g", of->work, of->span, of->burdened_span);
-    json_put_errors(json, of);
-    json_print(json, "}");
-}
-
-static void put_failures(struct json_writer *json, const struct run_set *set)
-{
-    json_print(json, "failed:[");
-    for (size_t i = 0; i < set->runs.n; i++) {
-        const struct set_run *run = &set->runs.at[i];
-        if (run->status)
-            json_print(json, "{workers:%u repeat:%u status:%d}", run->workers, run->repeat, run->status);
-    }
-    json_print(json, "]");
-}
-
 static void print_json(struct printed_scaling *printed)
 {
     struct json_writer *json = &printed->writer.json;
@@ -288,8 +263,23 @@ static void print_json(struct printed_scaling *printed)
     json_print(json, "rows:[");
     table_write_objects(&all, &printed->writer, 1, all.n_rows);
     json_print(json, "]");
-    put_work_span(json, table);
-    put_failures(json, printed->set);
+    if (table->has_work_span) {
+        const struct work_span *of = &table->work_span;
+        json_print(json, "work_span:{workers:%u runs:%zu state:%s", table->work_span_workers, table->n_work_span,
+                   of->why_lower_bound ? "lower bound" : "measured");
+        if (of->why_lower_bound)
+            json_print(json, "why:%s", of->why_lower_bound);
+        json_print(json, "work:%g span:%g burdened_span:%g", of->work, of->span, of->burdened_span);
+        json_put_errors(json, of);
+        json_print(json, "}");
+    }
+    json_print(json, "failed:[");
+    for (size_t i = 0; i < printed->set->runs.n; i++) {
+        const struct set_run *run = &printed->set->runs.at[i];
+        if (run->status)
+            json_print(json, "{workers:%u repeat:%u status:%d}", run->workers, run->repeat, run->status);
+    }
+    json_print(json, "]");
 }
 
 static void free_printed(struct printed_scaling *printed)

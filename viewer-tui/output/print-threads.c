@@ -34,6 +34,7 @@ struct thread_line {
     char *description, *created_at; /* for text; for CSV */
     const json_t *path;
     const double *totals;
+    double value; /* of one procedure */
 };
 
 #define MEMBER(name)        .place = offsetof(struct thread_line, name)
@@ -63,6 +64,8 @@ static const struct table_column id_columns[IDS] = {
 static const struct table_column statistic_column = {
     "", NULL, NULL, NULL, OF_TEXT, MEMBER(kind), .width = ID_WIDTH};
 
+typedef VEC(struct thread_line) thread_lines;
+
 /* The costs of all threads. */
 struct threads_table {
     struct writer writer;
@@ -72,7 +75,7 @@ struct threads_table {
     struct threads threads;
     bool hosts_differ;
     table_columns columns;            /* ids, then costs */
-    VEC(struct thread_line) lines;    /* threads, then statistics */
+    thread_lines lines;               /* threads, then statistics */
 };
 
 static double magnitude(const void *threads, size_t metric)
@@ -195,13 +198,13 @@ static void write_statistics_json(struct threads_table *table, const struct data
 {
     struct json_writer *json = &table->writer.json;
     size_t n = table->threads.list.n;
-    for (int percent = 0; percent < 2; percent++) {
-        json_print(json, "%s:{", percent ? "statistics_percent_of_effort" : "statistics");
-        for (size_t s = 0; s < STATISTICS; s++)
-            table_write_group(all, &table->writer, n + s, percent ? "percent_of_effort" : "metrics",
-                              table->lines.at[n + s].kind);
-        json_print(json, "}");
-    }
+    json_print(json, "statistics:{");
+    for (size_t s = n; s < n + STATISTICS; s++)
+        table_write_group(all, &table->writer, s, "metrics", table->lines.at[s].kind);
+    json_print(json, "} statistics_percent_of_effort:{");
+    for (size_t s = n; s < n + STATISTICS; s++)
+        table_write_group(all, &table->writer, s, "percent_of_effort", table->lines.at[s].kind);
+    json_print(json, "}");
 }
 
 static void write_threads(struct threads_table *table, enum projection projection)
@@ -226,75 +229,38 @@ static void write_threads(struct threads_table *table, enum projection projectio
 
 /* ---- One procedure in each thread ---- */
 
-/* A thread, or a statistic over all. */
-struct value_line {
-    const char *kind, *label; /* of text: what stands after the number */
-    int64_t profile;
-    double value;
-};
-
-struct procedure_table {
-    struct writer writer;
-    const struct metric *metric;
-    struct thread_costs costs;
-    struct text name; /* of the procedure */
-    VEC(struct value_line) lines;
-};
-
-static void add_value_lines(struct procedure_table *table)
+/* `values`: those of the statistics. */
+static void write_procedure_text(const struct thread_costs *costs, const char *name,
+                                 const struct thread_statistic values[THREAD_STATISTICS], struct writer *writer)
 {
-    const struct thread_costs *costs = &table->costs;
-    struct thread_statistic statistics[THREAD_STATISTICS];
-    for (size_t i = 0; i < costs->threads.list.n; i++) {
-        size_t thread = costs->order[i];
-        struct value_line line = {"thread", costs->labels[thread], costs->threads.list.at[thread].profile,
-                                  costs->values[thread]};
-        vec_push(&table->lines, line);
-    }
-    thread_costs_statistics(costs, statistics);
-    for (int s = 0; s < THREAD_STATISTICS; s++)
-        vec_push(&table->lines, (struct value_line){statistics[s].name, NULL, -1, statistics[s].value});
-}
-
-static void write_procedure_text(struct procedure_table *table)
-{
-    const struct thread_costs *costs = &table->costs;
-    struct writer *writer = &table->writer;
+    const struct metric *metric = &costs->view->metrics->at[costs->metric];
     struct number_scale scale = thread_costs_scale(costs);
-    size_t n = costs->threads.list.n;
-    writer_say(writer, "%s: ", text_string(&table->name));
+    writer_say(writer, "%s: ", name);
     thread_costs_add_title(costs, writer->ascii, &writer->line);
     writer_line(writer, "\n");
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < costs->threads.list.n; i++) {
         thread_costs_add_value(costs, costs->order[i], &writer->line);
         writer_line(writer, "%s", costs->labels[costs->order[i]]);
     }
     writer_end_line(writer);
-    for (size_t i = n; i < table->lines.n; i++) {
-        double value = table->lines.at[i].value;
-        struct number_text number = columns_value(table->metric, value, &scale);
-        if (i + 1 == table->lines.n && !isnan(value)) /* max/mean is a factor */
-            snprintf(number.text, sizeof number.text, "%.2f", value);
+    for (int s = 0; s < THREAD_STATISTICS; s++) {
+        struct number_text number = columns_value(metric, values[s].value, &scale);
+        if (values[s].is_factor && !isnan(values[s].value))
+            snprintf(number.text, sizeof number.text, "%.2f", values[s].value);
         text_add_right(&writer->line, number.text, VALUE_WIDTH);
-        writer_line(writer, "%*s  %s", PERCENT_WIDTH, "", table->lines.at[i].kind);
+        writer_line(writer, "%*s  %s", PERCENT_WIDTH, "", values[s].name);
     }
 }
 
-static void write_procedure_json(struct procedure_table *table, const struct data_table *all)
+/* The members before the threads. */
+static void write_procedure_head(const struct thread_costs *costs, const char *name, struct json_writer *json)
 {
-    const struct metric *metric = table->metric;
-    struct json_writer *json = &table->writer.json;
-    size_t n = table->costs.threads.list.n;
-    json_print(json, "of:%s metric:%s unit:%s state:%s", text_string(&table->name), metric->name, metric->unit,
+    const struct metric *metric = &costs->view->metrics->at[costs->metric];
+    json_print(json, "of:%s metric:%s unit:%s state:%s", name, metric->name, metric->unit,
                metric_state_name(metric->state));
     if (metric->why)
         json_print(json, "why:%s", metric->why);
-    json_print(json, "part:%s", table->costs.part == INCLUSIVE ? "inclusive" : "exclusive");
-    table_write(all, &table->writer, "threads", n);
-    json_print(json, "statistics:{");
-    for (size_t i = n; i < table->lines.n; i++)
-        json_print(json, "%s:%g", table->lines.at[i].kind, table->lines.at[i].value);
-    json_print(json, "}");
+    json_print(json, "part:%s", costs->part == INCLUSIVE ? "inclusive" : "exclusive");
 }
 
 /* The row of a bottom-up view whose procedure matches; 0, with the error reported, unless exactly
@@ -325,29 +291,45 @@ static uint32_t find_procedure(struct view *view, const char *expression)
     return n_found == 1 ? found : 0;
 }
 
-static void write_procedure(struct procedure_table *table, const struct session *session,
+static void write_procedure(const struct thread_costs *costs, const char *name, const struct session *session,
                             const struct print_options *options, FILE *out)
 {
-    char *head = mem_printf("%s%s:%s", table->metric->name, csv_state(table->metric),
-                            table->costs.part == INCLUSIVE ? "inclusive" : "exclusive");
-    const struct table_column columns[] = {
-        {NULL, "kind", NULL, NULL, OF_TEXT, .place = offsetof(struct value_line, kind)},
-        {NULL, "profile", "profile", NULL, OF_INTEGER, .place = offsetof(struct value_line, profile)},
-        {NULL, "thread", "thread", NULL, OF_TEXT, .place = offsetof(struct value_line, label)},
-        {NULL, head, "value", NULL, OF_DOUBLE, .place = offsetof(struct value_line, value)}};
-    add_value_lines(table);
-    struct data_table all = {columns, 4, table->lines.at, sizeof *table->lines.at, table->lines.n, NULL};
-    writer_open(&table->writer, options->format, options->width, out);
-    writer_head(&table->writer, session, table->costs.view->db, "threads", options->projection);
+    const struct metric *metric = &costs->view->metrics->at[costs->metric];
+    size_t n = costs->threads.list.n;
+    struct thread_statistic statistics[THREAD_STATISTICS];
+    struct writer writer;
+    autofree thread_lines lines = {0}; /* threads, then statistics */
+    autofree char *head = mem_printf("%s%s:%s", metric->name, csv_state(metric),
+                                     costs->part == INCLUSIVE ? "inclusive" : "exclusive");
+    const struct table_column columns[] = {{NULL, "kind", NULL, NULL, OF_TEXT, MEMBER(kind)},
+                                           {NULL, "profile", "profile", NULL, OF_INTEGER, MEMBER(profile)},
+                                           {NULL, "thread", "thread", NULL, OF_TEXT, MEMBER(name)},
+                                           {NULL, head, "value", NULL, OF_DOUBLE, MEMBER(value)}};
+    for (size_t i = 0; i < n; i++) {
+        size_t thread = costs->order[i];
+        struct thread_line line = {.kind = "thread", .name = costs->labels[thread],
+                                   .profile = costs->threads.list.at[thread].profile, .value = costs->values[thread]};
+        vec_push(&lines, line);
+    }
+    thread_costs_statistics(costs, statistics);
+    for (int s = 0; s < THREAD_STATISTICS; s++)
+        vec_push(&lines, ((struct thread_line){.kind = statistics[s].name, .profile = -1, .value = statistics[s].value}));
+    struct data_table table = {columns, 4, lines.at, sizeof *lines.at, lines.n, NULL};
+    writer_open(&writer, options->format, options->width, out);
+    writer_head(&writer, session, costs->view->db, "threads", options->projection);
     if (options->format == FORMAT_TEXT)
-        write_procedure_text(table);
-    else if (options->format == FORMAT_CSV)
-        table_write(&all, &table->writer, NULL, all.n_rows);
-    else
-        write_procedure_json(table, &all);
-    writer_free(&table->writer);
-    vec_free(&table->lines);
-    free(head);
+        write_procedure_text(costs, name, statistics, &writer);
+    if (options->format == FORMAT_JSON)
+        write_procedure_head(costs, name, &writer.json);
+    if (options->format != FORMAT_TEXT)
+        table_write(&table, &writer, "threads", n);
+    if (options->format == FORMAT_JSON) {
+        json_print(&writer.json, "statistics:{");
+        for (int s = 0; s < THREAD_STATISTICS; s++)
+            json_print(&writer.json, "%s:%g", statistics[s].name, statistics[s].value);
+        json_print(&writer.json, "}");
+    }
+    writer_free(&writer);
 }
 
 static int print_threads_of(struct session *session, const struct print_options *options, FILE *out)
@@ -361,18 +343,17 @@ static int print_threads_of(struct session *session, const struct print_options 
     uint32_t row = find_procedure(view, options->of);
     if (!row)
         return 2;
-    struct procedure_table table = {.metric = &view->metrics->at[sorting.metric]};
-    label_name(view, row, &table.name);
-    thread_costs_open(&table.costs, view, row, session->run, session->threads, describe_in_ascii());
-    thread_costs_read(&table.costs, sorting.metric, sorting.part);
-    thread_costs_sort(&table.costs, options->sort ? BY_VALUE : BY_NUMBER, false);
-    if (table.costs.why)
-        diag_error(view->db->folder, "'%s': %s", table.metric->name, table.costs.why);
+    struct thread_costs costs;
+    autofree char *name = label_copy(view, row);
+    thread_costs_open(&costs, view, row, session->run, session->threads, describe_in_ascii());
+    thread_costs_read(&costs, sorting.metric, sorting.part);
+    thread_costs_sort(&costs, options->sort ? BY_VALUE : BY_NUMBER, false);
+    int status = costs.why ? 1 : 0;
+    if (costs.why)
+        diag_error(view->db->folder, "'%s': %s", view->metrics->at[sorting.metric].name, costs.why);
     else
-        write_procedure(&table, session, options, out);
-    int status = table.costs.why ? 1 : 0;
-    thread_costs_free(&table.costs);
-    vec_free(&table.name);
+        write_procedure(&costs, name, session, options, out);
+    thread_costs_free(&costs);
     return status;
 }
 

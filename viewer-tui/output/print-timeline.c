@@ -38,15 +38,14 @@ static void write_legend(const struct timeline_lines *lines, struct writer *writ
 static void write_strip(const struct timeline_lines *lines, struct writer *writer)
 {
     struct time_chart *chart = &lines->open->chart;
-    const struct time_cell *strip = time_chart_strip(chart);
-    double length = timeline_column_length(lines), most = timeline_strip_most(lines);
+    double most = timeline_strip_most(lines);
     for (size_t line = 0; line < STRIP_LINES; line++) {
         if (!timeline_strip_label(lines, line, &writer->line)) {
             text_clear(&writer->line);
             continue;
         }
         for (unsigned column = 0; column < chart->window.n; column++)
-            text_add(&writer->line, time_bar(strip_value(line, &strip[column], length) / most, lines->ascii));
+            text_add(&writer->line, time_bar(timeline_strip_value(lines, line, column) / most, lines->ascii));
         text_trim(&writer->line);
         writer_end_line(writer);
     }
@@ -55,7 +54,6 @@ static void write_strip(const struct timeline_lines *lines, struct writer *write
 static void write_text(struct timeline_lines *lines, struct writer *writer)
 {
     struct time_chart *chart = &lines->open->chart;
-    double length = timeline_column_length(lines);
     letters_give(&lines->letters, chart, 0, chart->rows.rows.n);
     text_add(&writer->line, "\nTime line: ");
     timeline_add_title(lines, &writer->line);
@@ -69,7 +67,7 @@ static void write_text(struct timeline_lines *lines, struct writer *writer)
         const struct time_cell *cells = time_chart_cells(chart, row);
         timeline_line_label(lines, row, &writer->line);
         for (unsigned column = 0; column < chart->window.n; column++)
-            text_printf(&writer->line, "%c", timeline_look(lines, &cells[column], length).symbol);
+            text_printf(&writer->line, "%c", timeline_look(lines, &cells[column]).symbol);
         text_trim(&writer->line);
         writer_end_line(writer);
     }
@@ -86,20 +84,6 @@ static void write_text(struct timeline_lines *lines, struct writer *writer)
 static double amount_of(const struct timeline_lines *lines, double amount)
 {
     return lines->open->timeline->is_time ? amount * 1e-9 : amount;
-}
-
-static void write_series(const struct timeline_lines *lines, struct json_writer *json)
-{
-    struct time_chart *chart = &lines->open->chart;
-    const struct time_cell *strip = time_chart_strip(chart);
-    json_print(json, "strip:{");
-    for (size_t line = 0; line < timeline_strip_lines(lines); line++) {
-        json_print(json, "%s:[", strip_lines[line].key);
-        for (unsigned column = 0; column < chart->window.n; column++)
-            json_write_double(json, strip_value(line, &strip[column], timeline_column_length(lines)));
-        json_print(json, "]");
-    }
-    json_print(json, "}");
 }
 
 static void write_cell_procedures(const struct timeline_lines *lines, const struct time_cell *cells,
@@ -133,12 +117,9 @@ static void write_row(const struct timeline_lines *lines, size_t row, struct jso
         double sum = 0;
         for (unsigned column = 0; column < chart->window.n; column++)
             sum += cells[column].states[state];
-        if (sum == 0)
-            continue;
-        json_print(json, "%s:[", trace_state_key((enum trace_state)state));
-        for (unsigned column = 0; column < chart->window.n; column++)
-            json_write_double(json, amount_of(lines, cells[column].states[state]));
-        json_print(json, "]");
+        if (sum != 0)
+            json_print_numbers(json, trace_states[state].key, column, chart->window.n,
+                               amount_of(lines, cells[column].states[state]));
     }
     json_print(json, "}");
     if (chart->depth)
@@ -154,28 +135,14 @@ static void write_json(struct timeline_lines *lines, struct writer *writer)
     json_print(json, "event:%s unit:%s epoch:%g from:%g to:%g columns:%u depth:%u", timeline->event,
                timeline->is_time ? "s" : "count", (double)timeline->header.begin * 1e-9,
                (double)chart->window.begin * 1e-9, (double)chart->window.end * 1e-9, chart->window.n, chart->depth);
-    write_series(lines, json);
-    json_print(json, "threads:[");
+    json_print(json, "strip:{");
+    for (size_t line = 0; line < timeline_strip_lines(lines); line++)
+        json_print_numbers(json, strip_lines[line].key, column, chart->window.n,
+                           timeline_strip_value(lines, line, column));
+    json_print(json, "} threads:[");
     for (size_t row = 0; row < chart->rows.rows.n; row++)
         write_row(lines, row, json);
     json_print(json, "]");
-}
-
-const char *trace_state_key(enum trace_state state)
-{
-    static const char *const keys[TRACE_STATES] = {
-        [0] = "?",
-        [TRACE_WORK] = "work",
-        [TRACE_OVERHEAD] = "overhead",
-        [TRACE_WAITING] = "waiting",
-        [TRACE_IDLE] = "idle",
-        [TRACE_NOBODY] = "nobody working",
-        [TRACE_RUNTIME] = "runtime",
-        [TRACE_READY] = "ready",
-        [TRACE_OFF_CPU] = "off CPU",
-        [TRACE_DROPPED] = "dropped",
-    };
-    return keys[state];
 }
 
 /* ---- all formats ---- */
@@ -189,7 +156,6 @@ static void write_table(struct timeline_lines *lines, const struct session *sess
     writer_head(&writer, session, lines->open->scopes.db, "timeline", options->projection);
     if (options->format == FORMAT_TEXT) {
         lines->ascii = writer.ascii;
-        time_chart_group(chart, thread_rows_usual(&chart->rows, MOST_ROWS));
         lines->label_width = timeline_label_width(lines->open, writer.width);
         unsigned columns = (unsigned)(writer.width > lines->label_width ? writer.width - lines->label_width : 1);
         time_chart_show(chart, chart->window.begin, chart->window.end, columns);
@@ -200,25 +166,11 @@ static void write_table(struct timeline_lines *lines, const struct session *sess
     writer_free(&writer);
 }
 
-static void write_other(struct timeline_lines *lines, const char *command, enum format format, FILE *out)
-{
-    struct time_chart *chart = &lines->open->chart;
-    lines->label_width = DRAWING_LABEL;
-    if (format == FORMAT_SVG)
-        time_chart_group(chart, thread_rows_usual(&chart->rows, MOST_ROWS));
-    if (format == FORMAT_SVG)
-        print_timeline_svg(lines, command, out);
-    else if (format == FORMAT_CHROME)
-        print_timeline_chrome(lines, command, out);
-    else
-        print_timeline_firefox(lines, command, out);
-}
-
 int print_timeline(struct session *session, struct view *view, const struct print_options *options, FILE *out)
 {
     (void)view;
     struct open_timeline open;
-    struct timeline_lines lines = {.open = &open, .ascii = false};
+    struct timeline_lines lines = {.open = &open, .label_width = DRAWING_LABEL};
     unsigned n = options->format > FORMAT_JSON ? FINE_COLUMNS : DATA_COLUMNS;
     const char *why = open_timeline(&open, session, options->projection, false, n);
     if (why) {
@@ -228,8 +180,15 @@ int print_timeline(struct session *session, struct view *view, const struct prin
     }
     if (options->depth)
         time_chart_set_depth(&open.chart, options->depth);
-    if (options->format > FORMAT_JSON)
-        write_other(&lines, session_title(session, open.scopes.db), options->format, out);
+    if (options->format == FORMAT_TEXT || options->format == FORMAT_SVG)
+        time_chart_group(&open.chart, thread_rows_usual(&open.chart.rows, MOST_ROWS));
+    const char *title = session_title(session, open.scopes.db);
+    if (options->format == FORMAT_SVG)
+        print_timeline_svg(&lines, title, out);
+    else if (options->format == FORMAT_CHROME)
+        print_timeline_chrome(&lines, title, out);
+    else if (options->format == FORMAT_FIREFOX)
+        print_timeline_firefox(&lines, title, out);
     else
         write_table(&lines, session, options, out);
     vec_free(&lines.letters.procedures);

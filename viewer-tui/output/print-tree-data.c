@@ -56,6 +56,12 @@ static const struct table_column fact_columns[FACTS] = {
     FACT("call_line", NULL, OF_INTEGER, call_line),
     FACT("in", NULL, OF_TEXT, in)}; /* of comparisons only */
 
+/* A metric of JSON, and which parts of it have columns. */
+struct shown_metric {
+    size_t metric;
+    bool has_part[EXCLUSIVE + 1];
+};
+
 struct data_printer {
     struct writer writer;
     const struct tree *tree;
@@ -64,6 +70,7 @@ struct data_printer {
     struct row_facts facts; /* of the current row */
     struct text name, in;   /* its texts that are made */
     table_columns shown; /* the facts, and of CSV the costs */
+    VEC(struct shown_metric) metrics; /* in the order of the columns */
 };
 
 /* Valid until the next row is read. */
@@ -104,6 +111,17 @@ static struct data_printer open_printer(const struct tree *tree, enum format for
         vec_push(&printer.shown, fact_columns[i]);
     if (!printer.comparison)
         printer.shown.at[FACTS - 1].head = NULL;
+    if (format == FORMAT_JSON && !tree->columns)
+        columns_add_internal(&printer.columns, tree->view);
+    for (size_t i = 0; i < printer.columns.n; i++) {
+        const struct column *column = &printer.columns.at[i];
+        size_t m = 0;
+        while (m < printer.metrics.n && printer.metrics.at[m].metric != column->metric)
+            m++;
+        if (m == printer.metrics.n)
+            vec_push(&printer.metrics, (struct shown_metric){.metric = column->metric});
+        printer.metrics.at[m].has_part[column->part] = true;
+    }
     writer_open(&printer.writer, format, 0, tree->out);
     return printer;
 }
@@ -113,6 +131,7 @@ static void close_printer(struct data_printer *printer)
     if (!printer->tree->columns)
         free(printer->columns.at);
     table_columns_free(&printer->shown);
+    vec_free(&printer->metrics);
     vec_free(&printer->name);
     vec_free(&printer->in);
     writer_free(&printer->writer);
@@ -173,39 +192,21 @@ void print_tree_csv(const struct tree *tree)
 
 /* ---- JSON ---- */
 
-/* Whether a column is the first one of its metric. */
-static bool is_first_of_metric(const struct columns *columns, size_t column)
-{
-    for (size_t i = 0; i < column; i++)
-        if (columns->at[i].metric == columns->at[column].metric)
-            return false;
-    return true;
-}
-
-static bool has_part(const struct columns *columns, size_t metric, int part)
-{
-    for (size_t i = 0; i < columns->n; i++)
-        if (columns->at[i].metric == metric && (int)columns->at[i].part == part)
-            return true;
-    return false;
-}
-
-static void write_cost(struct data_printer *printer, uint32_t row, size_t m)
+static void write_cost(struct data_printer *printer, uint32_t row, const struct shown_metric *shown)
 {
     static const char *const percents[] = {
         [INCLUSIVE] = "inclusive_percent_of_effort", [EXCLUSIVE] = "exclusive_percent_of_effort"};
     const struct view *view = printer->tree->view;
-    const struct metric *metric = &view->metrics->at[m];
+    const struct metric *metric = &view->metrics->at[shown->metric];
     struct json_writer *json = &printer->writer.json;
     json_print(json, "%s:{", metric->name);
     for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
-        if (has_part(&printer->columns, m, part))
-            json_put_cost(json, part_names[part], metric,
-                          view_cost(view, row, m, (enum cost_part)part));
+        if (shown->has_part[part])
+            json_put_cost(json, part_names[part], metric, view_cost(view, row, shown->metric, (enum cost_part)part));
     for (int part = INCLUSIVE; part <= EXCLUSIVE && metric_is_of_effort(metric); part++)
-        if (has_part(&printer->columns, m, part))
-            json_put_percent(json, percents[part], view_cost(view, row, m, (enum cost_part)part),
-                             view_whole(view, m));
+        if (shown->has_part[part])
+            json_put_percent(json, percents[part], view_cost(view, row, shown->metric, (enum cost_part)part),
+                             view_whole(view, shown->metric));
     json_print(json, "}");
 }
 
@@ -216,15 +217,13 @@ static void write_origins(struct data_printer *printer, const struct view *view,
     struct json_writer *json = &printer->writer.json;
     row_origins_find(&origins, view, row, printer->tree->session->run,
                      printer->tree->projection == PHYSICAL);
-    if (origins.list.n)
-        json_print(json, "created_at:[");
+    json_print(json, origins.list.n ? "created_at:[" : "");
     for (size_t i = 0; i < origins.list.n; i++) {
         json_print(json, "{threads:%zu path:", origins.list.at[i].threads);
         thread_origin_write(origins.list.at[i].path, json);
         json_print(json, "}");
     }
-    if (origins.list.n)
-        json_print(json, "]");
+    json_print(json, origins.list.n ? "]" : "");
     vec_free(&origins.list);
 }
 
@@ -255,9 +254,8 @@ static void enter_json(void *context, struct view *view, uint32_t number, uint32
         json_print(json, "]");
     }
     json_print(json, "metrics:{");
-    for (size_t i = 0; i < printer->columns.n; i++)
-        if (is_first_of_metric(&printer->columns, i))
-            write_cost(printer, number, printer->columns.at[i].metric);
+    for (size_t i = 0; i < printer->metrics.n; i++)
+        write_cost(printer, number, &printer->metrics.at[i]);
     json_print(json, "} children:[");
 }
 
@@ -267,18 +265,6 @@ static void leave_json(void *context, struct view *view, uint32_t row)
     (void)view;
     (void)row;
     json_print(&printer->writer.json, "]}");
-}
-
-static void write_filters(struct json_writer *json, const struct filters *filters)
-{
-    autofree struct text filter = {0};
-    json_print(json, "filters:[");
-    for (size_t i = 0; i < filters_n(filters); i++) {
-        text_clear(&filter);
-        filter_describe(filters_at(filters, i), false, &filter);
-        json_write_string(json, text_string(&filter));
-    }
-    json_print(json, "]");
 }
 
 static void write_head(struct data_printer *printer)
@@ -293,20 +279,23 @@ static void write_head(struct data_printer *printer)
         json_print(json, "recursion:'collapsed'");
     if (threads)
         json_write_text(json, threads->is_program ? "program" : "threads", threads->what);
-    if (filters_n(tree->filtered->filters))
-        write_filters(json, tree->filtered->filters);
+    size_t n_filters = filters_n(tree->filtered->filters);
+    json_print(json, n_filters ? "filters:[" : "");
+    for (size_t i = 0; i < n_filters; i++) {
+        autofree struct text filter = {0};
+        filter_describe(filters_at(tree->filtered->filters, i), false, &filter);
+        json_write_string(json, text_string(&filter));
+    }
+    json_print(json, n_filters ? "]" : "");
     json_print(json, "metrics:[");
-    for (size_t i = 0; i < printer->columns.n; i++)
-        if (is_first_of_metric(&printer->columns, i))
-            json_write_metric(json, tree->view->metrics, printer->columns.at[i].metric);
+    for (size_t i = 0; i < printer->metrics.n; i++)
+        json_write_metric(json, tree->view->metrics, printer->metrics.at[i].metric);
     json_print(json, "]");
 }
 
 void print_tree_json(const struct tree *tree)
 {
     struct data_printer printer = open_printer(tree, FORMAT_JSON);
-    if (!tree->columns)
-        columns_add_internal(&printer.columns, tree->view);
     write_head(&printer);
     json_write_key(&printer.writer.json, "root");
     struct visitor visitor = {.enter = enter_json, .leave = leave_json, .context = &printer};

@@ -67,26 +67,20 @@ static void print_total(struct writer *writer, const struct view *view, size_t m
     writer_end_line(writer);
 }
 
-static void print_totals(struct writer *writer, const struct view *view)
-{
-    const struct metrics *metrics = view->metrics;
-    size_t width = 0;
-    metrics_each (m, metrics, metrics_shown) {
-        size_t columns = text_columns(metrics->at[m].name);
-        width = has_total(view, m) && columns > width ? columns : width;
-    }
-    metrics_each (m, metrics, metrics_shown)
-        if (has_total(view, m))
-            print_total(writer, view, m, width);
-}
-
 static void print_head(struct writer *writer, const struct tree *tree)
 {
     writer_run_line(writer, tree->session, tree->view->db);
     writer_line(writer, "%s view, %s projection%s\n%s\n", tree->view->class->name,
                 projection_name(tree->projection), session_folding_words(tree->session),
                 tree->view->class->title);
-    print_totals(writer, tree->view);
+    size_t width = 0; /* of the names of metrics */
+    metrics_each (m, tree->view->metrics, metrics_shown) {
+        size_t columns = text_columns(tree->view->metrics->at[m].name);
+        width = has_total(tree->view, m) && columns > width ? columns : width;
+    }
+    metrics_each (m, tree->view->metrics, metrics_shown)
+        if (has_total(tree->view, m))
+            print_total(writer, tree->view, m, width);
     if (filters_n(tree->filtered->filters)) {
         text_add(&writer->line, "  filters: ");
         tree_add_filters(tree, writer->ascii, &writer->line);

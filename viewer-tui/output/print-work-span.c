@@ -67,45 +67,42 @@ static bool is_exact(const struct bounds *bounds)
     return isfinite(bounds->most) && !(bounds->most - bounds->least > 1e-9 * bounds->most);
 }
 
-/* The lower end of bounds with a sign if `shows_least`, else the upper one. */
-static void add_bound(struct text *text, const struct bounds *bounds, const char *unit,
-                      bool shows_least, bool ascii)
+/* One end of bounds, with a sign unless it is exact: of a time the lower one, of a ratio (`unit` NULL) the upper one. */
+static void add_bound(struct text *text, const struct bounds *bounds, const char *unit, bool ascii)
 {
-    double end = shows_least ? bounds->least : bounds->most;
+    double end = unit ? bounds->least : bounds->most;
     if (!isfinite(end)) {
         text_add(text, "no limit");
         return;
     }
-    if (!is_exact(bounds) && shows_least)
+    if (!is_exact(bounds) && unit)
         text_add(text, ascii ? ">= " : "≥ ");
-    if (!is_exact(bounds) && !shows_least)
+    if (!is_exact(bounds) && !unit)
         text_add(text, ascii ? "<= " : "≤ ");
     add_value(text, end, unit);
 }
 
-/* "≥ 400.0 ms  span (was 700.0 ms); at most 700.0 ms: another path may become the longest".
- * `shows_least`: the line begins with the lower bound, and is about a span. */
-static void print_bounds(struct writer *writer, const struct bounds *bounds,
-                         const struct bounds *was, const char *unit, const char *what,
-                         bool shows_least)
+/* "≥ 400.0 ms  span (was 700.0 ms); at most 700.0 ms: another path may become the longest" */
+static void print_bounds(struct writer *writer, const struct bounds *bounds, const struct bounds *was, const char *unit,
+                         const char *what)
 {
-    struct text *line = &writer->line, value = {0};
-    add_bound(&value, bounds, unit, shows_least, writer->ascii);
+    struct text *line = &writer->line;
+    autofree struct text value = {0};
+    add_bound(&value, bounds, unit, writer->ascii);
     text_add_right(line, text_string(&value), 14);
     text_printf(line, "  %s (was ", what);
-    add_bound(line, was, unit, shows_least, writer->ascii);
+    add_bound(line, was, unit, writer->ascii);
     text_add(line, ")");
-    if (!is_exact(bounds) && shows_least && isfinite(bounds->most)) {
+    if (!is_exact(bounds) && unit && isfinite(bounds->most)) {
         text_add(line, "; at most ");
         add_value(line, bounds->most, unit);
         text_add(line, ": another path may become the longest");
     }
-    if (!is_exact(bounds) && !shows_least && bounds->least > 0) {
+    if (!is_exact(bounds) && !unit && bounds->least > 0) {
         text_add(line, "; at least ");
         add_value(line, bounds->least, unit);
     }
     writer_end_line(writer);
-    vec_free(&value);
 }
 
 /* "6.91 to 8.00", or "at most 8.00" if nothing is known about the least speedup */
@@ -151,9 +148,9 @@ static void print_change(struct writer *writer, const struct summary_change *cha
         text_printf(&heading, " ran %gx %s", fmax(change->change->speed, 1 / change->change->speed),
                     change->change->speed < 1 ? "slower" : "faster");
     writer_heading(writer, text_string(&heading));
-    print_bounds(writer, &work, &work_was, "s", "work", true);
-    print_bounds(writer, &predicted->span, &was.span, "s", "span", true);
-    print_bounds(writer, &predicted->parallelism, &was.parallelism, NULL, "parallelism", false);
+    print_bounds(writer, &work, &work_was, "s", "work");
+    print_bounds(writer, &predicted->span, &was.span, "s", "span");
+    print_bounds(writer, &predicted->parallelism, &was.parallelism, NULL, "parallelism");
     print_speedups(writer, predicted, &was);
 }
 
@@ -226,11 +223,10 @@ void print_regions_text(struct summary *summary)
 
 /* ---- JSON ---- */
 
-/* An upper bound that is not finite is null: there is none. A lower one of 0 is, too, of what is a speedup or a
- * parallelism: nothing is known. */
-static void put_bounds(struct json_writer *json, const struct bounds *bounds, bool is_ratio)
+/* A lower bound of 0 of a speedup or a parallelism is null: nothing is known. So is an upper bound that is not finite. */
+static double known_least(const struct bounds *bounds)
 {
-    json_print(json, "at_least:%g at_most:%g", is_ratio && !(bounds->least > 0) ? NAN : bounds->least, bounds->most);
+    return bounds->least > 0 ? bounds->least : NAN;
 }
 
 static void put_speedups(struct json_writer *json, const struct predicted *of)
@@ -238,25 +234,20 @@ static void put_speedups(struct json_writer *json, const struct predicted *of)
     json_print(json, "speedups:[");
     for (unsigned cpus = 2; cpus <= MOST_PROCESSORS; cpus *= 2) {
         struct bounds speedup = predicted_speedup(of, cpus);
-        json_print(json, "{cpus:%u", cpus);
-        put_bounds(json, &speedup, true);
-        json_print(json, "}");
+        json_print(json, "{cpus:%u at_least:%g at_most:%g}", cpus, known_least(&speedup), speedup.most);
     }
     json_print(json, "]");
 }
 
 static void put_change(struct json_writer *json, const struct summary_change *change)
 {
-    const struct predicted *predicted = &change->predicted;
+    const struct predicted *of = &change->predicted;
     autofree char *speed = isinf(change->change->speed) ? mem_strdup("parallel") : mem_printf("%gx", change->change->speed);
-    json_print(json, "\n{procedure:%s change:%s work:%g span:{", change->change->procedure, speed, predicted->work);
-    put_bounds(json, &predicted->span, false);
-    json_print(json, "} burdened_span:{");
-    put_bounds(json, &predicted->burdened_span, false);
-    json_print(json, "} parallelism:{");
-    put_bounds(json, &predicted->parallelism, true);
-    json_print(json, "}");
-    put_speedups(json, predicted);
+    json_print(json, "\n{procedure:%s change:%s work:%g", change->change->procedure, speed, of->work);
+    json_print(json, "span:{at_least:%g at_most:%g} burdened_span:{at_least:%g at_most:%g}", of->span.least,
+               of->span.most, of->burdened_span.least, of->burdened_span.most);
+    json_print(json, "parallelism:{at_least:%g at_most:%g}", known_least(&of->parallelism), of->parallelism.most);
+    put_speedups(json, of);
     json_print(json, "}");
 }
 

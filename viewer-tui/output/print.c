@@ -80,14 +80,6 @@ void tree_add_filters(const struct tree *tree, bool ascii, struct text *out)
     }
 }
 
-bool tree_shows_metric(const struct tree *tree, size_t metric)
-{
-    bool is_shown = !tree->columns;
-    for (size_t i = 0; !is_shown && i < tree->columns->n; i++)
-        is_shown = tree->columns->at[i].metric == metric;
-    return is_shown;
-}
-
 void print_tree(const struct tree *tree, enum format format)
 {
     static void (*const printers[FORMATS])(const struct tree *) = {

@@ -86,9 +86,6 @@ struct limits print_limits(const struct view *view, enum format format, double m
 /* Adds the active filters, "[&solve] [without main]". */
 void tree_add_filters(const struct tree *tree, bool ascii, struct text *out);
 
-/* Whether a metric has a column. */
-bool tree_shows_metric(const struct tree *tree, size_t metric);
-
 void print_tree_text(const struct tree *tree);
 void print_tree_csv(const struct tree *tree);
 void print_tree_json(const struct tree *tree);

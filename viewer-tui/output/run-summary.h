@@ -57,8 +57,4 @@ void print_regions_text(struct summary *summary);
  * without work of its own, or if work and span were not measured. `changes` NULL: none. */
 bool summary_take_changes(struct summary *summary, const speed_change_list *changes);
 
-/* An array of findings (advice.h), the largest gain first; doc/FORMAT-database.md describes it. */
-void print_advice_json(struct json_writer *json, const struct advice *advice,
-                       const struct database *db);
-
 #endif

@@ -52,10 +52,6 @@ static const struct curve curves[CURVES] = {
                         1.5},
 };
 
-/* The span law where a part of the span is unknown. */
-static const struct curve known_span = {"span_law", "law of known span, at most", "T_s / known part of the span",
-                                        "#cc79a7", "10,4,2,4", 0, 1};
-
 /* NAN: the speedup is unknown. low and high are its band; NAN: there is none. */
 struct plot_point {
     double workers, speedup, low, high;
@@ -67,11 +63,6 @@ struct drawing {
     double most_workers, most_speedup;  /* upper ends of the axes, which begin at 0 */
     VEC(struct plot_point) points[CURVES]; /* fewest workers first; none: there is no such curve */
 };
-
-static const struct curve *curve_of(const struct drawing *drawing, int c)
-{
-    return c == CURVE_SPAN_LAW && drawing->table->work_span.why_lower_bound ? &known_span : &curves[c];
-}
 
 /* Pixels of a number of workers, and of a speedup. */
 static double x_of(const struct drawing *drawing, double workers)
@@ -91,17 +82,18 @@ static void add_point(struct drawing *drawing, int c, double workers, double spe
     vec_push(&drawing->points[c], ((struct plot_point){workers, speedup, NAN, NAN}));
 }
 
+/* No curve, unless one of its speedups is known. */
 static void add_measured(struct drawing *drawing, int kind)
 {
-    const struct scaling_table *table = drawing->table;
     bool is_known = false;
-    for (size_t i = 0; i < table->rows.n; i++)
-        is_known |= isfinite(table->rows.at[i].speedups[kind].value);
-    for (size_t i = 0; is_known && i < table->rows.n; i++) {
-        const struct speedup *of = &table->rows.at[i].speedups[kind];
-        vec_push(&drawing->points[kind], ((struct plot_point){table->rows.at[i].workers, of->value, of->low, of->high}));
+    for (size_t i = 0; i < drawing->table->rows.n; i++) {
+        const struct scaling_row *row = &drawing->table->rows.at[i];
+        const struct speedup *of = &row->speedups[kind];
+        vec_push(&drawing->points[kind], ((struct plot_point){row->workers, of->value, of->low, of->high}));
         drawing->most_speedup = fmax(drawing->most_speedup, of->value);
+        is_known |= isfinite(of->value);
     }
+    drawing->points[kind].n = is_known ? drawing->points[kind].n : 0;
 }
 
 static void add_laws(struct drawing *drawing)
@@ -259,32 +251,26 @@ static void write_corner(const struct drawing *drawing, bool begins, double work
     fprintf(drawing->out, "%c%.2f,%.2f", begins ? 'M' : 'L', x_of(drawing, workers), y_of(drawing, speedup));
 }
 
-/* The band of points that follow each other, as one area; of a single point, a vertical line. */
-static void write_band(const struct drawing *drawing, int c, size_t from, size_t to)
-{
-    const struct plot_point *points = drawing->points[c].at;
-    fprintf(drawing->out, "<path class=\"band\" d=\"");
-    if (to - from == 1) {
-        write_corner(drawing, true, points[from].workers, points[from].high);
-        fprintf(drawing->out, "V%.2f\" stroke=\"%s\" stroke-opacity=\"0.5\" stroke-width=\"6\"/>\n",
-                y_of(drawing, points[from].low), curves[c].color);
-        return;
-    }
-    for (size_t i = from; i < to; i++)
-        write_corner(drawing, i == from, points[i].workers, points[i].high);
-    for (size_t i = to; i-- > from;)
-        write_corner(drawing, false, points[i].workers, points[i].low);
-    fprintf(drawing->out, "z\" fill=\"%s\" fill-opacity=\"0.18\"/>\n", curves[c].color);
-}
-
+/* The bands of points that follow each other: areas; of single points vertical lines. */
 static void write_bands(const struct drawing *drawing, int c)
 {
     const struct plot_point *points = drawing->points[c].at;
     for (size_t from = 0, to; from < drawing->points[c].n; from = to + 1) {
         for (to = from; to < drawing->points[c].n && isfinite(points[to].low) && isfinite(points[to].high);)
             to++;
-        if (to > from)
-            write_band(drawing, c, from, to);
+        bool is_area = to - from > 1;
+        if (to == from)
+            continue;
+        fprintf(drawing->out, "<path class=\"band\" d=\"");
+        for (size_t i = from; i < to; i++)
+            write_corner(drawing, i == from, points[i].workers, points[i].high);
+        for (size_t i = to; is_area && i-- > from;)
+            write_corner(drawing, false, points[i].workers, points[i].low);
+        if (is_area)
+            fprintf(drawing->out, "z\" fill=\"%s\" fill-opacity=\"0.18\"/>\n", curves[c].color);
+        else
+            fprintf(drawing->out, "V%.2f\" stroke=\"%s\" stroke-opacity=\"0.5\" stroke-width=\"6\"/>\n",
+                    y_of(drawing, points[from].low), curves[c].color);
     }
 }
 
@@ -340,7 +326,8 @@ static void write_legend(const struct drawing *drawing)
     int y = TOP + 10;
     fprintf(out, "<g id=\"legend\" font-size=\"12\">\n");
     for (int c = 0; c < CURVES; c++) {
-        const struct curve *curve = curve_of(drawing, c);
+        const struct curve *curve = &curves[c];
+        bool is_of_known = c == CURVE_SPAN_LAW && drawing->table->work_span.why_lower_bound;
         if (!drawing->points[c].n)
             continue;
         fprintf(out, "<path d=\"M%d,%dh32\" ", LEGEND, y);
@@ -348,8 +335,8 @@ static void write_legend(const struct drawing *drawing)
         fprintf(out, "/>\n");
         write_marker(out, curve, LEGEND + 16, y);
         fprintf(out, "<text x=\"%d\" y=\"%d\">%s</text><text x=\"%d\" y=\"%d\" font-size=\"11\" fill=\"#555555\">",
-                LEGEND + 40, y + 4, curve->name, LEGEND + 40, y + 19);
-        write_formula(out, curve->formula);
+                LEGEND + 40, y + 4, is_of_known ? "law of known span, at most" : curve->name, LEGEND + 40, y + 19);
+        write_formula(out, is_of_known ? "T_s / known part of the span" : curve->formula);
         fprintf(out, "</text>\n");
         y += LEGEND_STEP;
     }

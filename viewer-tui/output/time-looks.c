@@ -17,28 +17,24 @@ const struct state_look state_looks[SHOWN_STATES] = {
     [SHOWN_OTHER] = {"other", '?', TIME_YELLOW},
 };
 
-enum shown_state shown_state(enum trace_state state)
-{
-    static const enum shown_state shown[TRACE_STATES] = {
-        [0] = SHOWN_OTHER,
-        [TRACE_WORK] = SHOWN_WORK,
-        [TRACE_OVERHEAD] = SHOWN_OVERHEAD,
-        [TRACE_WAITING] = SHOWN_WAITING,
-        [TRACE_IDLE] = SHOWN_IDLE,
-        [TRACE_NOBODY] = SHOWN_IDLE,
-        [TRACE_RUNTIME] = SHOWN_OTHER,
-        [TRACE_READY] = SHOWN_READY,
-        [TRACE_OFF_CPU] = SHOWN_OFF_CPU,
-        [TRACE_DROPPED] = SHOWN_OTHER,
-    };
-    return shown[state];
-}
+const struct trace_state_look trace_states[TRACE_STATES] = {
+    [0] = {"?", "?", SHOWN_OTHER},
+    [TRACE_WORK] = {"work", "working", SHOWN_WORK},
+    [TRACE_OVERHEAD] = {"overhead", "overhead", SHOWN_OVERHEAD},
+    [TRACE_WAITING] = {"waiting", "waiting", SHOWN_WAITING},
+    [TRACE_IDLE] = {"idle", "idle", SHOWN_IDLE},
+    [TRACE_NOBODY] = {"nobody working", "nobody working", SHOWN_IDLE},
+    [TRACE_RUNTIME] = {"runtime", "kept by the runtime", SHOWN_OTHER},
+    [TRACE_READY] = {"ready", "ready", SHOWN_READY},
+    [TRACE_OFF_CPU] = {"off CPU", "off CPU", SHOWN_OFF_CPU},
+    [TRACE_DROPPED] = {"dropped", "no call path", SHOWN_OTHER},
+};
 
 double shown_state_amount(const struct time_cell *cell, enum shown_state state)
 {
     double amount = 0;
     for (int of = 0; of < TRACE_STATES; of++)
-        if (shown_state((enum trace_state)of) == state)
+        if (trace_states[of].shown == state)
             amount += cell->states[of];
     return amount;
 }
@@ -98,8 +94,7 @@ void letters_give(struct procedure_letters *letters, struct time_chart *chart, s
             times.at[at].time += cell->of_value;
         }
     }
-    if (times.n)
-        qsort(times.at, times.n, sizeof *times.at, compare_times);
+    vec_sort(&times, compare_times);
     for (size_t i = 0; i < times.n && letters->procedures.n < LETTERS; i++)
         vec_push(&letters->procedures, times.at[i].procedure);
     idmap_free(&numbers);
@@ -183,9 +178,3 @@ const struct strip_line strip_lines[STRIP_LINES] = {
     {"working", "working", TIME_GREEN}, {"overhead", "overhead", TIME_VERMILION}, {"waiting", "waiting", TIME_ORANGE},
     {"idle", "idle", TIME_SKY},         {"ready", "ready", TIME_PURPLE},          {"CPUs used", "cpus", TIME_BLUE},
 };
-
-double strip_value(size_t line, const struct time_cell *cell, double length)
-{
-    double amount = line + 1 == STRIP_LINES ? cell->cpu : shown_state_amount(cell, (enum shown_state)line);
-    return amount / length;
-}

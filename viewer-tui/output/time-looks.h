@@ -38,7 +38,15 @@ struct state_look {
 };
 
 extern const struct state_look state_looks[SHOWN_STATES];
-enum shown_state shown_state(enum trace_state state);
+
+/* A state of records. */
+struct trace_state_look {
+    const char *key;   /* in data formats, "nobody working" */
+    const char *words; /* in sentences, "kept by the runtime" */
+    enum shown_state shown;
+};
+
+extern const struct trace_state_look trace_states[TRACE_STATES];
 
 /* The amount of a cell in a shown state. */
 double shown_state_amount(const struct time_cell *cell, enum shown_state state);
@@ -80,6 +88,5 @@ struct strip_line {
     enum time_color color;
 };
 extern const struct strip_line strip_lines[STRIP_LINES];
-double strip_value(size_t line, const struct time_cell *cell, double length);
 
 #endif

@@ -37,8 +37,8 @@ void timeline_line_label(const struct timeline_lines *lines, size_t row, struct 
 
 double timeline_column_length(const struct timeline_lines *lines)
 {
-    const struct time_chart *chart = &lines->open->chart;
-    return chart->timeline->is_time ? (double)(chart->window.end - chart->window.begin) / chart->window.n : 1;
+    const struct time_window *window = &lines->open->chart.window;
+    return lines->open->timeline->is_time ? (double)(window->end - window->begin) / window->n : 1;
 }
 
 size_t timeline_strip_lines(const struct timeline_lines *lines)
@@ -46,32 +46,37 @@ size_t timeline_strip_lines(const struct timeline_lines *lines)
     return lines->open->timeline->is_time ? STRIP_LINES : STRIP_LINES - 1;
 }
 
+double timeline_strip_value(const struct timeline_lines *lines, size_t line, size_t column)
+{
+    const struct time_cell *cell = &time_chart_strip(&lines->open->chart)[column];
+    double amount = line + 1 == STRIP_LINES ? cell->cpu : shown_state_amount(cell, (enum shown_state)line);
+    return amount / timeline_column_length(lines);
+}
+
 bool timeline_strip_label(const struct timeline_lines *lines, size_t line, struct text *out)
 {
-    struct time_chart *chart = &lines->open->chart;
-    const struct time_cell *strip = time_chart_strip(chart);
+    unsigned n = lines->open->chart.window.n;
     double sum = 0;
-    for (unsigned column = 0; column < chart->window.n; column++)
-        sum += strip_value(line, &strip[column], timeline_column_length(lines));
+    for (unsigned column = 0; column < n; column++)
+        sum += timeline_strip_value(lines, line, column);
     text_printf(out, "%-*s%*.2f ", (int)lines->label_width - VALUE_COLUMNS, strip_lines[line].name, VALUE_COLUMNS - 1,
-                sum / chart->window.n);
+                sum / n);
     return sum > 0 && line < timeline_strip_lines(lines);
 }
 
 double timeline_strip_most(const struct timeline_lines *lines)
 {
-    struct time_chart *chart = &lines->open->chart;
-    const struct time_cell *strip = time_chart_strip(chart);
     double most = 0;
-    for (unsigned column = 0; column < chart->window.n; column++)
+    for (unsigned column = 0; column < lines->open->chart.window.n; column++)
         for (size_t line = 0; line < timeline_strip_lines(lines); line++)
-            most = fmax(most, strip_value(line, &strip[column], timeline_column_length(lines)));
+            most = fmax(most, timeline_strip_value(lines, line, column));
     return most;
 }
 
-struct time_look timeline_look(struct timeline_lines *lines, const struct time_cell *cell, double length)
+struct time_look timeline_look(struct timeline_lines *lines, const struct time_cell *cell)
 {
-    struct time_look look = time_look_of(&lines->open->chart, &lines->letters, cell, length);
+    struct time_look look =
+        time_look_of(&lines->open->chart, &lines->letters, cell, timeline_column_length(lines));
     lines->has_symbol[(unsigned char)toupper((unsigned char)look.symbol)] = true;
     return look;
 }

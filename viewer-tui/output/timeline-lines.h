@@ -21,6 +21,9 @@ size_t timeline_label_width(const struct open_timeline *open, size_t width);
 /* Adds the label of a row, padded; of a longer one the middle is left out. */
 void timeline_line_label(const struct timeline_lines *lines, size_t row, struct text *out);
 
+/* A line of the strip in a column: threads in a state, or CPUs. */
+double timeline_strip_value(const struct timeline_lines *lines, size_t line, size_t column);
+
 /* Adds the label of a line of the strip, with the mean over the window: "working         3.42 ". False if nothing is in
  * the line, or it is none. */
 bool timeline_strip_label(const struct timeline_lines *lines, size_t line, struct text *out);
@@ -35,7 +38,7 @@ double timeline_strip_most(const struct timeline_lines *lines);
 double timeline_column_length(const struct timeline_lines *lines);
 
 /* The look of a cell (time-looks.h), for the legend to have it. */
-struct time_look timeline_look(struct timeline_lines *lines, const struct time_cell *cell, double length);
+struct time_look timeline_look(struct timeline_lines *lines, const struct time_cell *cell);
 
 /* The next entry, from *at = 0 on, of the legend of what cells show: its name, symbol and color; false if there are no
  * more. Of procedures it has those that timeline_look has shown; of equal names it tells the places. */
@@ -46,9 +49,6 @@ bool timeline_legend(const struct timeline_lines *lines, size_t *at, char *symbo
 void timeline_add_title(const struct timeline_lines *lines, struct text *out);
 
 /* ---- printers ---- */
-
-/* "work", "nobody working": as in data formats. */
-const char *trace_state_key(enum trace_state state);
 
 /* The strip alone, with its axis, as an element of a page for browsers. */
 void print_timeline_strip(struct timeline_lines *lines, FILE *out);

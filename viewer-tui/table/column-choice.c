@@ -65,37 +65,24 @@ size_t column_choice_move(struct column_choice *choice, const struct metrics *me
     return to;
 }
 
-/* Parses what follows the name of a metric, up to the comma or the end. */
-static bool take_rest(const char *text, struct chosen_column *column)
-{
-    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
-        size_t length = strlen(choose_part_endings[part]);
-        if (strncmp(text, choose_part_endings[part], length) != 0)
-            continue;
-        char *end = (char *)text + length;
-        if (*end == '+' || *end == '-') /* a width, of an earlier version */
-            strtol(end, &end, 10);
-        column->part = (enum cost_part)part;
-        return *end == ',' || *end == '\0';
-    }
-    return false;
-}
-
 /* Parses the first column of the text. Of several names that fit it takes the longest: names can
  * contain commas and colons. False if there is none. */
-static bool first_column(const struct metrics *metrics, const char *text,
-                         struct chosen_column *column)
+static bool first_column(const struct metrics *metrics, const char *text, struct chosen_column *column)
 {
     size_t longest = 0;
-    for (size_t m = 0; m < metrics->n; m++) {
-        size_t length = strlen(metrics->at[m].name);
-        struct chosen_column found = {.metric = m};
-        if (length > longest && strncmp(text, metrics->at[m].name, length) == 0 &&
-            take_rest(text + length, &found)) {
-            *column = found;
-            longest = length;
+    for (size_t m = 0; m < metrics->n; m++)
+        for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
+            size_t length = strlen(metrics->at[m].name), ending = strlen(choose_part_endings[part]);
+            bool fits = strncmp(text, metrics->at[m].name, length) == 0 &&
+                        strncmp(text + length, choose_part_endings[part], ending) == 0;
+            char *end = (char *)text + (fits ? length + ending : 0);
+            if (fits && (*end == '+' || *end == '-')) /* a width, of an earlier version */
+                strtol(end, &end, 10);
+            if (fits && length > longest && (*end == ',' || *end == '\0')) {
+                *column = (struct chosen_column){.metric = m, .part = (enum cost_part)part};
+                longest = length;
+            }
         }
-    }
     return longest > 0;
 }
 

@@ -65,18 +65,6 @@ static bool is_notable_lock(const struct view *view, size_t metric)
            view_total(view, metric) > NOTABLE_LOCK_SHARE * view_total(view, work);
 }
 
-/* The notable metrics of locks, at most so many: one column each, in the part that is sorted by. */
-static struct columns lock_columns(const struct view *view, size_t most)
-{
-    const struct metrics *metrics = view->metrics;
-    struct columns columns = {.at = mem_alloc((metrics->n + 1) * sizeof(struct column))};
-    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n && columns.n < most;
-         m = metrics_with_columns(metrics, m + 1))
-        if (m != view->sorting.metric && is_notable_lock(view, m))
-            add_column(&columns, m, view->sorting.part);
-    return columns;
-}
-
 static struct columns no_columns(const struct view *view)
 {
     return (struct columns){.at = mem_alloc((2 * view->metrics->n + 2) * sizeof(struct column))};
@@ -93,14 +81,18 @@ static bool has_metric(const struct columns *columns, size_t metric)
 struct columns columns_fitting(const struct view *view, size_t most)
 {
     const struct metrics *metrics = view->metrics;
-    struct columns columns = no_columns(view), locks = lock_columns(view, most > 0 ? most - 1 : 0);
-    add_sorted(&columns, view, most - locks.n);
-    for (size_t i = 0; i < locks.n; i++)
-        columns.at[columns.n++] = locks.at[i];
-    free(locks.at);
-    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n && columns.n + 2 <= most;
-         m = metrics_with_columns(metrics, m + 1))
-        if (!belong_together(metrics, m, view->sorting.metric) && !has_metric(&columns, m))
+    struct columns columns = no_columns(view);
+    size_t n_locks = 0; /* notable metrics of locks: a column for each, in the part that is sorted by */
+    metrics_each (m, metrics, metrics_with_columns)
+        n_locks += n_locks + 1 < most && m != view->sorting.metric && is_notable_lock(view, m);
+    add_sorted(&columns, view, most - n_locks);
+    metrics_each (m, metrics, metrics_with_columns)
+        if (n_locks && m != view->sorting.metric && is_notable_lock(view, m)) {
+            add_column(&columns, m, view->sorting.part);
+            n_locks--;
+        }
+    metrics_each (m, metrics, metrics_with_columns)
+        if (columns.n + 2 <= most && !belong_together(metrics, m, view->sorting.metric) && !has_metric(&columns, m))
             add_both(&columns, metrics, m);
     return columns;
 }
@@ -143,13 +135,11 @@ static bool is_time(const struct metric *metric)
     return strcmp(metric->unit, "s") == 0 && (metric_is_additive(metric) || metric_is_compared(metric));
 }
 
-static bool share_unit(const struct metrics *metrics, size_t a, size_t b)
+static bool share_unit(const struct metric *a, const struct metric *b)
 {
-    const struct metric *x = &metrics->at[a], *y = &metrics->at[b];
-    bool is_compared = metric_is_compared(x) && metric_is_compared(y) &&
-                       x->compared.sides[0] == y->compared.sides[0] && metric_is_additive(x) &&
-                       metric_is_additive(y);
-    return (is_time(x) && is_time(y)) || is_compared;
+    return (is_time(a) && is_time(b)) ||
+           (metric_is_compared(a) && metric_is_compared(b) && a->compared.sides[0] == b->compared.sides[0] &&
+            metric_is_additive(a) && metric_is_additive(b));
 }
 
 struct number_scale columns_scale_beside(const struct metrics *metrics, size_t metric,
@@ -159,7 +149,7 @@ struct number_scale columns_scale_beside(const struct metrics *metrics, size_t m
     double own = fabs(magnitude(context, metric)), largest = isfinite(own) ? own : 0;
     for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n_stored;
          m = metrics_with_columns(metrics, m + 1)) {
-        double other = share_unit(metrics, m, metric) ? fabs(magnitude(context, m)) : 0;
+        double other = share_unit(&metrics->at[m], &metrics->at[metric]) ? fabs(magnitude(context, m)) : 0;
         if (isfinite(other) && other > largest)
             largest = other;
     }

@@ -28,7 +28,6 @@ void writer_free(struct writer *writer)
         json_write_finish(&writer->json);
     }
     vec_free(&writer->line);
-    vec_free(&writer->right);
 }
 
 void json_put_range(struct json_writer *json, const struct session *session)

@@ -41,7 +41,6 @@ struct writer {
     bool ascii;              /* text: no other characters */
     size_t width;            /* text: columns of running text */
     struct text line;        /* text: the line in the making */
-    struct text right;       /* text: a part of the line in the making */
     bool has_fields;         /* csv: the record has a field already */
     struct json_writer json; /* json */
 };

@@ -8,18 +8,6 @@
 /* Exit status of a shell that does not find the command. */
 #define NOT_FOUND 127
 
-static void add_failure(const char *editor, int status, struct text *problem)
-{
-    if (status == -1)
-        text_printf(problem, "%s: %s", editor, strerror(errno));
-    else if (WIFSIGNALED(status))
-        text_printf(problem, "%s ended by signal %d", editor, WTERMSIG(status));
-    else if (WEXITSTATUS(status) == NOT_FOUND)
-        text_printf(problem, "no editor '%s'; set VISUAL or EDITOR", editor);
-    else if (WEXITSTATUS(status) != 0)
-        text_printf(problem, "%s ended with status %d", editor, WEXITSTATUS(status));
-}
-
 void editor_run(const char *path, uint32_t line, struct text *problem)
 {
     const char *editor = "vi", *const variables[] = {getenv("EDITOR"), getenv("VISUAL")}; /* the last one counts most */
@@ -34,5 +22,13 @@ void editor_run(const char *path, uint32_t line, struct text *problem)
     for (const char *at = path; *at; at++)
         text_add_bytes(&command, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1);
     text_add(&command, "'");
-    add_failure(editor, system(text_string(&command)), problem);
+    int status = system(text_string(&command));
+    if (status == -1)
+        text_printf(problem, "%s: %s", editor, strerror(errno));
+    else if (WIFSIGNALED(status))
+        text_printf(problem, "%s ended by signal %d", editor, WTERMSIG(status));
+    else if (WEXITSTATUS(status) == NOT_FOUND)
+        text_printf(problem, "no editor '%s'; set VISUAL or EDITOR", editor);
+    else if (WEXITSTATUS(status) != 0)
+        text_printf(problem, "%s ended with status %d", editor, WEXITSTATUS(status));
 }

@@ -118,7 +118,7 @@ static int draw_text(const struct prompt *line, struct area area)
 
 void prompt_draw(struct prompt *prompt)
 {
-    int line = prompt->draw(prompt->context), width = screen_width();
+    int line = prompt->screen.draw(prompt->screen.context), width = screen_width();
     screen_fill(line, 0, width, STYLE_PLAIN);
     int at = screen_put(line, 0, width, STYLE_PLAIN, prompt->question);
     at += draw_text(prompt, (struct area){line, at, 1, width - at});
@@ -183,7 +183,7 @@ const char *prompt_ask(struct prompt *prompt, const char *initial)
         else
             state = edit(prompt, key);
         if (prompt->changed && state == EDIT_GOES_ON)
-            prompt->changed(prompt->context, text_string(&prompt->text));
+            prompt->changed(prompt->screen.context, text_string(&prompt->text));
     }
     if (state == EDIT_GIVEN_UP)
         return NULL;

@@ -19,11 +19,16 @@ struct history {
 
 void history_free(struct history *history);
 
+/* What is on the screen. */
+struct prompt_screen {
+    int (*draw)(void *context); /* returns the line for the question */
+    void *context;
+};
+
 struct prompt {
     const char *question;
-    int (*draw)(void *context);                          /* draws the screen; returns the line for the question */
-    void (*changed)(void *context, const char *text);    /* called after each change of the text; NULL */
-    void *context;
+    struct prompt_screen screen;
+    void (*changed)(void *context, const char *text); /* called after each change of the text; NULL */
     const struct text *message; /* what stands after the text; NULL */
     struct history *history;    /* NULL: no earlier answers */
     const void *asker;          /* only these come back */

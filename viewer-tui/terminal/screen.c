@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Milliseconds after Escape in which the rest of a key's sequence may arrive. */
-#define ESCAPE_DELAY 50
+#define ESCAPE_DELAY 25
 
 #define MOST_FAILURES 100
 
@@ -49,18 +49,12 @@ static bool has_tiles;
 #define TILE_PAIR(color, around) ((short)(STYLES + 1 + (around) * (SCREEN_TILE_COLORS + 1) + (color)))
 #define TILE_PAIRS               (STYLES + 1 + (SCREEN_TILE_COLORS + 1) * (SCREEN_TILE_COLORS + 1))
 
-static void set_monochrome(void)
-{
-    static const attr_t attributes[STYLE_HEAT] = {
-        [STYLE_DIM] = A_DIM,        [STYLE_BAR] = A_REVERSE,
-        [STYLE_HEAD] = A_UNDERLINE, [STYLE_SELECTED] = A_REVERSE,
-        [STYLE_WARNING] = A_BOLD,   [STYLE_MATCH] = A_BOLD | A_UNDERLINE,
-        [STYLE_COMMENT] = A_DIM,
-    };
-    for (int style = 0; style < STYLES; style++)
-        styles[style] =
-            style < STYLE_HEAT ? attributes[style] : heats[style - STYLE_HEAT].without_colors;
-}
+/* The looks of styles other than heat without colors. */
+static const attr_t monochrome[STYLE_HEAT] = {
+    [STYLE_DIM] = A_DIM,          [STYLE_BAR] = A_REVERSE,  [STYLE_HEAD] = A_UNDERLINE,
+    [STYLE_SELECTED] = A_REVERSE, [STYLE_WARNING] = A_BOLD, [STYLE_MATCH] = A_BOLD | A_UNDERLINE,
+    [STYLE_COMMENT] = A_DIM,
+};
 
 /* Sets a color on the terminal's background: a number of the 256-color palette, or of the 8 colors
  * that every color terminal has. */
@@ -75,9 +69,11 @@ static short tile_color(int color)
     return color == SCREEN_TILE_COLORS ? -1 : COLORS >= 256 ? tiles[color].of_256 : tiles[color].of_8;
 }
 
-static void set_colors(void)
+static void set_styles(void)
 {
     const char *no_color = getenv("NO_COLOR");
+    for (int style = 0; style < STYLES; style++)
+        styles[style] = style < STYLE_HEAT ? monochrome[style] : heats[style - STYLE_HEAT].without_colors;
     if ((no_color && *no_color) || !has_colors() || start_color() == ERR ||
         use_default_colors() == ERR)
         return;
@@ -151,8 +147,7 @@ const char *screen_start(bool with_mouse)
         mouseinterval(0);
     }
     check_size();
-    set_monochrome();
-    set_colors();
+    set_styles();
     return NULL;
 }
 
@@ -303,20 +298,6 @@ static int rest_of_character(int first)
 static MEVENT mouse_events[8];
 static unsigned mouse_events_left;
 
-/* The key for the oldest event of the mouse; ERR: none. */
-static int take_mouse(void)
-{
-    if (mouse_events_left == 0)
-        return ERR;
-    const MEVENT *event = &mouse_events[--mouse_events_left];
-    mouse = (struct mouse){event->y, event->x};
-    if (event->bstate & BUTTON4_PRESSED)
-        return KEY_SR;
-    if (event->bstate & BUTTON5_PRESSED)
-        return KEY_SF;
-    return event->bstate & BUTTON1_PRESSED ? KEY_MOUSE : ERR;
-}
-
 struct mouse screen_mouse(void)
 {
     return mouse;
@@ -370,10 +351,13 @@ int screen_key(void)
         while (mouse_events_left < sizeof mouse_events / sizeof *mouse_events &&
                getmouse(&mouse_events[mouse_events_left]) == OK)
             mouse_events_left++;
-    if (key == KEY_MOUSE)
-        key = take_mouse();
-    if (key == ERR)
-        return KEY_NOTHING;
+    if (key == KEY_MOUSE) { /* the oldest event */
+        MEVENT none = {0}, *event = mouse_events_left ? &mouse_events[--mouse_events_left] : &none;
+        if (!(event->bstate & (BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED)))
+            return KEY_NOTHING;
+        mouse = (struct mouse){event->y, event->x};
+        key = event->bstate & BUTTON4_PRESSED ? KEY_SR : event->bstate & BUTTON5_PRESSED ? KEY_SF : KEY_MOUSE;
+    }
     if (key >= KEY_MIN)
         return key + KEY_OFFSET;
     return key < 0x80 ? key : rest_of_character(key);

@@ -10,9 +10,6 @@
 /* No other frame's costs contain those of this one. */
 #define NO_PAYER SIZE_MAX
 
-/* Times are written as whole nanoseconds, other costs in their own unit. */
-#define NANOSECONDS 1e9
-
 static bool is_frame(const struct export *export, const struct view *view, uint32_t row)
 {
     if (row == export->tree->root && row != 0)
@@ -104,11 +101,9 @@ static void leave(void *context, struct view *view, uint32_t row)
     export->stack.n--;
 }
 
-void export_add_metric(struct export *export, size_t metric)
+double export_factor(const struct export *export, size_t i)
 {
-    bool is_time = strcmp(export->tree->view->metrics->at[metric].unit, "s") == 0;
-    vec_push(&export->metrics, metric);
-    vec_push(&export->factors, is_time ? NANOSECONDS : 1);
+    return strcmp(export->tree->view->metrics->at[export->metrics.at[i]].unit, "s") == 0 ? 1e9 : 1;
 }
 
 void export_add_sorted(struct export *export)
@@ -116,9 +111,9 @@ void export_add_sorted(struct export *export)
     const struct view *view = export->tree->view;
     const struct metric *metric = &view->metrics->at[view->sorting.metric];
     if (!metric_is_compared(metric))
-        export_add_metric(export, view->sorting.metric);
+        vec_push(&export->metrics, view->sorting.metric);
     for (int side = 0; metric_is_compared(metric) && side < SIDES; side++)
-        export_add_metric(export, metric->compared.sides[side]);
+        vec_push(&export->metrics, metric->compared.sides[side]);
 }
 
 void export_walk(struct export *export)
@@ -133,7 +128,7 @@ bool export_round(const struct export *export, const double *own, double *values
 {
     bool has_any = false;
     for (size_t i = 0; i < export->metrics.n; i++) {
-        values[i] = round(own[i] * export->factors.at[i]);
+        values[i] = round(own[i] * export_factor(export, i));
         has_any |= values[i] > 0;
     }
     return has_any;
@@ -145,7 +140,6 @@ void export_free(struct export *export)
         free(export->functions.at[i].name);
     vec_free(&export->functions);
     vec_free(&export->metrics);
-    vec_free(&export->factors);
     vec_free(&export->stack);
     vec_free(&export->own);
     idmap_free(&export->numbers);

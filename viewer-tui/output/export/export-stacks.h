@@ -37,17 +37,13 @@ struct export
     /* The innermost frame is about to be popped; `own` are its own costs, one per metric, none
      * below 0. */
     void (*leave)(struct export * export, const double *own);
-    VEC(size_t) metrics;
-    VEC(double) factors; /* by metric: turns its costs into whole numbers */
+    VEC(size_t) metrics; /* whose costs the walk finds */
     VEC(struct export_frame) stack;
     VEC(struct export_function) functions;
     struct idmap numbers; /* (database, kind and place) -> index in `functions` */
     VEC(double) own;      /* by open frame and metric */
     enum cost_part part;
 };
-
-/* Adds a metric, whose costs the walk finds. */
-void export_add_metric(struct export *export, size_t metric);
 
 /* Adds the metric that the tree is sorted by; of a comparison the two that are compared. */
 void export_add_sorted(struct export *export);
@@ -57,6 +53,9 @@ uint32_t export_function_of(struct export *export, uint32_t row);
 
 /* Visits the frames, outermost first. */
 void export_walk(struct export *export);
+
+/* What turns the costs of metrics.at[i] into whole numbers: times are written in nanoseconds, others in their own unit. */
+double export_factor(const struct export *export, size_t i);
 
 /* Rounds the costs, times the factors; false if none is above 0. */
 bool export_round(const struct export *export, const double *own, double *values);

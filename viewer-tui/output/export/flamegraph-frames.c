@@ -24,17 +24,6 @@ static struct flame_frame describe(struct frames *frames, uint32_t row, uint32_t
     return frame;
 }
 
-/* Rows are closed and their numbers reused during the walk, so this is the time to ask for what they are of. */
-static void add_values(struct frames *frames, uint32_t row)
-{
-    size_t n = frames->values.list.n;
-    struct view *view = frames->export.tree->view;
-    if (view->db && view_value_refs(view, row, INCLUSIVE, &frames->values) != DONE)
-        frames->values.list.n = n;
-    for (; n < frames->values.list.n; n++)
-        frames->values.list.at[n].row = (uint32_t)frames->list.n & ((1u << 29) - 1);
-}
-
 static void enter(struct export *export)
 {
     struct frames *frames = (struct frames *)export;
@@ -45,7 +34,13 @@ static void enter(struct export *export)
         frame.depth = frames->list.at[frames->current].depth + 1;
     }
     frames->current = (uint32_t)frames->list.n;
-    add_values(frames, open->row);
+    /* Rows are closed and their numbers reused during the walk, so this is the time to ask for what they are of. */
+    struct view *view = export->tree->view;
+    size_t n = frames->values.list.n;
+    if (view->db && view_value_refs(view, open->row, INCLUSIVE, &frames->values) != DONE)
+        frames->values.list.n = n;
+    for (; n < frames->values.list.n; n++)
+        frames->values.list.at[n].row = frames->current & ((1u << 29) - 1);
     vec_push(&frames->list, frame);
 }
 
@@ -107,21 +102,16 @@ void frames_free(struct frames *frames)
     vec_free(&frames->texts);
 }
 
-static double percent(const struct frames *frames, double costs)
-{
-    return 100 * costs / frames->list.at[0].total[frames->shown];
-}
-
 /* The first one is the whole, even if all costs are 0. */
 double frames_width(const struct frames *frames, const struct flame_frame *frame)
 {
-    const struct flame_frame *whole = &frames->list.at[0];
-    if (frame == whole)
+    double whole = frames->list.at[0].total[frames->shown];
+    if (frame == &frames->list.at[0])
         return 100;
-    return whole->total[frames->shown] > 0 ? percent(frames, frame->total[frames->shown]) : 0;
+    return whole > 0 ? 100 * frame->total[frames->shown] / whole : 0;
 }
 
 double frames_left(const struct frames *frames, const struct flame_frame *frame)
 {
-    return frame->left > 0 ? percent(frames, frame->left) : 0;
+    return frame->left > 0 ? 100 * frame->left / frames->list.at[0].total[frames->shown] : 0;
 }

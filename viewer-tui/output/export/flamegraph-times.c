@@ -35,29 +35,6 @@ static uint64_t bin_begin(const struct frame_times *times, unsigned bin)
 
 /* ---- costs ---- */
 
-static void find_slots(struct frame_times *times, const struct metrics *metrics, size_t metric)
-{
-    size_t n = metrics->n_stored + metrics->n_hidden;
-    times->counts = mem_alloc(n + 1);
-    for (size_t slot = 0; slot < n; slot++) {
-        size_t index = metrics_at_slot(metrics, slot);
-        times->counts[slot] = index == metric || (metric_is_added(&metrics->at[index]) && metrics->at[index].sum == (int)metric);
-    }
-}
-
-static void find_frames(struct frame_times *times)
-{
-    const struct frames *frames = times->frames;
-    size_t n = frames->list.n;
-    uint32_t next = 0;
-    times->shown = mem_alloc(n * sizeof *times->shown);
-    for (size_t i = 0; i < n; i++) {
-        const struct flame_frame *frame = &frames->list.at[i];
-        times->shown[i] = frame->is_shown ? next++ : times->shown[frame->parent];
-    }
-    times->owners = place_owners(&times->open->scopes, &frames->values);
-}
-
 static void add_costs_of(struct frame_times *times, const struct record_sums *sums, unsigned bin)
 {
     struct slot_payment payments[RECORD_METRICS + 1];
@@ -92,16 +69,6 @@ static int by_frame(const void *left, const void *right)
 {
     const struct bin_cost *a = left, *b = right;
     return a->frame != b->frame ? (a->frame > b->frame) - (a->frame < b->frame) : (a->bin > b->bin) - (a->bin < b->bin);
-}
-
-static void find_costs(struct frame_times *times)
-{
-    struct record_sums sums = {0};
-    for (unsigned bin = 0; bin < MOST_BINS; bin++)
-        add_bin(times, bin, &sums);
-    record_sums_free(&sums);
-    if (times->costs.n)
-        qsort(times->costs.at, times->costs.n, sizeof *times->costs.at, by_frame);
 }
 
 /* ---- text ---- */
@@ -148,16 +115,32 @@ void flamegraph_times_add(const struct frames *frames, const struct open_timelin
     const struct tree *tree = frames->export.tree;
     const struct session_run *run = &tree->session->runs.at[0];
     const struct fold_choice folds = tree->session->folds;
+    const struct metrics *metrics = tree->view->metrics;
     struct frame_times times = {.frames = frames, .open = open};
+    struct record_sums sums = {0};
     autofree time_ranges whole = {0};
     if (tree->view->class != &topdown_class || folds.inlined || folds.recursion)
         return;
     vec_push(&whole, ((struct time_range){0, open->timeline->end}));
     times.slice = time_slice_new(tree->view->db, open->timeline, run->ranges.n ? &run->ranges : &whole,
                                  tree->projection == PHYSICAL, run->runs_read.at[0]);
-    find_slots(&times, tree->view->metrics, frames->export.metrics.at[frames->shown]);
-    find_frames(&times);
-    find_costs(&times);
+    size_t n_slots = metrics->n_stored + metrics->n_hidden, metric = frames->export.metrics.at[frames->shown];
+    times.counts = mem_alloc(n_slots + 1);
+    for (size_t slot = 0; slot < n_slots; slot++) {
+        size_t index = metrics_at_slot(metrics, slot);
+        times.counts[slot] = index == metric || (metric_is_added(&metrics->at[index]) && metrics->at[index].sum == (int)metric);
+    }
+    times.shown = mem_alloc(frames->list.n * sizeof *times.shown);
+    uint32_t n_shown = 0;
+    for (size_t i = 0; i < frames->list.n; i++) {
+        const struct flame_frame *frame = &frames->list.at[i];
+        times.shown[i] = frame->is_shown ? n_shown++ : times.shown[frame->parent];
+    }
+    times.owners = place_owners(&open->scopes, &frames->values);
+    for (unsigned bin = 0; bin < MOST_BINS; bin++)
+        add_bin(&times, bin, &sums);
+    record_sums_free(&sums);
+    vec_sort(&times.costs, by_frame);
     add_element(&times, room, out);
     time_slice_free(times.slice);
     vec_free(&times.costs);

@@ -45,7 +45,7 @@ static void write_procedure(struct chrome_trace *trace, const char *phase, uint3
 static void end_slices(struct chrome_trace *trace, size_t n)
 {
     if (trace->shows_state)
-        write_slice(trace, "E", trace_state_key(trace->state), "state", trace->end);
+        write_slice(trace, "E", trace_states[trace->state].key, "state", trace->end);
     trace->shows_state = false;
     while (trace->open.n > n)
         write_procedure(trace, "E", trace->open.at[--trace->open.n], trace->end);
@@ -68,7 +68,7 @@ static void take(void *context, const struct piece_of_time *piece)
         vec_push(&trace->open, trace->path.at[same]);
     }
     if (piece->state != TRACE_WORK && !trace->shows_state) {
-        write_slice(trace, "B", trace_state_key(piece->state), "state", piece->begin);
+        write_slice(trace, "B", trace_states[piece->state].key, "state", piece->begin);
         trace->shows_state = true;
     }
     trace->state = piece->state;
@@ -126,15 +126,13 @@ static void write_regions(struct chrome_trace *trace)
 static void write_counters(struct chrome_trace *trace)
 {
     struct time_chart *chart = &trace->lines->open->chart;
-    const struct time_cell *strip = time_chart_strip(chart);
     struct json_writer *json = &trace->json;
     set_thread(trace, 0); /* they have no thread, but viewers show them in a process */
     for (unsigned column = 0; column < chart->window.n; column++) {
         begin_event(trace, "C", (double)time_window_at(&chart->window, column));
         json_print(json, "name:%s args:{", trace->has_processes ? "threads of all processes" : "threads");
         for (size_t line = 0; line + 1 < STRIP_LINES; line++)
-            json_print(json, "%s:%g", strip_lines[line].key,
-                            strip_value(line, &strip[column], timeline_column_length(trace->lines)));
+            json_print(json, "%s:%g", strip_lines[line].key, timeline_strip_value(trace->lines, line, column));
         json_print(json, "}}");
     }
 }

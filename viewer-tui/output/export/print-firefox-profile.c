@@ -89,89 +89,62 @@ static void take(void *context, const struct piece_of_time *piece)
 
 /* ---- tables: an array for each column ---- */
 
-/* A column of `n` equal numbers; NAN: null. */
-static void put_equal(struct json_writer *json, const char *key, size_t n, double value)
+static double number_or_null(uint32_t number, uint32_t none)
 {
-    json_print(json, "%s:[", key);
-    for (size_t i = 0; i < n; i++)
-        json_write_double(json, value);
-    json_print(json, "]");
-}
-
-static void put_false(struct json_writer *json, const char *key, size_t n)
-{
-    json_print(json, "%s:[", key);
-    for (size_t i = 0; i < n; i++)
-        json_write_bool(json, false);
-    json_print(json, "]");
-}
-
-/* The numbers from `first` on. */
-static void put_numbers(struct json_writer *json, const char *key, size_t first, size_t n)
-{
-    json_print(json, "%s:[", key);
-    for (size_t i = 0; i < n; i++)
-        json_print(json, "%zu", first + i);
-    json_print(json, "]");
-}
-
-/* A number, or null if it is none. */
-static void put_or_null(struct json_writer *json, bool is_there, uint32_t number)
-{
-    json_print(json, "%jd", is_there ? (intmax_t)number : -1);
+    return number == none ? NAN : number;
 }
 
 static void write_stacks(const struct firefox_profile *profile, struct json_writer *json)
 {
-    json_print(json, "stackTable:{frame:[");
-    for (size_t i = 0; i < profile->rows.n; i++)
-        json_print(json, "%u", profile->rows.at[i].frame);
-    json_print(json, "] prefix:[");
-    for (size_t i = 0; i < profile->rows.n; i++)
-        put_or_null(json, profile->rows.at[i].prefix != NO_STACK, profile->rows.at[i].prefix);
-    json_print(json, "] length:%zu}", profile->rows.n);
+    const struct stack_row *rows = profile->rows.at;
+    json_print(json, "stackTable:{");
+    json_print_numbers(json, "frame", i, profile->rows.n, rows[i].frame);
+    json_print_numbers(json, "prefix", i, profile->rows.n, number_or_null(rows[i].prefix, NO_STACK));
+    json_print(json, "length:%zu}", profile->rows.n);
 }
 
 /* Frames: a function each, with the category of its state. */
 static void write_frames(struct json_writer *json, size_t n)
 {
-    json_print(json, "frameTable:{");
-    put_equal(json, "address", n, -1);
-    put_equal(json, "inlineDepth", n, 0);
-    json_print(json, "category:[");
-    for (size_t i = 0; i < n; i++)
-        json_print(json, "%d", i + TRACE_STATES < n ? (int)shown_state(TRACE_WORK)
-                                                    : (int)shown_state((enum trace_state)(i + TRACE_STATES - n)));
-    json_print(json, "]");
-    put_equal(json, "subcategory", n, 0);
-    put_numbers(json, "func", 0, n);
     static const char *const unknown[] = {"nativeSymbol", "innerWindowID", "line", "column"};
-    for (size_t i = 0; i < 4; i++)
-        put_equal(json, unknown[i], n, NAN);
+    json_print(json, "frameTable:{");
+    json_print_numbers(json, "address", i, n, -1);
+    json_print_numbers(json, "inlineDepth", i, n, 0);
+    json_print_numbers(json, "category", i, n,
+                       trace_states[i + TRACE_STATES < n ? TRACE_WORK : i + TRACE_STATES - n].shown);
+    json_print_numbers(json, "subcategory", i, n, 0);
+    json_print_numbers(json, "func", i, n, (double)i);
+    for (size_t c = 0; c < 4; c++)
+        json_print_numbers(json, unknown[c], i, n, NAN);
     json_print(json, "length:%zu}", n);
+}
+
+/* The procedure of a function, without a line if it has no file; states have neither. */
+static struct procedure procedure_of(const struct firefox_profile *profile, size_t function)
+{
+    const struct database *db = profile->lines->open->scopes.db;
+    struct procedure of = {.file = NOTHING};
+    if (function < n_procedures(profile))
+        of = database_procedure(db, (uint32_t)function);
+    return database_file_path(db, of.file) ? of : (struct procedure){.file = NOTHING};
 }
 
 /* Functions, named by the first strings; sources are the next ones. */
 static void write_functions(const struct firefox_profile *profile, struct json_writer *json, size_t n)
 {
-    const struct database *db = profile->lines->open->scopes.db;
+    static const char *const flags[] = {"isJS", "relevantForJS"};
     json_print(json, "funcTable:{");
-    put_numbers(json, "name", 0, n);
-    put_false(json, "isJS", n);
-    put_false(json, "relevantForJS", n);
-    put_equal(json, "resource", n, -1);
-    for (int is_line = 0; is_line < 2; is_line++) {
-        json_print(json, is_line ? "lineNumber:[" : "source:[");
-        for (uint32_t i = 0; i < n; i++) {
-            struct procedure of = {.file = NOTHING};
-            if (i + TRACE_STATES < n)
-                of = database_procedure(db, i);
-            bool has_file = database_file_path(db, of.file) != NULL;
-            put_or_null(json, has_file && (!is_line || of.line), is_line ? of.line : of.file);
-        }
+    json_print_numbers(json, "name", i, n, (double)i);
+    for (size_t c = 0; c < 2; c++) {
+        json_print(json, "%s:[", flags[c]);
+        for (size_t i = 0; i < n; i++)
+            json_write_bool(json, false);
         json_print(json, "]");
     }
-    put_equal(json, "columnNumber", n, NAN);
+    json_print_numbers(json, "resource", i, n, -1);
+    json_print_numbers(json, "source", i, n, number_or_null(procedure_of(profile, i).file, NOTHING));
+    json_print_numbers(json, "lineNumber", i, n, number_or_null(procedure_of(profile, i).line, 0));
+    json_print_numbers(json, "columnNumber", i, n, NAN);
     json_print(json, "length:%zu}", n);
 }
 
@@ -184,11 +157,9 @@ static void write_strings(const struct firefox_profile *profile, struct json_wri
         json_write_string(json, database_procedure_name(db, i, buffer));
     }
     for (int state = 0; state < TRACE_STATES; state++)
-        json_write_string(json, trace_state_key((enum trace_state)state));
-    for (uint32_t i = 0; i < db->files.n; i++) {
-        const char *path = database_file_path(db, i);
-        json_write_string(json, path ? path : "");
-    }
+        json_write_string(json, trace_states[state].key);
+    for (uint32_t i = 0; i < db->files.n; i++)
+        json_write_string(json, text_or_empty(database_file_path(db, i)));
     for (size_t i = 0; i < profile->lines->open->regions.n; i++)
         json_write_string(json, profile->lines->open->regions.at[i].name);
     json_print(json, "]");
@@ -200,8 +171,8 @@ static void write_shared(const struct firefox_profile *profile, struct json_writ
     json_print(json, "shared:{");
     write_strings(profile, json);
     json_print(json, "sources:{");
-    put_equal(json, "id", n_files, NAN);
-    put_numbers(json, "filename", n, n_files);
+    json_print_numbers(json, "id", i, n_files, NAN);
+    json_print_numbers(json, "filename", i, n_files, (double)(n + i));
     json_print(json, "length:%zu}", n_files);
     write_functions(profile, json, n);
     write_frames(json, n);
@@ -215,48 +186,35 @@ static void write_shared(const struct firefox_profile *profile, struct json_writ
 static void write_samples(const struct firefox_profile *profile, struct json_writer *json)
 {
     bool is_time = profile->lines->open->timeline->is_time;
-    json_print(json, "samples:{stack:[");
-    for (size_t i = 0; i < profile->samples.n; i++)
-        put_or_null(json, profile->samples.at[i].stack != NO_STACK, profile->samples.at[i].stack);
-    json_print(json, "] time:[");
-    for (size_t i = 0; i < profile->samples.n; i++)
-        json_write_double(json, profile->samples.at[i].time);
-    json_print(json, "] weightType:%s weight:[", is_time ? "tracing-ms" : "samples");
-    for (size_t i = 0; i < profile->samples.n; i++)
-        json_write_double(json, profile->samples.at[i].weight);
-    json_print(json, is_time ? "] threadCPUDelta:[" : "]");
-    for (size_t i = 0; is_time && i < profile->samples.n; i++)
-        json_write_double(json, profile->samples.at[i].cpu);
-    json_print(json, is_time ? "] length:%zu}" : "length:%zu}", profile->samples.n);
+    const struct sample_row *samples = profile->samples.at;
+    size_t n = profile->samples.n;
+    json_print(json, "samples:{");
+    json_print_numbers(json, "stack", i, n, number_or_null(samples[i].stack, NO_STACK));
+    json_print_numbers(json, "time", i, n, samples[i].time);
+    json_print(json, "weightType:%s", is_time ? "tracing-ms" : "samples");
+    json_print_numbers(json, "weight", i, n, samples[i].weight);
+    if (is_time)
+        json_print_numbers(json, "threadCPUDelta", i, n, samples[i].cpu);
+    json_print(json, "length:%zu}", n);
 }
 
 /* The regions that the program names, as intervals. Their names follow the other strings. */
 static void write_markers(const struct firefox_profile *profile, uint32_t of, struct json_writer *json)
 {
-    static const char *const columns[] = {"name", "startTime", "endTime", "phase", "category", "data"};
     const thread_regions *regions = &profile->lines->open->regions;
-    size_t n = 0, first = n_procedures(profile) + TRACE_STATES + profile->lines->open->scopes.db->files.n;
+    size_t first = n_procedures(profile) + TRACE_STATES + profile->lines->open->scopes.db->files.n;
+    autofree VEC(const struct thread_region *) shown = {0};
+    for (size_t i = 0; i < regions->n; i++)
+        if (regions->at[i].profile == of && region_is_in_window(&regions->at[i], &profile->lines->open->chart.window))
+            vec_push(&shown, &regions->at[i]);
     json_print(json, "markers:{");
-    for (size_t c = 0; c < 6; c++) {
-        json_print(json, "%s:[", columns[c]);
-        n = 0;
-        for (size_t i = 0; i < regions->n; i++) {
-            const struct thread_region *region = &regions->at[i];
-            if (region->profile != of || !region_is_in_window(region, &profile->lines->open->chart.window))
-                continue;
-            n++;
-            switch (c) {
-            case 0: json_write_integer(json, (int64_t)(first + i)); break;
-            case 1: json_write_double(json, (double)region->begin * 1e-6); break;
-            case 2: json_write_double(json, (double)region->end * 1e-6); break;
-            case 3: json_write_integer(json, INTERVAL_MARKER); break;
-            case 4: json_write_integer(json, SHOWN_WORK); break;
-            default: json_write_null(json);
-            }
-        }
-        json_print(json, "]");
-    }
-    json_print(json, "length:%zu}", n);
+    json_print_numbers(json, "name", i, shown.n, (double)(first + (size_t)(shown.at[i] - regions->at)));
+    json_print_numbers(json, "startTime", i, shown.n, (double)shown.at[i]->begin * 1e-6);
+    json_print_numbers(json, "endTime", i, shown.n, (double)shown.at[i]->end * 1e-6);
+    json_print_numbers(json, "phase", i, shown.n, INTERVAL_MARKER);
+    json_print_numbers(json, "category", i, shown.n, SHOWN_WORK);
+    json_print_numbers(json, "data", i, shown.n, NAN);
+    json_print(json, "length:%zu}", shown.n);
 }
 
 static void write_thread(struct firefox_profile *profile, size_t number)

@@ -102,7 +102,7 @@ static void add_color(struct flamegraph *graph, const struct flame_frame *frame)
 static void add_data(struct flamegraph *graph, const char *name, double costs)
 {
     text_printf(&graph->line, " data-%s=\"%.0f\"", name,
-                round(costs * graph->frames.export.factors.at[0]));
+                round(costs * export_factor(&graph->frames.export, 0)));
 }
 
 /* Adds a line of a frame's tooltip. */
@@ -172,30 +172,6 @@ static unsigned height(const struct frames *frames)
     return (depth + 1) * FLAMEGRAPH_ROW;
 }
 
-static void write_frames(struct flamegraph *graph, const char *metric)
-{
-    const struct frames *frames = &graph->frames;
-    text_printf(&graph->line, "<div id=\"frames\" style=\"height:%upx\">", height(frames));
-    write_line(graph);
-    for (size_t i = 0; i < frames->list.n; i++)
-        if (frames->list.at[i].is_shown)
-            write_frame(graph, &frames->list.at[i], metric);
-    text_add(&graph->line, "</div>");
-    write_line(graph);
-}
-
-/* The left run's costs in frames that are not shown although the frames above them are. */
-static double left_out(const struct frames *frames)
-{
-    double costs = 0;
-    for (size_t i = 0; i < frames->list.n; i++) {
-        const struct flame_frame *frame = &frames->list.at[i];
-        if (!frame->is_shown && frames->list.at[frame->parent].is_shown)
-            costs += frame->total[0];
-    }
-    return costs;
-}
-
 static void add_sample(struct text *out, double change, const char *what)
 {
     text_add(out, " <span class=\"sample\" style=\"background:");
@@ -207,6 +183,7 @@ static void add_sample(struct text *out, double change, const char *what)
 static void write_legend(struct flamegraph *graph, const char *metric)
 {
     const struct merged_runs *comparison = graph->comparison;
+    const struct frames *frames = &graph->frames;
     struct text names[SIDES] = {0};
     for (int side = 0; side < SIDES; side++)
         add_clean(&names[side], comparison_name(comparison, side));
@@ -225,7 +202,11 @@ static void write_legend(struct flamegraph *graph, const char *metric)
     text_printf(line, " of %s, or", left);
     add_sample(line, 1, "something new");
     text_printf(line, ". Not shown, as %s has next to none of it: ", right);
-    add_costs(graph, left_out(&graph->frames), graph->frames.export.metrics.at[0]);
+    double left_out = 0; /* costs of the left run in frames that are not shown although those above them are */
+    for (size_t i = 0; i < frames->list.n; i++)
+        if (!frames->list.at[i].is_shown && frames->list.at[frames->list.at[i].parent].is_shown)
+            left_out += frames->list.at[i].total[0];
+    add_costs(graph, left_out, frames->export.metrics.at[0]);
     text_printf(line, " of %s.</p>", left);
     write_line(graph);
     for (int side = 0; side < SIDES; side++)
@@ -245,35 +226,38 @@ static void add_title(struct flamegraph *graph, const char *metric, struct text 
     add_clean(out, text_string(&title));
 }
 
-/* The time line of a run that has one. */
-static bool open_strip(const struct tree *tree, struct open_timeline *open)
-{
-    return session_timeline(tree->session) && !open_timeline(open, tree->session, tree->projection, false, STRIP_COLUMNS);
-}
-
 static void write_page(struct flamegraph *graph, const char *metric)
 {
+    const struct tree *tree = graph->tree;
+    const struct frames *frames = &graph->frames;
     autofree struct text title = {0};
     add_title(graph, metric, &title);
     text_printf(&graph->line, "%s%s%s%s%s", flamegraph_to_title, text_string(&title), flamegraph_to_heading,
                 text_string(&title), flamegraph_to_frames);
-    fputs(text_string(&graph->line), graph->tree->out);
+    fputs(text_string(&graph->line), tree->out);
     text_clear(&graph->line);
     if (graph->comparison)
         write_legend(graph, metric);
     struct open_timeline open;
-    bool has_strip = open_strip(graph->tree, &open);
+    bool has_strip = session_timeline(tree->session) &&
+                     !open_timeline(&open, tree->session, tree->projection, false, STRIP_COLUMNS);
     if (has_strip) {
-        print_timeline_strip(&(struct timeline_lines){.open = &open, .label_width = STRIP_LABEL}, graph->tree->out);
-        fputs(flamegraph_slider, graph->tree->out);
+        print_timeline_strip(&(struct timeline_lines){.open = &open, .label_width = STRIP_LABEL}, tree->out);
+        fputs(flamegraph_slider, tree->out);
     }
-    write_frames(graph, metric);
+    text_printf(&graph->line, "<div id=\"frames\" style=\"height:%upx\">", height(frames));
+    write_line(graph);
+    for (size_t i = 0; i < frames->list.n; i++)
+        if (frames->list.at[i].is_shown)
+            write_frame(graph, &frames->list.at[i], metric);
+    text_add(&graph->line, "</div>");
+    write_line(graph);
     if (has_strip) {
         flamegraph_times_add(&graph->frames, &open, graph->size, &graph->line);
         close_timeline(&open);
         write_line(graph);
     }
-    fputs(flamegraph_end, graph->tree->out);
+    fputs(flamegraph_end, tree->out);
 }
 
 /* ---- SVG ---- */

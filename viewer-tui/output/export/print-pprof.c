@@ -205,9 +205,12 @@ static bool has_values(const struct tree *tree, size_t m)
     const struct metric *sorted = &tree->view->metrics->at[tree->view->sorting.metric];
     bool is_sorted = metric == sorted || (metric_is_compared(metric) && metric_is_compared(sorted) &&
                                           metric->compared.sides[0] == sorted->compared.sides[0]);
+    bool is_shown = is_sorted || !tree->columns;
+    for (size_t i = 0; !is_shown && i < tree->columns->n; i++)
+        is_shown = tree->columns->at[i].metric == m;
     if (metric_is_compared(metric) && metric->compared.sides[0] != m && metric->compared.sides[1] != m)
         return false;
-    return (is_sorted || tree_shows_metric(tree, m)) && metric_is_measured(metric) && metric_is_additive(metric);
+    return is_shown && metric_is_measured(metric) && metric_is_additive(metric);
 }
 
 /* Writes the types of values; pprof shows the default type first. */
@@ -220,8 +223,8 @@ static void write_types(struct pprof *pprof, const struct tree *tree)
         const struct metric *metric = &metrics->at[m];
         if (!has_values(tree, m))
             continue;
-        export_add_metric(&pprof->export, m);
-        bool is_time = pprof->export.factors.at[pprof->export.factors.n - 1] > 1;
+        vec_push(&pprof->export.metrics, m);
+        bool is_time = export_factor(&pprof->export, pprof->export.metrics.n - 1) > 1;
         protobuf_number(message, VALUE_TYPE_TYPE, clean_string(pprof, metric->name));
         protobuf_number(message, VALUE_TYPE_UNIT,
                         clean_string(pprof, is_time ? "nanoseconds" : metric->unit));

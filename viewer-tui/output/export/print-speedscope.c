@@ -36,30 +36,13 @@ static void write_profile(struct speedscope *speedscope)
     speedscope->weights.n = 0;
     json_print(json, "{type:'sampled' name:%s unit:%s samples:[",
                export->tree->view->metrics->at[export->metrics.at[speedscope->metric]].name,
-               export->factors.at[speedscope->metric] > 1 ? "nanoseconds" : "none");
+               export_factor(export, speedscope->metric) > 1 ? "nanoseconds" : "none");
     export_walk(export);
-    json_print(json, "] weights:[");
-    for (size_t i = 0; i < speedscope->weights.n; i++) {
-        json_write_double(json, speedscope->weights.at[i]);
+    json_print(json, "]");
+    json_print_numbers(json, "weights", i, speedscope->weights.n, speedscope->weights.at[i]);
+    for (size_t i = 0; i < speedscope->weights.n; i++)
         sum += speedscope->weights.at[i];
-    }
-    json_print(json, "] startValue:0 endValue:%g}", sum);
-}
-
-static void write_frames(struct speedscope *speedscope)
-{
-    struct json_writer *json = &speedscope->json;
-    json_print(json, "shared:{frames:[");
-    for (size_t i = 0; i < speedscope->export.functions.n; i++) {
-        const struct export_function *function = &speedscope->export.functions.at[i];
-        json_print(json, "\n{name:%s", function->name);
-        if (function->file)
-            json_print(json, "file:%s", function->file);
-        if (function->line)
-            json_print(json, "line:%u", function->line);
-        json_print(json, "}");
-    }
-    json_print(json, "]}");
+    json_print(json, "startValue:0 endValue:%g}", sum);
 }
 
 void print_tree_speedscope(const struct tree *tree)
@@ -77,9 +60,17 @@ void print_tree_speedscope(const struct tree *tree)
                text_string(&name));
     for (; speedscope.metric < speedscope.export.metrics.n; speedscope.metric++)
         write_profile(&speedscope);
-    json_print(json, "]");
-    write_frames(&speedscope);
-    json_print(json, "}");
+    json_print(json, "] shared:{frames:[");
+    for (size_t i = 0; i < speedscope.export.functions.n; i++) {
+        const struct export_function *function = &speedscope.export.functions.at[i];
+        json_print(json, "\n{name:%s", function->name);
+        if (function->file)
+            json_print(json, "file:%s", function->file);
+        if (function->line)
+            json_print(json, "line:%u", function->line);
+        json_print(json, "}");
+    }
+    json_print(json, "]}}");
     json_write_finish(json);
     export_free(&speedscope.export);
     vec_free(&speedscope.weights);

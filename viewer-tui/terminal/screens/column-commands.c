@@ -58,13 +58,9 @@ static void scroll_to_sorted(struct tui *tui)
         choice->first++;
 }
 
-void tui_take_kept_columns(struct tui *tui, enum projection projection)
+void tui_take_kept_columns(struct tui *tui, enum projection projection, const struct view *view)
 {
-    bool is_for_it = tui->kept_columns && !session_is_merged(tui->session);
-    for (int v = 0; v < VIEWS && is_for_it && !tui->took_columns[projection]; v++) {
-        const struct view *view = tui->panes[projection][v].view;
-        if (!view)
-            continue;
+    if (tui->kept_columns && !session_is_merged(tui->session) && !tui->took_columns[projection]) {
         column_text_take(&tui->columns[projection], view->metrics, tui->kept_columns);
         tui->took_columns[projection] = true;
     }
@@ -178,7 +174,7 @@ static void keep_columns(struct tui *tui)
 {
     const struct column_choice *choice = &tui->columns[tui->projection];
     autofree struct text columns = {0};
-    char *path, *cause;
+    autofree char *path = NULL, *cause = NULL;
     column_text_add(choice, metrics_of(tui), &columns);
     if (choice->is_made && columns.n == 0) {
         tui_say(tui, "not saved: no column is shown");
@@ -193,13 +189,10 @@ static void keep_columns(struct tui *tui)
         {"columns", text_string(&columns), choice->is_made}};
     size_t n = sizeof changes / sizeof *changes;
     bool is_merged = session_is_merged(tui->session); /* its columns are not saved */
-    if (config_save(changes, is_merged ? n - 1 : n, &path, &cause)) {
+    if (config_save(changes, is_merged ? n - 1 : n, &path, &cause))
         tui_say(tui, "%s saved for the next time: %s", is_merged ? "bars" : "columns and bars", path);
-    } else {
-        tui_say(tui, "not saved: %s%s%s", path ? path : "", path ? ": " : "", cause);
-        free(cause);
-    }
-    free(path);
+    else
+        tui_say(tui, "not saved: %s%s%s", text_or_empty(path), path ? ": " : "", cause);
 }
 
 static void choose_columns(struct tui *tui)
@@ -207,6 +200,7 @@ static void choose_columns(struct tui *tui)
     struct column_list page = {.tui = tui};
     struct list list = {.title = "columns",
                         .help = " Space:show K J:move s:sort d:delete a:automatic S:save q:back",
+                        .own_keys = " K<J>sdaS",
                         .line = add_line,
                         .context = &page};
     int key = KEY_NOTHING;
@@ -218,15 +212,14 @@ static void choose_columns(struct tui *tui)
             if (metrics->at[choice->list.at[i].metric].is_in[metrics->set])
                 vec_push(&page.at, i);
         list.scroller.n = page.at.n;
-        key = list_run(&list);
+        key = list_run(tui, &list);
         if (key == 'a') {
             column_choice_free(choice);
             *choice = (struct column_choice){0};
-            key = KEY_NOTHING; /* not the key for advice */
         } else if (page.at.n) {
             list.scroller.selected += (size_t)obey(&page, list.scroller.selected, key);
         }
-    } while (key != 'S' && key != '\r' && key != '\n' && !tui_closes(tui, key));
+    } while (key != 'S' && key != '\r' && key != KEY_GONE);
     if (key == 'S')
         keep_columns(tui);
     tui->columns[tui->projection].first = 0;
@@ -250,10 +243,24 @@ static void show_kinds_or_not(struct tui *tui)
     pane_sort_by_shown(tui_pane(tui));
 }
 
-/* Sorts by the metric that was just defined, and shows its value for the whole program. */
-static void sort_by_defined(struct tui *tui)
+/* Asks for a definition until it is valid; then sorts by that metric, and shows its value for the whole program. */
+static void define_metric(struct tui *tui)
 {
+    autofree struct text question = {0}, definition = {0};
+    struct formula_error error;
     struct pane *pane = tui_pane(tui);
+    text_add(&question, "NAME = FORMULA of $METRIC: ");
+    for (;;) {
+        const char *answer = tui_ask(tui, text_string(&question), text_string(&definition), NULL);
+        if (!answer || !*answer)
+            return;
+        text_clear(&definition);
+        text_add(&definition, answer);
+        if (session_define_now(tui->session, tui->projection, text_string(&definition), &error))
+            break;
+        text_clear(&question);
+        text_say(&question, tui->ascii, "%s (character %zu): ", error.what, error.at + 1);
+    }
     size_t last = metrics_of(tui)->n - 1;
     const struct metric *metric = &metrics_of(tui)->at[last];
     tui_say(tui, "%s: %s%s", metric->name, columns_alone(metric, view_total(pane->view, last)).text,
@@ -261,25 +268,6 @@ static void sort_by_defined(struct tui *tui)
     say_why_not_measured(tui, metric);
     pane_sort(pane, (struct sorting){.metric = last, .part = pane->view->sorting.part});
     scroll_to_sorted(tui);
-}
-
-/* Asks for a definition until it is valid. */
-static void define_metric(struct tui *tui)
-{
-    autofree struct text question = {0}, definition = {0};
-    struct formula_error error;
-    const char *answer;
-    text_add(&question, "NAME = FORMULA of $METRIC: ");
-    while ((answer = tui_ask(tui, text_string(&question), text_string(&definition), NULL)) && *answer) {
-        text_clear(&definition);
-        text_add(&definition, answer);
-        if (session_define_now(tui->session, tui->projection, text_string(&definition), &error)) {
-            sort_by_defined(tui);
-            break;
-        }
-        text_clear(&question);
-        text_say(&question, tui->ascii, "%s (character %zu): ", error.what, error.at + 1);
-    }
 }
 
 /* Scrolls by one column, as far as there are columns beyond the screen. */

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#define CONTROL_R "\022"
+
 /* Most columns of a name in a question, so that the answers fit. */
 #define MOST_NAME_COLUMNS 24
 
@@ -44,11 +46,10 @@ static void ask_share(struct tui *tui)
 /* Asks how to hide the selected scope, or with `folds` hides only what is below. */
 static void hide(struct tui *tui)
 {
-    int folds = tui->command->argument;
+    bool folds = tui->command->argument;
     struct pane *pane = tui_pane(tui);
     uint32_t row = pane_row(pane);
     autofree struct text name = {0}, question = {0};
-    int key = folds ? 'f' : 0;
     if (row == 0) {
         tui_say(tui, "this is the whole program");
         return;
@@ -57,11 +58,9 @@ static void hide(struct tui *tui)
     text_cut(&name, MOST_NAME_COLUMNS);
     text_printf(&question, "hide %s?  s: itself   a: with all that is below   Esc: no ", text_string(&name));
     tui->prompt.question = text_string(&question);
-    if (!folds)
-        key = prompt_key(&tui->prompt);
-    enum filter_kind kind = key == 'a' ? FILTER_HIDE : key == 'f' ? FILTER_FOLD : FILTER_ELIDE;
-    if (key == 's' || key == 'x' || key == 'a' || key == 'f')
-        filters_add_scope(tui->filters, kind, pane->view, row);
+    int key = folds ? 0 : prompt_key(&tui->prompt);
+    if (folds || key == 's' || key == 'x' || key == 'a')
+        filters_add_scope(tui->filters, folds ? FILTER_FOLD : key == 'a' ? FILTER_HIDE : FILTER_ELIDE, pane->view, row);
 }
 
 /* Undoes the last change (argument -1), or redoes one. */
@@ -84,21 +83,21 @@ static void list_filters(struct tui *tui)
     struct list list = {.title = "filters",
                         .help = " d: delete   c: delete all   U: undo   ^R: redo   q: back",
                         .empty = "  No filters: &, x, X and % add them.",
+                        .own_keys = "dcU" CONTROL_R,
                         .line = describe,
                         .context = tui};
-    int key;
-    do {
+    for (int key = KEY_NOTHING; key != KEY_GONE;) {
         list.scroller.n = filters_n(tui->filters);
-        key = list_run(&list);
+        key = list_run(tui, &list);
         if (key == 'd' && list.scroller.n)
             filters_remove(tui->filters, list.scroller.selected);
         else if (key == 'c')
             filters_clear(tui->filters);
-        else if (key_is_of(key, step_filters) && command_of_key(key)->argument < 0)
+        else if (key == 'U')
             filters_undo(tui->filters);
-        else if (key_is_of(key, step_filters))
+        else if (key == *CONTROL_R)
             filters_redo(tui->filters);
-    } while (!tui_closes(tui, key));
+    }
 }
 
 const struct family filter_family = {

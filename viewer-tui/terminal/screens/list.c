@@ -1,6 +1,9 @@
 #include "viewer-tui/terminal/screens/list.h"
 
+#include "viewer-tui/terminal/screens/tui.h"
+
 #include <assert.h>
+#include <string.h>
 
 void frame_draw(const char *title, const char *help)
 {
@@ -25,14 +28,11 @@ void list_draw(struct list *list, struct area area)
     for (size_t i = 0; i < list->n_heads + height; i++) {
         bool is_head = i < list->n_heads;
         size_t row = list->scroller.top + i - list->n_heads;
-        enum style style = is_head ? list->head_style : row == list->scroller.selected ? STYLE_SELECTED : STYLE_PLAIN;
+        enum style style = !is_head && row == list->scroller.selected ? STYLE_SELECTED : STYLE_PLAIN;
         text_clear(&text);
-        if (is_head)
-            list->head(list->context, i, &text);
-        else if (row < n)
-            list->line(list->context, row, &text);
-        else
+        if (!is_head && row >= n)
             break;
+        list->line(list->context, is_head ? i : list->n_heads + row, &text);
         screen_fill(area.line + (int)i, area.column, area.width, style);
         screen_put(area.line + (int)i, area.column, area.width, style, text_string(&text));
     }
@@ -40,10 +40,11 @@ void list_draw(struct list *list, struct area area)
         screen_put(area.line + (int)list->n_heads, area.column, area.width, STYLE_PLAIN, list->empty);
 }
 
-int list_run(struct list *list)
+int list_run(struct tui *tui, struct list *list)
 {
-    assert(list->line && (list->n_heads == 0 || list->head));
+    assert(list->line);
     for (;;) {
+        const struct command *opener = tui->command, *command;
         struct area area = {1, 0, screen_height() - 2, screen_width()};
         long rows;
         screen_begin();
@@ -51,9 +52,19 @@ int list_run(struct list *list)
         list_draw(list, area);
         screen_end();
         int key = screen_key();
+        if (list->family && (command = command_in_family(list->family, key))) {
+            tui->command = command;
+            command->obey(tui);
+            tui->command = opener;
+            return key;
+        }
+        if (list->own_keys && key > 0 && key < 0x80 && strchr(list->own_keys, key))
+            return key;
         if (key_is_move(key, (long)rows_in(list, area), (long)list->scroller.n, &rows))
             scroller_move(&list->scroller, rows);
-        else if (key != KEY_NOTHING)
-            return key;
+        else if (key_is_of(key, tui_toggle))
+            return '\r';
+        else if (tui_closes(tui, key))
+            return KEY_GONE;
     }
 }

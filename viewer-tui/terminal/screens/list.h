@@ -12,16 +12,17 @@ struct list {
     const char *title;
     const char *help;  /* keys, for the last line of the screen */
     const char *empty; /* shown if the list is empty; NULL */
+    const char *own_keys;        /* characters that mean something else than elsewhere; NULL */
+    const struct family *family; /* of commands, likewise; NULL */
     size_t n_heads;    /* lines above the list that do not scroll */
-    enum style head_style;
-    void (*head)(const void *context, size_t index, struct text *out); /* adds the text of a head */
-    void (*line)(const void *context, size_t index, struct text *out); /* adds the text of a line */
+    void (*line)(const void *context, size_t index, struct text *out); /* adds a line's text; heads are the first ones */
     const void *context;
     struct scroller scroller; /* n: number of lines; the rest is kept from call to call */
 };
 
-/* Lets the user move in the list; returns the first key that is no move. */
-int list_run(struct list *list);
+/* Lets the user move in the list until a key has to do with its lines, which is returned: one of its own, one whose
+ * command of its family has been carried out, or '\r' for Enter; KEY_GONE: the list is closed (tui_closes). */
+int list_run(struct tui *tui, struct list *list);
 
 /* Draws heads and lines in a part of the screen, scrolled to the selected line. */
 void list_draw(struct list *list, struct area area);
@@ -37,8 +38,7 @@ struct page {
     long first;                   /* index of the first line on the screen; kept from call to call */
 };
 
-/* Shows the page until the user closes it: with Esc, q, Enter or the opener's key, or with the key of a view or
- * another page, whose command is returned; else NULL. */
-const struct command *page_show(struct page *page);
+/* Shows the page until the user closes it: with Enter, or as tui_closes says. */
+void page_show(struct tui *tui, struct page *page);
 
 #endif

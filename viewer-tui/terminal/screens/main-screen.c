@@ -85,18 +85,18 @@ static void draw_headline(const struct tui *tui, struct area area)
 
 /* Adds the path to a row: long names shortened, and only as much of its end as fits. The names of start code that a folded
  * chain hides are left out. */
-static void add_path(const struct tui *tui, uint32_t row, struct text *out, size_t width)
+static void add_path(const struct tui *tui, uint32_t row, struct text *out, int width)
 {
     const struct pane *pane = tui_pane(tui);
     autofree struct text path = {0}, longer = {0};
-    while (row != 0) {
+    while (row != 0 && width > 0) {
         const struct start_chain *chain = pane_folded_chain(pane, row);
         text_clear(&longer);
         text_add(&longer, chain ? PATH_CUT : "");
         describe_short_name(pane->view, row, tui->ascii, MOST_NAME_COLUMNS, &longer);
         if (path.n)
             text_printf(&longer, " > %s", text_string(&path));
-        if (path.n && text_columns(text_string(&longer)) + strlen(PATH_CUT) > width) {
+        if (path.n && text_columns(text_string(&longer)) + strlen(PATH_CUT) > (size_t)width) {
             text_add(out, PATH_CUT);
             break;
         }
@@ -107,24 +107,15 @@ static void add_path(const struct tui *tui, uint32_t row, struct text *out, size
     text_add(out, text_string(&path));
 }
 
-/* Draws a text, the path to a row as far as there is room, and another text. */
-static void draw_path(const struct tui *tui, struct area area, enum style style, struct text *text, uint32_t row,
-                      const char *after)
-{
-    size_t width = (size_t)area.width, used = text->n + strlen(after) + (*after != '\0');
-    if (width > used)
-        add_path(tui, row, text, width - used);
-    text_add(text, after);
-    screen_put(area.line, 0, area.width, style, text_string(text));
-    vec_free(text);
-}
-
 static void draw_zoom(const struct tui *tui, struct area area)
 {
+    static const char after[] = "  Z: out";
     const struct pane *pane = tui_pane(tui);
-    struct text zoom = {0};
+    autofree struct text zoom = {0};
     text_printf(&zoom, "zoomed %u deep: ", view_row(pane->view, pane->root)->depth);
-    draw_path(tui, area, STYLE_DIM, &zoom, pane->root, "  Z: out");
+    add_path(tui, pane->root, &zoom, area.width - (int)(zoom.n + sizeof after));
+    text_add(&zoom, after);
+    screen_put(area.line, 0, area.width, STYLE_DIM, text_string(&zoom));
 }
 
 /* Draws as many filters as fit. */
@@ -168,15 +159,15 @@ static void draw_message(const struct tui *tui, int line)
 static void draw_status(const struct tui *tui, struct area area)
 {
     const struct pane *pane = tui_pane(tui);
-    struct text position = {0};
+    autofree struct text position = {0};
     screen_fill(area.line, 0, area.width, STYLE_PLAIN);
     if (tui->message.n) {
         draw_message(tui, area.line);
         return;
     }
-    text_printf(&position, "%zu/%zu%s", pane->scroller.selected + 1, pane->shown.n, pane->root ? " zoomed" : "");
-    text_add(&position, "  ");
-    draw_path(tui, area, STYLE_PLAIN, &position, pane_row(pane), "");
+    text_printf(&position, "%zu/%zu%s  ", pane->scroller.selected + 1, pane->shown.n, pane->root ? " zoomed" : "");
+    add_path(tui, pane_row(pane), &position, area.width - (int)position.n);
+    screen_put(area.line, 0, area.width, STYLE_PLAIN, text_string(&position));
 }
 
 /* Draws as many keys as fit, the most important ones first. */

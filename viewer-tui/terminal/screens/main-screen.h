@@ -34,10 +34,6 @@ size_t tui_source_lines(const struct tui *tui);
 void tui_place_source(struct tui *tui, struct area area);
 void tui_draw_source(const struct tui *tui, struct area area);
 
-/* missing-source.c: adds why a row has no source, and what to do about it. */
-void tui_explain_missing(struct tui *tui, const struct shown_source *shown, struct text *out);
-/* Adds what the title of the pane says of a path that is an overhead tag; false if it is none. */
-bool tui_add_tag(const struct tui *tui, const char *path, struct text *out);
 /* Top-down, for a row in code of others, e.g. a futex or another procedure of the C library: selects the nearest row
  * from there upwards that is called from a line of the user's own code, and shows that line. False if there is none. */
 bool tui_go_to_own_call(struct tui *tui);

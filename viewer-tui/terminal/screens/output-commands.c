@@ -40,7 +40,7 @@ static void print_shown(struct tui *tui, enum format format, FILE *out)
 static void write_view(struct tui *tui, const char *name, enum format format)
 {
     struct atomic_file file;
-    char *cause;
+    autofree char *cause = NULL;
     if (output_exists(name)) {
         autofree struct text question = {0};
         text_say(&question, tui->ascii, "%s exists: overwrite it (y, n)? ", name);
@@ -58,7 +58,6 @@ static void write_view(struct tui *tui, const char *name, enum format format)
     }
     if (!is_written) {
         tui_say(tui, "cannot write %s: %s", name, cause);
-        free(cause);
         return;
     }
     tui_say(tui, "written: %s", name);
@@ -71,12 +70,11 @@ static void write_view(struct tui *tui, const char *name, enum format format)
 
 static void ask_and_write(struct tui *tui)
 {
-    char *name = mem_printf("%s.txt", tui_pane(tui)->view->class->name);
-    const char *answer = tui_ask(tui, "write to: ", name, NULL);
-    free(name);
+    autofree char *usual = mem_printf("%s.txt", tui_pane(tui)->view->class->name);
+    const char *answer = tui_ask(tui, "write to: ", usual, NULL);
     if (!answer || !*answer)
         return;
-    name = mem_strdup(answer); /* since the answer is valid until the next question only */
+    autofree char *name = mem_strdup(answer); /* since the answer is valid until the next question only */
     enum format format = format_of_file(name);
     if (format == FORMATS)
         tui_say(tui, "the name must end with .txt .csv .json .html .svg .folded .pb.gz or .speedscope.json");
@@ -85,7 +83,6 @@ static void ask_and_write(struct tui *tui)
                      ".txt .csv .json");
     else
         write_view(tui, name, format);
-    free(name);
 }
 
 /* ---- the clipboard ---- */
@@ -111,18 +108,6 @@ static void add_base64(struct text *out, const char *what)
     }
 }
 
-/* Adds the sequence wrapped for tmux, which needs every Escape doubled. */
-static void add_for_tmux(struct text *out, const char *sequence)
-{
-    text_add(out, ESCAPE "Ptmux;");
-    for (; *sequence; sequence++) {
-        if (*sequence == *ESCAPE)
-            text_add(out, ESCAPE);
-        text_add_bytes(out, sequence, 1);
-    }
-    text_add(out, ESCAPE "\\");
-}
-
 static bool is_set(const char *variable)
 {
     const char *value = getenv(variable);
@@ -137,10 +122,10 @@ static void add_clipboard_sequence(const char *what, struct text *out)
     text_add(&sequence, ESCAPE "]52;c;");
     add_base64(&sequence, what);
     text_add(&sequence, "\a");
-    /* Depending on its settings tmux interprets the sequence or passes it on; both may be sent. */
+    /* Depending on its settings tmux interprets the sequence or passes it on, with every Escape doubled; both may be sent. */
     text_add(out, text_string(&sequence));
     if (is_set("TMUX"))
-        add_for_tmux(out, text_string(&sequence));
+        text_printf(out, ESCAPE "Ptmux;" ESCAPE "%s" ESCAPE "\\", text_string(&sequence));
     else if (is_set("STY"))
         text_printf(out, ESCAPE "P%s" ESCAPE "\\", text_string(&sequence));
 }

@@ -1,7 +1,7 @@
 /* Pages of text. */
 #include "viewer-tui/terminal/screens/list.h"
+#include "viewer-tui/terminal/screens/tui.h"
 
-#include "viewer-tui/terminal/prompt.h"
 #include "viewer-tui/tree/pattern.h"
 
 #include <assert.h>
@@ -144,10 +144,9 @@ static void find(struct shown_page *shown, long step)
     }
 }
 
-static void ask_and_find(struct shown_page *shown)
+static void ask_and_find(struct tui *tui, struct shown_page *shown)
 {
-    struct prompt prompt = {.question = "/", .draw = draw, .context = shown};
-    const char *answer = prompt_ask(&prompt, "");
+    const char *answer = tui_ask(tui, "/", "", NULL);
     if (answer && *answer) {
         pattern_free(shown->wanted);
         shown->wanted = pattern_new(answer);
@@ -155,11 +154,10 @@ static void ask_and_find(struct shown_page *shown)
     }
     if (answer)
         find(shown, 1);
-    vec_free(&prompt.text);
 }
 
 /* The keys of less; false for others. */
-static bool obey_as_less(struct shown_page *shown, int key)
+static bool obey_as_less(struct tui *tui, struct shown_page *shown, int key)
 {
     long *first = &shown->page->first;
     switch (key) {
@@ -168,37 +166,35 @@ static bool obey_as_less(struct shown_page *shown, int key)
     case 'b': *first -= page_height(); return true;
     case 'd': *first += page_height() / 2; return true;
     case 'u': *first -= page_height() / 2; return true;
-    case '/': ask_and_find(shown); return true;
+    case '/': ask_and_find(tui, shown); return true;
     case 'n': find(shown, 1); return true;
     case 'N': find(shown, -1); return true;
     default: return false;
     }
 }
 
-const struct command *page_show(struct page *page)
+void page_show(struct tui *tui, struct page *page)
 {
     struct shown_page shown = {.page = page, .width = -1, .found = -1};
-    const struct command *command;
+    const struct command *before = tui->command;
+    struct prompt_screen below = tui->prompt.screen;
+    bool is_closed = false;
     assert(page->title && page->text);
-    for (;;) {
+    tui->command = page->opener;
+    tui->prompt.screen = (struct prompt_screen){draw, &shown};
+    while (!is_closed) {
         long rows;
         draw(&shown);
         shown.problem = NULL;
         int key = screen_key();
-        command = command_of_key(key);
-        if (key == KEY_GONE || key == KEY_ESCAPE)
-            break;
-        if (obey_as_less(&shown, key) || !command)
-            continue;
-        if (command->obey == tui_quit || command->obey == tui_toggle || command == page->opener)
-            break;
-        if (command->flags & PAGE)
-            break;
         if (key_is_move(key, page_height(), (long)shown.lines.n, &rows))
             page->first += rows;
+        else if (!obey_as_less(tui, &shown, key))
+            is_closed = key_is_of(key, tui_toggle) || tui_closes(tui, key);
     }
+    tui->command = before;
+    tui->prompt.screen = below;
     free_lines(&shown);
     vec_free(&shown.lines);
     pattern_free(shown.wanted);
-    return command && command->flags & PAGE && command != page->opener ? command : NULL;
 }

@@ -4,49 +4,18 @@
 
 #include "viewer-tui/tree/corresponding-scope.h"
 
-static void forget_from(struct places *places, size_t first)
+static void forget(place_stack *stack)
 {
-    while (places->visited.n > first)
-        path_free(&places->visited.at[--places->visited.n].path);
+    while (stack->n)
+        path_free(&stack->at[--stack->n].path);
 }
 
 void tui_forget_places(struct tui *tui)
 {
-    forget_from(&tui->places, 0);
-    vec_free(&tui->places.visited);
-}
-
-/* Adds a place that the user left unless it is `to`. Takes ownership of both. */
-static void places_leave(struct places *places, struct place from, struct place to)
-{
-    bool is_same = from.projection == to.projection && from.view == to.view && from.zoomed == to.zoomed &&
-                   path_is(&from.path, &to.path);
-    if (is_same) {
-        path_free(&from.path);
-    } else {
-        forget_from(places, places->now);
-        vec_push(&places->visited, from);
-        places->now = places->visited.n;
-    }
-    path_free(&to.path);
-}
-
-/* The place to go back (step -1) or forward (1) to from `here`, of which it takes ownership. NULL if there is none;
- * valid until the next call. */
-static const struct place *places_step(struct places *places, struct place here, int step)
-{
-    if (step < 0 ? places->now == 0 : places->now + 1 >= places->visited.n) {
-        path_free(&here.path);
-        return NULL;
-    }
-    if (places->now < places->visited.n) { /* the user may have moved since coming there */
-        path_free(&places->visited.at[places->now].path);
-        places->visited.at[places->now] = here;
-    } else {
-        vec_push(&places->visited, here);
-    }
-    places->now += (size_t)step;
-    return &places->visited.at[places->now];
+    forget(&tui->places.back);
+    forget(&tui->places.forward);
+    vec_free(&tui->places.back);
+    vec_free(&tui->places.forward);
 }
 
 static struct place here(struct tui *tui)
@@ -65,9 +34,18 @@ void tui_obey(struct tui *tui, const struct command *command)
         command->obey(tui);
         return;
     }
-    struct place before = here(tui);
+    struct place from = here(tui);
     command->obey(tui);
-    places_leave(&tui->places, before, here(tui));
+    struct place to = here(tui);
+    bool is_same = from.projection == to.projection && from.view == to.view && from.zoomed == to.zoomed &&
+                   path_is(&from.path, &to.path);
+    path_free(&to.path);
+    if (is_same) {
+        path_free(&from.path);
+    } else {
+        forget(&tui->places.forward);
+        vec_push(&tui->places.back, from);
+    }
 }
 
 void tui_select(struct tui *tui, uint32_t row)
@@ -77,15 +55,9 @@ void tui_select(struct tui *tui, uint32_t row)
         tui_say(tui, "filters hide that row");
 }
 
-/* Goes back (step -1) or forward (1). */
-static void go(struct tui *tui)
+/* Shows a place that was visited, if the user does not stop that. */
+static void show_place(struct tui *tui, const struct place *place)
 {
-    int step = tui->command->argument;
-    const struct place *place = places_step(&tui->places, here(tui), step);
-    if (!place) {
-        tui_say(tui, step < 0 ? "no earlier place" : "no later place");
-        return;
-    }
     tui_show_view(tui, place->projection, place->view);
     if (tui->projection != place->projection || tui->id != place->view)
         return;
@@ -101,6 +73,21 @@ static void go(struct tui *tui)
         tui_say(tui, "that row no longer exists; this is the row above it");
     } else {
         tui_select(tui, row);
+    }
+}
+
+/* Goes back (argument -1) or forward (1). */
+static void go(struct tui *tui)
+{
+    bool is_back = tui->command->argument < 0;
+    place_stack *from = is_back ? &tui->places.back : &tui->places.forward;
+    if (from->n) {
+        struct place place = from->at[--from->n];
+        vec_push(is_back ? &tui->places.forward : &tui->places.back, here(tui));
+        show_place(tui, &place);
+        path_free(&place.path);
+    } else {
+        tui_say(tui, is_back ? "no earlier place" : "no later place");
     }
 }
 
@@ -147,18 +134,14 @@ static const struct target *ask(struct tui *tui)
             menu.targets[menu.n++] = &targets[i];
     struct list list = {.title = "go to the same scope",
                         .help = " Enter, or its key: go there   q: back",
+                        .own_keys = "123c",
                         .scroller = {.n = menu.n},
                         .line = describe,
                         .context = &menu};
-    int key;
-    do {
-        key = list_run(&list);
-        if (key_is_of(key, tui_toggle))
-            return menu.targets[list.scroller.selected];
+    for (int key; (key = list_run(tui, &list)) != KEY_GONE;)
         for (size_t i = 0; i < menu.n; i++)
-            if (menu.targets[i]->key == key)
+            if (key == menu.targets[i]->key || (key == '\r' && i == list.scroller.selected))
                 return menu.targets[i];
-    } while (!tui_closes(tui, key));
     return NULL;
 }
 

@@ -4,8 +4,8 @@
 #include "lib/safe-output.h"
 #include "viewer-tui/output/print-scaling.h"
 #include "viewer-tui/output/printed-pages.h"
-#include "viewer-tui/terminal/prompt.h"
 #include "viewer-tui/terminal/screens/list.h"
+#include "viewer-tui/terminal/screens/tui.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <errno.h>
@@ -22,14 +22,13 @@
 #define HEIGHT_WITH_BASELINE 16
 
 struct scaling_page {
+    struct tui *tui; /* for questions and messages; without a session */
     const struct shown_set *shown;
-    bool ascii;
     struct list table; /* a line for each number of workers */
     VEC(char *) lines; /* as they are printed, for the width of the screen; pieces of `printed` */
     char *printed;
     size_t first_row; /* index of the line of the first number of workers */
     struct text title;
-    struct text message; /* for the last line, until the next key */
 };
 
 static void print_lines(struct scaling_page *page)
@@ -46,16 +45,10 @@ static void print_lines(struct scaling_page *page)
     }
 }
 
-static void add_head(const void *context, size_t index, struct text *line)
+static void add_line(const void *context, size_t index, struct text *line)
 {
     const struct scaling_page *page = context;
     text_add(line, page->lines.at[page->first_row - page->table.n_heads + index]);
-}
-
-static void add_row(const void *context, size_t index, struct text *line)
-{
-    const struct scaling_page *page = context;
-    text_add(line, page->lines.at[page->first_row + index]);
 }
 
 /* Draws the page as it is printed. Returns the last line. */
@@ -69,7 +62,8 @@ static int draw(void *context)
     page->table.n_heads = !page->lines.n ? 0 : screen_height() >= HEIGHT_WITH_BASELINE ? page->first_row - 1 : 1;
     int height = (int)(page->table.scroller.n + page->table.n_heads);
     screen_begin();
-    frame_draw(text_string(&page->title), page->message.n ? text_string(&page->message) : page->table.help);
+    frame_draw(text_string(&page->title),
+               page->tui->message.n ? text_string(&page->tui->message) : page->table.help);
     list_draw(&page->table, (struct area){1, 0, height < lines ? height : lines, screen_width()});
     size_t next = page->first_row + page->table.scroller.n;
     for (; height < lines && next < page->lines.n; height++)
@@ -80,7 +74,7 @@ static int draw(void *context)
 
 /* ---- commands ---- */
 
-static void show_help(void)
+static void show_help(struct tui *tui)
 {
     static const char text[] =
         "Keys\n"
@@ -107,8 +101,8 @@ static void show_help(void)
         "Table\n"
         "  Medians over the runs, in seconds; the manual page says more. Inflation: work that one "
         "worker does not have. \"-\": not measured.\n";
-    struct page page = {.title = "help", .text = text, .opener = command_of_key('?')};
-    page_show(&page);
+    tui_show_text(tui, "help", text, command_of_key('?'));
+    tui->next = NULL;
 }
 
 /* The run with that number of workers whose time is nearest to the median. */
@@ -134,7 +128,7 @@ static const char *open_other(struct scaling_page *page, bool losses)
     const struct set_run *run = median_run(shown, &shown->table->rows.at[page->table.scroller.selected]);
     screen_stop();
     if (shown->open(shown, losses ? NULL : run) != 0)
-        text_printf(&page->message, " %s cannot be shown; q: see why", losses ? "the losses" : run->directory);
+        text_printf(&page->tui->message, " %s cannot be shown; q: see why", losses ? "the losses" : run->directory);
     return screen_start(shown->has_mouse);
 }
 
@@ -142,22 +136,20 @@ static const char *open_other(struct scaling_page *page, bool losses)
 static void ask_and_write(struct scaling_page *page)
 {
     const struct shown_set *shown = page->shown;
-    struct prompt prompt = {.question = "write to: ", .draw = draw, .context = page};
     struct atomic_file file;
-    const char *name = prompt_ask(&prompt, "scaling.svg");
+    const char *name = tui_ask(page->tui, "write to: ", "scaling.svg", NULL);
     enum format format = name ? format_of_file(name) : FORMATS;
     if (name && *name && (format == FORMATS || !(printed_pages[PRINT_SCALING].formats & 1u << format))) {
-        text_add(&page->message, " the name must end with .svg .txt .csv .json");
+        tui_say(page->tui, " the name must end with .svg .txt .csv .json");
     } else if (name && *name) {
         autofree char *cause = output_exists(name) ? mem_strdup(strerror(EEXIST)) : NULL;
         if (!cause && atomic_file_begin(&file, name, &cause)) {
             print_scaling(shown->set, shown->table, format, file.out);
             atomic_file_commit(&file, &cause);
         }
-        text_say(&page->message, page->ascii, "%s%s%s%s", cause ? " cannot write " : " written: ", name,
-                 cause ? ": " : "", cause ? cause : "");
+        tui_say(page->tui, "%s%s%s%s", cause ? " cannot write " : " written: ", name, cause ? ": " : "",
+                text_or_empty(cause));
     }
-    vec_free(&prompt.text);
 }
 
 /* Runs until the user quits. Returns why the page ended early, or NULL. */
@@ -171,7 +163,7 @@ static const char *loop(struct scaling_page *page)
         if (key == KEY_GONE || key_is_of(key, tui_quit))
             return NULL;
         if (key != KEY_NOTHING)
-            text_clear(&page->message);
+            text_clear(&page->tui->message);
         if (key_is_move(key, n, n, &rows))
             scroller_move(&page->table.scroller, rows);
         else if (key == LOSSES_KEY || key_is_of(key, tui_toggle))
@@ -179,7 +171,7 @@ static const char *loop(struct scaling_page *page)
         else if (key == WRITE_KEY)
             ask_and_write(page);
         else if (key_is_of(key, tui_help))
-            show_help();
+            show_help(page->tui);
         else if (key_is_of(key, tui_redraw))
             screen_redraw();
     }
@@ -188,25 +180,23 @@ static const char *loop(struct scaling_page *page)
 
 int scaling_screen_run(const struct shown_set *shown)
 {
+    struct tui tui = {.ascii = describe_in_ascii()};
+    struct scaling_page page = {.tui = &tui, .shown = shown};
     const char *cause = screen_start(shown->has_mouse);
-    if (!cause) {
-        struct scaling_page page = {.shown = shown, .ascii = describe_in_ascii()};
-        page.table = (struct list){
-            .help = " Up, Down: workers  Enter: open a run  L: losses  W: write  ?: help  q: quit",
-            .head = add_head,
-            .line = add_row,
-            .context = &page};
-        text_add(&page.title, "scaling: ");
-        text_add_clean_code(&page.title, shown->set->command, page.ascii);
-        cause = loop(&page);
-        if (!cause)
-            screen_stop();
-        free(page.printed);
-        vec_free(&page.lines);
-        vec_free(&page.title);
-        vec_free(&page.message);
-    }
+    page.table = (struct list){.help = " Up, Down: workers  Enter: open a run  L: losses  W: write  ?: help  q: quit",
+                               .line = add_line,
+                               .context = &page};
+    text_add(&page.title, "scaling: ");
+    text_add_clean_code(&page.title, shown->set->command, tui.ascii);
+    tui.prompt.screen = (struct prompt_screen){draw, &page};
+    if (!cause && !(cause = loop(&page)))
+        screen_stop();
     if (cause)
         diag_error(NULL, "%s", cause);
+    free(page.printed);
+    vec_free(&page.lines);
+    vec_free(&page.title);
+    vec_free(&tui.message);
+    vec_free(&tui.prompt.text);
     return cause ? 1 : 0;
 }

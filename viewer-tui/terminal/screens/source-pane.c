@@ -1,10 +1,14 @@
 /* The source pane, and the commands for it. */
 #include "viewer-tui/terminal/screens/main-screen.h"
 
-#include "lib/number.h"
+#include "lib/source-names.h"
+#include "viewer-tui/advice/parallelization.h"
 #include "viewer-tui/base/shorten.h"
 #include "viewer-tui/terminal/editor.h"
+#include "viewer-tui/tree/code-owner.h"
 #include "viewer-tui/tree/labels.h"
+
+#include <string.h>
 
 /* Columns left of the code: cost of the line in percent, and signs. */
 #define PERCENT_COLUMNS 7
@@ -21,33 +25,110 @@
 #define SIGN_CALL(ascii) ((ascii) ? "*" : "»")
 #define SIGN_MORE(ascii) ((ascii) ? ">" : "…")
 
-/* Selects the place that the pane shows: where the row is declared, or where it is called. Callers
- * in the bottom-up view are shown at their calls, unless the user switched to the other place. */
-static void select_place(struct tui *tui, struct shown_source *shown)
+/* ---- rows without source ----
+ *
+ * An explanation stands in its place, and the nearest line of the user's own code (code-owner.h) that leads there. Code
+ * of a runtime that is tagged as overhead has the tag in place of its file name (lib/source-names.h). */
+
+/* Adds what the title of the pane says of a path that is an overhead tag; false if it is none. */
+static bool add_tag(const struct tui *tui, const char *path, struct text *out)
 {
-    uint32_t number = pane_row(tui_pane(tui));
-    shown->view = view_origin(tui_pane(tui)->view, &number);
-    const struct row *row = view_row(shown->view, number);
-    bool is_caller = shown->view->class->shows_callers && row->depth > 1;
-    bool wants_call = (tui->shows_call_site != is_caller) || tui->source_scroll.at_call;
-    shown->is_call = wants_call && row->call_line;
-    if (shown->is_call) {
-        shown->file = row->call_file;
-        shown->line = row->call_line;
-    } else {
-        label_place(shown->view, number, &shown->file, &shown->line);
-    }
-    shown->source = sources_get(&tui->sources, shown->view->db, shown->file);
+    const char *kind = overhead_kind(path);
+    if (!kind)
+        return false;
+    bool is_named = strcmp(kind, "overhead") != 0;
+    text_say(out, tui->ascii, " overhead of the runtime%s%s ", is_named ? ": " : "", is_named ? kind : "");
+    return true;
 }
 
+/* Whether the innermost procedure around a row, or the row itself, is the user's own. */
+static bool is_in_own_code(const struct view *view, uint32_t row)
+{
+    view = view_origin(view, &row);
+    while (row != 0 && !row_is_procedure(view_row(view, row)))
+        row = view_row(view, row)->parent;
+    return code_owner(view, row) == CODE_OWN;
+}
+
+/* The row that tui_go_to_own_call selects; NOTHING: none. */
+static uint32_t nearest_own_call(struct tui *tui)
+{
+    const struct view *view = tui_pane(tui)->view;
+    uint32_t row = pane_row(tui_pane(tui)), origin_row = row;
+    if (view_origin(view, &origin_row)->class != &topdown_class || is_in_own_code(view, row))
+        return NOTHING;
+    for (; row != 0; row = view_row(view, row)->parent) {
+        origin_row = row;
+        const struct view *origin = view_origin(view, &origin_row);
+        if (view_row(origin, origin_row)->call_line && is_in_own_code(view, view_row(view, row)->parent))
+            return row;
+    }
+    return NOTHING;
+}
+
+bool tui_go_to_own_call(struct tui *tui)
+{
+    uint32_t row = nearest_own_call(tui);
+    if (row == NOTHING)
+        return false;
+    pane_select(tui_pane(tui), row);
+    tui->source_scroll = (struct source_scroll){.at_call = true};
+    return true;
+}
+
+/* Adds why a row has no source, and what to do about it. */
+static void explain_missing(struct tui *tui, const struct shown_source *shown, struct text *out)
+{
+    const char *path = database_file_path(shown->view->db, shown->file), *kind = path ? overhead_kind(path) : NULL;
+    uint32_t row = pane_row(tui_pane(tui)), own = nearest_own_call(tui);
+    const struct view *view = tui_pane(tui)->view, *origin = view_origin(view, &row);
+    if (kind) {
+        const char *meaning = overhead_kind_meaning(kind);
+        bool is_named = strcmp(kind, "overhead") != 0;
+        text_say(out, tui->ascii,
+                 "Code of the parallel runtime, tagged as overhead%s%s%s%s. The tag stands in place of the name of the "
+                 "runtime's file, so there is no source to show. What is spent here counts as overhead, not as work: a "
+                 "coarser grain reduces it. The rows above show which parallel code causes it.",
+                 is_named ? " of the kind " : "", is_named ? kind : "", meaning ? ": " : "", text_or_empty(meaning));
+        return;
+    }
+    if (own != NOTHING) {
+        const struct view *of_call = view_origin(view, &own);
+        autofree struct text line = {0};
+        label_file_line(of_call->db, view_row(of_call, own)->call_file, view_row(of_call, own)->call_line, &line);
+        text_say(out, tui->ascii, "No source here; nearest line of yours: %s (press w). ", text_string(&line));
+    }
+    if (view_row(origin, row)->kind <= KIND_MODULE) /* has no code */
+        return;
+    if (shown->file == NOTHING || database_file_point(shown->view->db, shown->file))
+        text_add(out, "The source lines of this code are unknown: its binary was built without -g, or its debugging "
+                      "information is not installed.");
+    else
+        text_add(out, "The database has no copy of this file, and there is no file at its path. Start with -I DIR to "
+                      "search it below a directory, or with -R OLD=NEW where paths that begin with OLD begin with NEW "
+                      "now.");
+}
+
+/* ---- what is shown ---- */
+
+/* The pane shows where the row is declared, or where it is called. Callers in the bottom-up view are shown at their calls,
+ * unless the user switched to the other place. */
 void tui_prepare_source(struct tui *tui)
 {
     struct shown_source *shown = &tui->source;
     struct pane *pane = tui_pane(tui);
-    uint32_t row = pane_row(pane);
+    uint32_t row = pane_row(pane), number = row;
     bool is_procedure = row_is_procedure(view_row(pane->view, row));
     double most = 0;
-    select_place(tui, shown);
+    shown->view = view_origin(pane->view, &number);
+    const struct row *origin = view_row(shown->view, number);
+    bool is_caller = shown->view->class->shows_callers && origin->depth > 1;
+    shown->is_call = (tui->shows_call_site != is_caller || tui->source_scroll.at_call) && origin->call_line;
+    shown->file = origin->call_file;
+    shown->line = origin->call_line;
+    if (!shown->is_call)
+        label_place(shown->view, number, &shown->file, &shown->line);
+    shown->source = sources_get(&tui->sources, shown->view->db, shown->file);
     /* The lines around a call belong to the caller, the row above. */
     if (shown->is_call && !pane->view->class->shows_callers)
         row = view_row(pane->view, row)->parent;
@@ -61,7 +142,7 @@ void tui_prepare_source(struct tui *tui)
         }
     text_clear(&shown->missing);
     if (shown->source->n_lines == 0)
-        tui_explain_missing(tui, shown, &shown->missing);
+        explain_missing(tui, shown, &shown->missing);
 }
 
 size_t tui_source_lines(const struct tui *tui)
@@ -86,34 +167,27 @@ static int draw_metric(const struct tui *tui, struct area area)
     return fits ? columns + 2 : 0;
 }
 
-/* Adds "FILE:LINE ", shortened to a number of columns if possible. */
-static void add_place(const struct tui *tui, const char *path, uint32_t line, int columns,
-                      struct text *out)
-{
-    autofree struct text clean = {0}, behind = {0};
-    text_add_clean(&clean, path, tui->ascii);
-    if (line)
-        text_printf(&behind, ":%u", line);
-    if (tui->source_scroll.columns)
-        text_printf(&behind, ", from column %ld", tui->source_scroll.columns + 1);
-    text_add(&behind, " ");
-    int room = columns - (int)behind.n;
-    shorten_path(text_string(&clean), room > 0 ? (size_t)room : 0, tui->ascii, out);
-    text_add(out, text_string(&behind));
-}
-
+/* Draws "FILE:LINE", shortened if possible, or what stands in its place. */
 static void draw_title(const struct tui *tui, struct area area, const struct shown_source *shown)
 {
-    autofree struct text title = {0};
+    autofree struct text title = {0}, clean = {0}, after = {0};
     const char *path = database_file_path(shown->view->db, shown->file);
     bool has_source = shown->source->n_lines != 0;
     screen_rule(area.line, area.column, area.width);
     int room = area.width - 4 - (shown->costs.n ? draw_metric(tui, area) : 0);
     if (!path)
         text_add(&title, " no source file is known ");
-    else if (has_source || !tui_add_tag(tui, path, &title)) {
+    else if (has_source || !add_tag(tui, path, &title)) {
         text_add(&title, has_source ? " " : " no source: ");
-        add_place(tui, path, shown->line, room - (int)title.n, &title);
+        text_add_clean(&clean, path, tui->ascii);
+        if (shown->line)
+            text_printf(&after, ":%u", shown->line);
+        if (tui->source_scroll.columns)
+            text_printf(&after, ", from column %ld", tui->source_scroll.columns + 1);
+        text_add(&after, " ");
+        int left = room - (int)(title.n + after.n);
+        shorten_path(text_string(&clean), left > 0 ? (size_t)left : 0, tui->ascii, &title);
+        text_add(&title, text_string(&after));
     }
     screen_put(area.line, area.column + 2, room, STYLE_PLAIN, text_string(&title));
 }
@@ -162,20 +236,7 @@ static long columns_of(const struct tui *tui, const struct source *source, uint3
     return (long)text_columns(text_string(&clean));
 }
 
-/* Draws a piece of code of one kind without its first *hidden columns, and reduces *hidden by the
- * columns left out. Returns the columns used. */
-static int draw_piece(const struct tui *tui, const struct text *code, size_t from, size_t to,
-                      size_t *hidden, struct area area, enum style style)
-{
-    autofree struct text piece = {0}, clean = {0};
-    text_add_bytes(&piece, code->at + from, to - from);
-    text_add_clean_code(&clean, text_string(&piece), tui->ascii);
-    size_t columns = text_columns(text_string(&clean));
-    const char *shown = text_skip(text_string(&clean), *hidden);
-    *hidden -= *hidden < columns ? *hidden : columns;
-    return screen_put(area.line, area.column, area.width, style, shown);
-}
-
+/* Draws a line of code, piece by piece of one kind, without the columns to the left of the pane. */
 static void draw_code(const struct tui *tui, const struct source *source, uint32_t line,
                       struct area area, bool is_marked)
 {
@@ -194,8 +255,13 @@ static void draw_code(const struct tui *tui, const struct source *source, uint32
     for (size_t from = 0, to; from < code.n && area.width > 0; from = to) {
         for (to = from + 1; to < code.n && kinds[to] == kinds[from];)
             to++;
-        enum style style = is_marked ? STYLE_SELECTED : styles[kinds[from]];
-        int used = draw_piece(tui, &code, from, to, &hidden, area, style);
+        autofree struct text piece = {0}, clean = {0};
+        text_add_bytes(&piece, code.at + from, to - from);
+        text_add_clean_code(&clean, text_string(&piece), tui->ascii);
+        size_t columns = text_columns(text_string(&clean));
+        int used = screen_put(area.line, area.column, area.width, is_marked ? STYLE_SELECTED : styles[kinds[from]],
+                              text_skip(text_string(&clean), hidden));
+        hidden -= hidden < columns ? hidden : columns;
         area.column += used;
         area.width -= used;
     }

@@ -1,13 +1,16 @@
 #include "viewer-tui/terminal/screens/terminal.h"
 
 #include "lib/diag.h"
+#include "viewer-tui/advice/advice-text.h"
 #include "viewer-tui/base/task.h"
+#include "viewer-tui/compare/session-advice.h"
 #include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/terminal/screens/main-screen.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Most open rows that leave room for more on the smallest usual screen (80x24). */
 #define FEW_ROWS 6
@@ -16,6 +19,9 @@
 #define HOT_SHARE 0.5
 
 #define RUBOUT 0x7f
+
+/* A width at which every paragraph is one line. */
+#define WHOLE_PARAGRAPH 100000
 
 /* ---- questions ---- */
 
@@ -66,20 +72,40 @@ static void say_problem(struct tui *tui)
     }
 }
 
-/* Shows the first line of the advice as soon as it is known. A key stops the search, which begins
+/* A progress_listener: stops for a key. */
+static bool stop_for_key(const char *what, int percent)
+{
+    (void)what;
+    (void)percent;
+    return !screen_key_pressed();
+}
+
+/* Shows the first line of the advice on the whole program as soon as it is known. A key stops the search, which begins
  * again after the key's command. */
 static void show_headline(struct tui *tui)
 {
+    struct advice_lines lines = {.width = WHOLE_PARAGRAPH, .ascii = tui->ascii};
+    const char *title;
     if (tui->knows_headline || tui->next)
         return;
-    tui->knows_headline = tui_find_headline(tui);
+    struct view *view = session_view(tui->session, tui->projection, TOP_DOWN);
+    if (view && !screen_key_pressed()) {
+        progress_listen(stop_for_key);
+        tui->has_headline = session_describe_advice(tui->session, view, 0, &lines, &title);
+        progress_listen(tui_tell_progress);
+        tui->knows_headline = !screen_key_pressed();
+        text_clear(&tui->headline);
+    }
     say_problem(tui);
-    if (!tui->knows_headline)
-        return;
-    tui->has_headline = tui->headline.n > 0;
-    if (!tui->has_headline)
-        screen_redraw(); /* all lines move up; terminals of the type "ansi" lose some without this */
-    tui_show(tui);
+    if (tui->knows_headline) {
+        if (tui->has_headline)
+            text_printf(&tui->headline, "advice: %s", lines.list.at[0] + strspn(lines.list.at[0], " "));
+        else
+            screen_redraw(); /* all lines move up; terminals of the type "ansi" lose some without this */
+        tui_show(tui);
+    }
+    tui->has_headline |= !tui->knows_headline;
+    advice_lines_free(&lines);
 }
 
 void tui_say_unknown(struct tui *tui, int key)
@@ -122,17 +148,15 @@ static int open_first_view(struct tui *tui, const char *sort)
         return 2;
     view_sort(view, sorting);
     pane_open(tui_pane(tui), view, tui->filters);
-    tui_take_kept_columns(tui, tui->projection);
+    tui_take_kept_columns(tui, tui->projection, view);
     return 0;
 }
 
 static void close_tui(struct tui *tui)
 {
-    for (int p = 0; p < PROJECTIONS; p++) {
-        for (int v = 0; v < VIEWS; v++)
-            pane_close(&tui->panes[p][v]);
+    tui_close_panes(tui);
+    for (int p = 0; p < PROJECTIONS; p++)
         column_choice_free(&tui->columns[p]);
-    }
     sources_free(&tui->sources);
     pattern_free(tui->wanted);
     tui_forget_places(tui);
@@ -147,15 +171,13 @@ static void close_tui(struct tui *tui)
 
 /* Shows the tree open along the hot path, and opens the row where it branches if few rows are open then, unless it is
  * to start closed; then runs the loop. */
-static void run(struct tui *tui, bool starts_closed)
+static void run(struct tui *tui)
 {
     struct pane *pane = tui_pane(tui);
-    tui->prompt = (struct prompt){
-        .draw = draw_around_question, .context = tui, .message = &tui->message, .history = &tui->answers};
+    tui->prompt =
+        (struct prompt){.screen = {draw_around_question, tui}, .message = &tui->message, .history = &tui->answers};
     tui_apply_filters(tui);
-    tui->has_headline = !starts_closed;
-    tui->knows_headline = starts_closed;
-    if (!starts_closed) {
+    if (tui->has_headline) {
         tui_follow_hot_path(tui);
         bool is_closed = pane_can_open(pane, pane_row(pane)) && !pane_is_open(pane, pane_row(pane));
         if (is_closed && pane->shown.n < FEW_ROWS)
@@ -179,6 +201,8 @@ int terminal_run(struct session *session, const struct terminal_options *options
                       .cells = {.has_bars = options->has_bars, .ascii = describe_in_ascii()},
                       .filters = options->filters,
                       .hot_share = HOT_SHARE,
+                      .has_headline = !options->starts_closed,
+                      .knows_headline = options->starts_closed,
                       .shows_source = true};
     int status = open_first_view(&tui, options->sort);
     const char *cause = status == 0 ? screen_start(options->has_mouse) : NULL;
@@ -187,7 +211,7 @@ int terminal_run(struct session *session, const struct terminal_options *options
         status = 1;
     } else if (status == 0) {
         progress_listen(tui_tell_progress);
-        run(&tui, options->starts_closed);
+        run(&tui);
         progress_listen(NULL);
         screen_stop();
     }

@@ -4,7 +4,6 @@
 
 #include "lib/metric-kinds.h"
 #include "viewer-tui/advice/advice-text.h"
-#include "viewer-tui/base/task.h"
 #include "viewer-tui/compare/changes.h"
 #include "viewer-tui/compare/session-advice.h"
 #include "viewer-tui/compare/session-databases.h"
@@ -17,24 +16,9 @@
 /* Most columns of a line; longer lines are hard to read. */
 #define MOST_COLUMNS 100
 
-/* A width at which every paragraph is one line. */
-#define WHOLE_PARAGRAPH 100000
-
-static void show_page(struct tui *tui, struct page *page)
-{
-    do {
-        tui->next = page_show(page);
-        if (!tui->next || tui->next->obey != tui_help)
-            return;
-        tui->next = NULL;
-        tui_help(tui);
-    } while (!tui->next);
-}
-
 void tui_show_text(struct tui *tui, const char *title, const char *text, const struct command *opener)
 {
-    struct page page = {.title = title, .text = text, .opener = opener};
-    show_page(tui, &page);
+    page_show(tui, &(struct page){.title = title, .text = text, .opener = opener});
 }
 
 bool tui_closes(struct tui *tui, int key)
@@ -78,32 +62,6 @@ static void show_advice(struct tui *tui)
     advice_lines_free(&lines);
 }
 
-/* A progress_listener: stops for a key. */
-static bool stop_for_key(const char *what, int percent)
-{
-    (void)what;
-    (void)percent;
-    return !screen_key_pressed();
-}
-
-bool tui_find_headline(struct tui *tui)
-{
-    const char *title;
-    struct view *view = session_view(tui->session, tui->projection, TOP_DOWN);
-    struct advice_lines lines = {.width = WHOLE_PARAGRAPH, .ascii = tui->ascii};
-    if (!view || screen_key_pressed())
-        return false;
-    progress_listen(stop_for_key);
-    bool is_any = session_describe_advice(tui->session, view, 0, &lines, &title);
-    progress_listen(tui_tell_progress);
-    bool is_done = !screen_key_pressed();
-    text_clear(&tui->headline);
-    if (is_done && is_any)
-        text_printf(&tui->headline, "advice: %s", lines.list.at[0] + strspn(lines.list.at[0], " "));
-    advice_lines_free(&lines);
-    return is_done;
-}
-
 void tui_inspect(struct tui *tui)
 {
     const struct pane *pane = tui_pane(tui);
@@ -120,11 +78,10 @@ void tui_disassemble(struct tui *tui)
     struct disassembly listing = {
         .sources = &tui->sources, .width = (size_t)screen_width(), .ascii = tui->ascii, .out = &text};
     if (disassembly_of_row(&listing, pane->view, pane_row(pane), &why)) {
-        struct page page = {.title = "instructions",
-                            .text = text_string(&text),
-                            .opener = tui->command,
-                            .first = (long)listing.first_line - screen_height() / 2};
-        show_page(tui, &page);
+        page_show(tui, &(struct page){.title = "instructions",
+                                      .text = text_string(&text),
+                                      .opener = tui->command,
+                                      .first = (long)listing.first_line - screen_height() / 2});
     } else {
         text_printf(&tui->message, "no instructions: %s", why);
     }

@@ -21,6 +21,9 @@
 
 #define NO_SIDE (-1)
 
+/* Lines above the threads or bins. */
+#define N_HEADS 2
+
 /* Columns of the number of threads in a bin. */
 #define COUNT_WIDTH 7
 
@@ -35,7 +38,7 @@ struct thread_screen {
     size_t label_width; /* longer labels lose their beginning */
     struct text title;
     struct list list;
-    bool has_chosen, wants_other; /* the selected threads; the other run */
+    bool is_left; /* for all views about the selected threads, or if the page has a side for the other run */
 };
 
 static const struct metric *metric_of(const struct thread_screen *page)
@@ -46,48 +49,37 @@ static const struct metric *metric_of(const struct thread_screen *page)
 /* The mean of counts is often not a whole number; below this, "%.4g" writes no exponents. */
 #define MOST_EXACT 1000
 
-static struct number_text format_statistic(const struct thread_screen *page, const struct thread_statistic *of)
-{
-    struct number_scale scale = thread_costs_scale(&page->costs);
-    struct number_text number = number_format(of->value, &scale);
-    bool is_count = scale.decimals == 0 && scale.divisor == 1;
-    if (of->is_factor)
-        snprintf(number.text, sizeof number.text, "%.2f", of->value);
-    else if (metric_is_lower_bound(metric_of(page)))
-        number = columns_value(metric_of(page), of->value, &scale);
-    else if (is_count && of->value < MOST_EXACT)
-        snprintf(number.text, sizeof number.text, "%.4g", of->value);
-    return number;
-}
-
 /* Adds "min 1.2  mean 3.4 ...", or why there are no values. */
 static void add_statistics(const struct thread_screen *page, struct text *out)
 {
     struct thread_statistic statistics[THREAD_STATISTICS];
+    struct number_scale scale = thread_costs_scale(&page->costs);
+    bool is_count = scale.decimals == 0 && scale.divisor == 1;
     if (page->costs.why) {
         text_say(out, page->tui->ascii, "- %s", page->costs.why);
         return;
     }
     thread_costs_statistics(&page->costs, statistics);
-    for (int s = 0; s < THREAD_STATISTICS; s++) {
-        if (isnan(statistics[s].value) || (statistics[s].is_factor && statistics[s].value <= 0))
+    for (const struct thread_statistic *of = statistics; of < statistics + THREAD_STATISTICS; of++) {
+        struct number_text number = number_format(of->value, &scale);
+        if (isnan(of->value) || (of->is_factor && of->value <= 0))
             continue;
-        text_printf(out, "%s %s%s", statistics[s].name, format_statistic(page, &statistics[s]).text,
-                    statistics[s].is_factor ? "" : "  ");
+        if (of->is_factor)
+            snprintf(number.text, sizeof number.text, "%.2f", of->value);
+        else if (metric_is_lower_bound(metric_of(page)))
+            number = columns_value(metric_of(page), of->value, &scale);
+        else if (is_count && of->value < MOST_EXACT)
+            snprintf(number.text, sizeof number.text, "%.4g", of->value);
+        text_printf(out, "%s %s%s", of->name, number.text, of->is_factor ? "" : "  ");
     }
 }
 
-/* Adds what the page shows, or the statistics. */
-static void head(const void *context, size_t index, struct text *out)
+/* Adds what the page shows. */
+static void add_head(const struct thread_screen *page, struct text *out)
 {
     static const char *const orders[THREAD_ORDERS] = {
         [BY_VALUE] = "by value", [BY_NUMBER] = "in their order", [BY_LABEL] = "by name"};
-    const struct thread_screen *page = context;
     size_t n = page->costs.threads.list.n;
-    if (index > 0) {
-        add_statistics(page, out);
-        return;
-    }
     thread_costs_add_title(&page->costs, page->tui->ascii, out);
     text_printf(out, ": %zu thread%s, %s%s", n, n == 1 ? "" : "s",
                 page->shows_bins ? "number of threads by cost" : orders[page->order],
@@ -117,13 +109,18 @@ static void add_label(const struct thread_screen *page, const char *label, struc
     text_pad(out, ' ', width - text_columns(text_string(&shown)));
 }
 
-/* Adds a thread or a bin. */
+/* Adds the heads, which are what the page shows and the statistics, a thread or a bin. */
 static void line(const void *context, size_t index, struct text *out)
 {
     const struct thread_screen *page = context;
     const struct thread_costs *costs = &page->costs;
     struct number_scale scale = thread_costs_scale(costs);
     size_t most = 0;
+    if (index < N_HEADS) {
+        index ? add_statistics(page, out) : add_head(page, out);
+        return;
+    }
+    index -= N_HEADS;
     if (!page->shows_bins) {
         size_t thread = costs->order[index];
         bool has_value = !costs->why && !isnan(costs->values[thread]);
@@ -164,13 +161,14 @@ static void arrange(struct thread_screen *page)
 }
 
 /* Shows the next part of a metric that is shown and was measured, if there is another. */
-static void show_column(struct thread_screen *page, long step)
+static void next_column(struct tui *tui)
 {
+    struct thread_screen *page = tui->thread_page;
     const struct metrics *metrics = page->costs.view->metrics;
     long n = 2 * (long)metrics->n, start = 2 * (long)page->costs.metric + (page->costs.part == EXCLUSIVE), at = start;
     const struct metric *candidate;
     do {
-        at = (at + n + step) % n;
+        at = (at + n + tui->command->argument) % n;
         candidate = &metrics->at[at / 2];
     } while (at != start &&
              (!candidate->is_in[metrics->set] || !metric_is_measured(candidate) || candidate->repeats_work));
@@ -267,11 +265,6 @@ static void show_bins_or_threads(struct tui *tui)
     page->list.scroller.selected = page->list.scroller.top = 0;
 }
 
-static void next_column(struct tui *tui)
-{
-    show_column(tui->thread_page, tui->command->argument);
-}
-
 static void show_table(struct tui *tui)
 {
     if (tui->thread_page->side == NO_SIDE)
@@ -283,14 +276,11 @@ static void go_to_time_view(struct tui *tui)
     tui->next = command_of_key('t');
 }
 
-static void choose(struct tui *tui)
+/* The argument: whether only a page that has a side is left. */
+static void leave(struct tui *tui)
 {
-    tui->thread_page->has_chosen = tui->thread_page->side == NO_SIDE;
-}
-
-static void show_other_run(struct tui *tui)
-{
-    tui->thread_page->wants_other = tui->thread_page->side != NO_SIDE;
+    bool has_side = tui->thread_page->side != NO_SIDE;
+    tui->thread_page->is_left = has_side == tui->command->argument;
 }
 
 /* Shows the selected thread's name, start routine and creation context. */
@@ -318,7 +308,7 @@ static void show_details(struct tui *tui)
 
 const struct family thread_family = {
     "Threads (key 4)",
-    COMMANDS({"Enter", "all views are about these threads alone", choose, 0, 0},
+    COMMANDS({"Enter", "all views are about these threads alone", leave, false, 0},
              {">", "the next metric, or part of it", next_column, 1, 0},
              {"<", "the one before", next_column, -1, 0},
              {"s", "the next order: by value, in their order, by name", next_order, 0, 0},
@@ -327,39 +317,30 @@ const struct family thread_family = {
              {"i", "the selected thread: name, first procedure, where it was created", show_details, 0, 0},
              {"T", "the table of --print threads", show_table, 0, 0},
              {"t", "when it ran: the time line of the row", go_to_time_view, 0, 0},
-             {"Tab", "comparing: the threads of the other run", show_other_run, 0, 0})};
+             {"Tab", "comparing: the threads of the other run", leave, true, 0})};
 
 /* Shows the screen until the user closes it, or wants the other run of a comparison. The threads that the user
  * chose; NULL: none. */
 static struct thread_set *show(struct thread_screen *page)
 {
     struct tui *tui = page->tui;
-    const struct command *opener = tui->command, *command;
     page->list = (struct list){
         .title = text_string(&page->title),
         .help = page->side == NO_SIDE
                     ? " Enter:only these  ?:help  q:back  <,>:metric  s:order  r:reverse  h:bins  i:all  "
                       "T:table  t:time"
                     : " Tab:other run  ?:help  q:back  <,>:metric  s:order  r:reverse  h:bins  i:all",
-        .n_heads = 2,
-        .head = head,
+        .n_heads = N_HEADS,
+        .family = &thread_family,
         .line = line,
         .context = page};
     tui->thread_page = page;
-    do {
+    do
         page->list.scroller.n = page->shows_bins ? page->n_bins : page->costs.threads.list.n;
-        int key = list_run(&page->list);
-        command = command_in_family(&thread_family, key);
-        if (command) {
-            tui->command = command;
-            command->obey(tui);
-            tui->command = opener;
-        } else if (tui_closes(tui, key)) {
-            break;
-        }
-    } while (!page->has_chosen && !page->wants_other && !tui->next);
+    while (list_run(tui, &page->list) != KEY_GONE && !page->is_left && !tui->next);
     tui->thread_page = NULL;
-    return page->has_chosen && !page->costs.why ? selected_threads(page, page->list.scroller.selected) : NULL;
+    bool has_chosen = page->is_left && page->side == NO_SIDE && !page->costs.why;
+    return has_chosen ? selected_threads(page, page->list.scroller.selected) : NULL;
 }
 
 struct thread_set *tui_threads(struct tui *tui)
@@ -376,7 +357,7 @@ struct thread_set *tui_threads(struct tui *tui)
         if (thread_costs_read(&page.costs, metric, sorting->part) == DONE) {
             arrange(&page);
             picked = show(&page);
-            is_again = page.wants_other;
+            is_again = page.is_left && side != NO_SIDE;
         } else {
             tui_say(tui, "stopped");
         }

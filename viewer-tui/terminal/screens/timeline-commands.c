@@ -3,7 +3,6 @@
 #include "viewer-tui/terminal/screens/timeline-page.h"
 
 #include "viewer-tui/compare/session-restriction.h"
-#include "viewer-tui/terminal/prompt.h"
 #include "viewer-tui/tree/labels.h"
 #include "viewer-tui/tree/pattern.h"
 
@@ -95,8 +94,9 @@ static void go_to_idle(struct tui *tui)
     struct time_page *page = tui->time_page;
     struct time_chart *chart = chart_of(tui);
     struct time_stretch found;
-    if (!time_chart_longest_idle(chart, page->idle.end ? &page->idle : NULL, &found)) {
-        tui_say(tui, page->idle.end ? "there is no other one" : "no thread is idle or waits");
+    bool is_again = page->idle.end && page->last == tui->command;
+    if (!time_chart_longest_idle(chart, is_again ? &page->idle : NULL, &found)) {
+        tui_say(tui, is_again ? "there is no other one" : "no thread is idle or waits");
         page->idle.end = 0;
         return;
     }
@@ -172,8 +172,7 @@ static void mark_or_unmark(struct tui *tui)
 static void find(struct tui *tui)
 {
     struct time_page *page = tui->time_page;
-    struct prompt prompt = {.question = "/", .draw = time_page_draw, .context = tui};
-    const char *answer = prompt_ask(&prompt, "");
+    const char *answer = tui_ask(tui, "/", "", NULL);
     size_t n = 0;
     if (answer)
         unmark(page);
@@ -192,32 +191,26 @@ static void find(struct tui *tui)
             tui_say(tui, "; invalid regular expression; searching for it literally");
         pattern_free(pattern);
     }
-    vec_free(&prompt.text);
 }
 
 /* ---- other views ---- */
 
-/* The row of what the thread did at the cursor; if nothing is known of that instant, of what has most of the cell. */
-static uint32_t node_at_cursor(const struct time_page *page, size_t thread, bool ascii)
-{
-    const struct time_window *window = &page->open.chart.window;
-    autofree struct text unused = {0};
-    uint32_t node = timeline_add_instant(&page->open, thread, time_page_time(page), ascii, &unused);
-    return node ? node
-                : timeline_largest_node(&page->open, thread, time_window_at(window, page->column),
-                                        time_window_at(window, page->column + 1));
-}
-
-/* Goes to the row of what the thread did at the cursor, in the top-down view. */
+/* Goes to the row of what the thread did at the cursor, in the top-down view; if nothing is known of that instant, of what
+ * has most of the cell. */
 static void go_to_row(struct tui *tui)
 {
     struct time_page *page = tui->time_page;
     const struct thread_row *row = time_page_row(page);
+    const struct time_window *window = &chart_of(tui)->window;
+    autofree struct text unused = {0};
     if (row->is_group) {
         toggle_group(tui);
         return;
     }
-    uint32_t node = node_at_cursor(page, row->first, tui->ascii);
+    uint32_t node = timeline_add_instant(&page->open, row->first, time_page_time(page), tui->ascii, &unused);
+    if (!node)
+        node = timeline_largest_node(&page->open, row->first, time_window_at(window, page->column),
+                                     time_window_at(window, page->column + 1));
     if (!node) {
         tui_say(tui, "there is no call path");
         return;
@@ -228,23 +221,20 @@ static void go_to_row(struct tui *tui)
         tui_select(tui, place_row(&page->open.scopes, tui_pane(tui)->view, node));
 }
 
-/* The region to go to: the next one, or the one before that in which the cursor is or was last. */
-static const struct thread_region *wanted_region(const struct time_page *page, int step)
-{
-    const thread_regions *regions = &page->open.regions;
-    uint64_t time = time_page_time(page);
-    const struct thread_region *last = step < 0 ? thread_region_next(regions, time + 1, -1) : NULL;
-    return step > 0 ? thread_region_next(regions, time, 1) : last ? thread_region_next(regions, last->begin, -1) : NULL;
-}
-
-/* Goes to the begin of a region that the program names. */
+/* Goes to the begin of the next region that the program names, or of the one before that in which the cursor is or was
+ * last. */
 static void go_to_region(struct tui *tui)
 {
     struct time_page *page = tui->time_page;
     struct time_chart *chart = chart_of(tui);
-    const struct thread_region *region = wanted_region(page, tui->command->argument);
+    const thread_regions *regions = &page->open.regions;
+    uint64_t time = time_page_time(page);
+    bool is_next = tui->command->argument > 0;
+    const struct thread_region *region = thread_region_next(regions, is_next ? time : time + 1, is_next ? 1 : -1);
+    if (region && !is_next)
+        region = thread_region_next(regions, region->begin, -1);
     if (!region) {
-        tui_say(tui, page->open.regions.n ? "there is no other region" : "the program names no regions (hpctoolkit.h)");
+        tui_say(tui, regions->n ? "there is no other region" : "the program names no regions (hpctoolkit.h)");
         return;
     }
     uint64_t half = (chart->window.end - chart->window.begin) / 2, begin = region->begin;
@@ -353,9 +343,3 @@ const struct family time_family = {
              {"M", "the region before", go_to_region, -1, 0},
              {"Esc", "undo: what is marked, the range; then close the page", undo, 0, 0},
              {"click", "move the cursor", click, 0, 0})};
-
-void time_page_forget_idle(struct time_page *page, const struct command *command)
-{
-    if (command->obey != go_to_idle)
-        page->idle.end = 0;
-}

@@ -12,8 +12,10 @@ struct time_page {
     struct scroller scroller; /* over the rows of the chart */
     unsigned column;          /* the cursor's */
     struct area rows;         /* the cells, without labels */
+    size_t n_rows;            /* on the screen */
     int legend_lines;
     struct time_stretch idle; /* that `i` went to last; end 0: none */
+    const struct command *last; /* the command before, of this page */
     uint64_t range_begin;     /* NO_TIME: no range is being selected */
     struct text marked;       /* what is marked, for the title */
     bool is_closed;
@@ -37,8 +39,5 @@ void time_page_fit_labels(struct time_page *page);
 
 /* Marks the time of the row that is selected in the tree. */
 void time_page_mark_row(struct tui *tui);
-
-/* Forgets that the last command went to an idle time, unless the command does so, too. */
-void time_page_forget_idle(struct time_page *page, const struct command *command);
 
 #endif

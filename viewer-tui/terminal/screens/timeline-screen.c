@@ -34,8 +34,7 @@ static int draw_strip(struct time_page *page, int line)
     struct time_chart *chart = &page->open.chart;
     for (size_t i = 0; i < (size_t)screen_height() && page->scroller.top + i < chart->rows.rows.n; i++)
         time_chart_cells(chart, page->scroller.top + i); /* which the strip may be the sum of */
-    const struct time_cell *strip = time_chart_strip(chart);
-    double length = timeline_column_length(&page->lines), most = timeline_strip_most(&page->lines);
+    double most = timeline_strip_most(&page->lines);
     autofree struct text label = {0};
     for (size_t i = 0; i < STRIP_LINES; i++) {
         text_clear(&label);
@@ -44,7 +43,7 @@ static int draw_strip(struct time_page *page, int line)
         screen_put(line, 0, (int)page->lines.label_width, STYLE_DIM, text_string(&label));
         for (unsigned column = 0; column < chart->window.n; column++)
             screen_put_tile(line, page->rows.column + (int)column, strip_lines[i].color, TIME_COLORS, false,
-                            time_bar(strip_value(i, &strip[column], length) / most, page->lines.ascii));
+                            time_bar(timeline_strip_value(&page->lines, i, column) / most, page->lines.ascii));
         line++;
     }
     return line;
@@ -68,10 +67,8 @@ static void draw_cell(const struct time_page *page, int line, unsigned column, c
 static void draw_rows(struct time_page *page)
 {
     struct time_chart *chart = &page->open.chart;
-    double length = timeline_column_length(&page->lines);
-    size_t height = (size_t)page->rows.height, first = page->scroller.top, n = chart->rows.rows.n;
-    n = n - first < height ? n - first : height;
-    for (size_t i = 0; i < n; i++) {
+    size_t first = page->scroller.top;
+    for (size_t i = 0; i < page->n_rows; i++) {
         bool is_selected = first + i == page->scroller.selected;
         int line = page->rows.line + (int)i;
         autofree struct text label = {0};
@@ -79,7 +76,7 @@ static void draw_rows(struct time_page *page)
         screen_put(line, 0, page->rows.column - 1, is_selected ? STYLE_SELECTED : STYLE_PLAIN, text_string(&label));
         const struct time_cell *cells = time_chart_cells(chart, first + i);
         for (unsigned column = 0; column < chart->window.n; column++) {
-            struct time_look look = timeline_look(&page->lines, &cells[column], length);
+            struct time_look look = timeline_look(&page->lines, &cells[column]);
             draw_cell(page, line, column, &look, is_selected && column == page->column);
         }
     }
@@ -170,14 +167,12 @@ static void find_legend(struct time_page *page)
 {
     int third = screen_height() / LEGEND_PART, left = page->rows.height - LEAST_ROWS + 1;
     struct time_chart *chart = &page->open.chart;
-    double length = timeline_column_length(&page->lines);
-    size_t height = (size_t)page->rows.height, first = page->scroller.top, n = chart->rows.rows.n;
-    n = n - first < height ? n - first : height;
-    letters_give(&page->lines.letters, chart, first, n);
+    size_t first = page->scroller.top;
+    letters_give(&page->lines.letters, chart, first, page->n_rows);
     memset(page->lines.has_symbol, 0, sizeof page->lines.has_symbol);
-    for (size_t row = first; row < first + n; row++)
+    for (size_t row = first; row < first + page->n_rows; row++)
         for (unsigned column = 0; column < chart->window.n; column++)
-            timeline_look(&page->lines, &time_chart_cells(chart, row)[column], length);
+            timeline_look(&page->lines, &time_chart_cells(chart, row)[column]);
     left = left > 1 ? left : 1;
     page->legend_lines = draw_legend(page, -1, left < third ? left : third);
 }
@@ -185,10 +180,12 @@ static void find_legend(struct time_page *page)
 /* Gives the rows the lines from `line` on, but for those below them. */
 static void place_rows(struct time_page *page, int line, int below)
 {
-    int height = screen_height() - below - line;
+    int lines = screen_height() - below - line, height = lines > 1 ? lines : 1;
     page->rows.line = line;
-    page->rows.height = height > 1 ? height : 1;
-    scroller_follow(&page->scroller, (size_t)page->rows.height, 0);
+    page->rows.height = height;
+    scroller_follow(&page->scroller, (size_t)height, 0);
+    size_t left = page->scroller.n - page->scroller.top;
+    page->n_rows = left < (size_t)height ? left : (size_t)height;
 }
 
 void time_page_fit_labels(struct time_page *page)
@@ -247,30 +244,7 @@ int time_page_draw(void *context)
     return height - 2;
 }
 
-/* Carries out a key; the page may be closed then. */
-static void obey(struct tui *tui, int key)
-{
-    struct time_page *page = tui->time_page;
-    const struct command *opener = tui->command, *command = command_in_family(&time_family, key);
-    long rows;
-    if (key != KEY_NOTHING)
-        text_clear(&tui->message);
-    if (command) {
-        tui->command = command;
-        time_page_forget_idle(page, command);
-        command->obey(tui);
-        tui->command = opener;
-    } else if (key_is_move(key, page->rows.height, (long)page->scroller.n, &rows)) {
-        scroller_move(&page->scroller, rows);
-    } else if (key_is_of(key, tui_redraw)) {
-        screen_redraw();
-    } else if (key != KEY_NOTHING) {
-        page->is_closed = tui_closes(tui, key);
-        if (!page->is_closed && !key_is_of(key, tui_help))
-            tui_say_unknown(tui, key);
-    }
-}
-
+/* Shows the page as the user left it last. */
 static void open_page(struct tui *tui, struct time_page *page)
 {
     const struct time_view_place *place = &tui->time_place;
@@ -288,9 +262,31 @@ static void open_page(struct tui *tui, struct time_page *page)
         time_page_mark_row(tui);
 }
 
+/* Carries out a key; the page may be closed then. */
+static void obey(struct tui *tui, struct time_page *page, int key)
+{
+    const struct command *opener = tui->command, *command = command_in_family(&time_family, key);
+    long rows;
+    if (key != KEY_NOTHING)
+        text_clear(&tui->message);
+    if (command) {
+        tui->command = command;
+        command->obey(tui);
+        tui->command = opener;
+        page->last = command;
+    } else if (key_is_move(key, page->rows.height, (long)page->scroller.n, &rows)) {
+        scroller_move(&page->scroller, rows);
+    } else if (key_is_of(key, tui_redraw)) {
+        screen_redraw();
+    } else if (!(page->is_closed = tui_closes(tui, key)) && !key_is_of(key, tui_help)) {
+        tui_say_unknown(tui, key);
+    }
+}
+
 void tui_show_time(struct tui *tui)
 {
     struct time_page page = {0};
+    struct prompt_screen below = tui->prompt.screen;
     if (!tui_is_of_one_run(tui, "the time line", false))
         return;
     int width = screen_width();
@@ -300,14 +296,16 @@ void tui_show_time(struct tui *tui)
         return;
     }
     tui->time_page = &page;
+    tui->prompt.screen = (struct prompt_screen){time_page_draw, tui};
     open_page(tui, &page);
     while (!page.is_closed) {
         time_page_draw(tui);
-        obey(tui, screen_key());
+        obey(tui, &page, screen_key());
     }
     const struct time_chart *chart = &page.open.chart;
     tui->time_place = (struct time_view_place){chart->window.begin, chart->window.end, chart->depth};
     tui->time_page = NULL;
+    tui->prompt.screen = below;
     close_timeline(&page.open);
     vec_free(&page.lines.letters.procedures);
     vec_free(&page.marked);

@@ -63,10 +63,11 @@ struct place {
     size_t zoomed;    /* number of its steps that lead to the row that is zoomed into */
 };
 
-/* Empty if zeroed. */
+typedef VEC(struct place) place_stack;
+
+/* The nearest ones are the last. Empty if zeroed. */
 struct places {
-    VEC(struct place) visited; /* places after `now` were left by going back */
-    size_t now;                /* index of the current place; visited.n if it is not in the list */
+    place_stack back, forward;
 };
 
 /* What the time view shows; zeroed: the whole run. */
@@ -152,10 +153,6 @@ void tui_announce(const char *what);
 /* Shows the progress of a pass; a progress_listener. */
 bool tui_tell_progress(const char *what, int percent);
 
-/* Finds the first line of the advice on the whole program, for the main screen. False if the user pressed a key
- * meanwhile. */
-bool tui_find_headline(struct tui *tui);
-
 /* Costs of the selected row in each thread; of a comparison, in those of one run. Returns the threads that the user
  * chose to restrict the views to, owned by the caller; NULL: none. */
 struct thread_set *tui_threads(struct tui *tui);
@@ -171,6 +168,8 @@ void tui_disassemble(struct tui *tui); /* the instructions around the selected r
 
 /* Shows a view, making it if needed. Nothing changes if that fails. */
 void tui_show_view(struct tui *tui, enum projection projection, enum view_id id);
+
+void tui_close_panes(struct tui *tui);
 
 /* Whether one database is open. If several are compared, says that `what` needs one; of losses alone with
  * `or_comparison`. */
@@ -206,6 +205,6 @@ void tui_apply_filters(struct tui *tui);
 void tui_sort_by_column(struct tui *tui, struct sorting sorting);
 
 /* Chooses the saved columns once the metrics of a projection are known. */
-void tui_take_kept_columns(struct tui *tui, enum projection projection);
+void tui_take_kept_columns(struct tui *tui, enum projection projection, const struct view *view);
 
 #endif

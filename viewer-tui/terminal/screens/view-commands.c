@@ -7,37 +7,31 @@
 #include "viewer-tui/compare/session-titles.h"
 #include "viewer-tui/db/run.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* Opens a view's pane, sorted by the metric of the current one. False if the user stopped it. */
-static bool open_pane(struct tui *tui, struct pane *pane, struct view *view)
-{
-    const struct view *other = tui_pane(tui)->view;
-    struct sorting sorting = view->sorting;
-    size_t metric = metrics_find(view->metrics, other->metrics->at[other->sorting.metric].name);
-    if (metric < view->metrics->n)
-        sorting.metric = metric;
-    view_sort(view, sorting);
-    pane_open(pane, view, tui->filters);
-    bool is_there = view_row(view, 0)->is_expanded;
-    if (!is_there)
-        pane_close(pane);
-    return is_there;
-}
-
+/* A new pane is sorted by the metric of the current one. */
 void tui_show_view(struct tui *tui, enum projection projection, enum view_id id)
 {
     struct pane *pane = &tui->panes[projection][id];
     if (!pane->view) {
+        const struct view *now = tui_pane(tui)->view;
         struct view *view = session_view(tui->session, projection, id);
-        bool is_there = view && open_pane(tui, pane, view);
-        if (!is_there && (view || tui->session->outcome == STOPPED))
-            tui_say(tui, "stopped");
-        if (!is_there)
+        if (view) {
+            struct sorting sorting = view->sorting;
+            size_t metric = metrics_find(view->metrics, now->metrics->at[now->sorting.metric].name);
+            sorting.metric = metric < view->metrics->n ? metric : sorting.metric;
+            view_sort(view, sorting);
+            pane_open(pane, view, tui->filters);
+            if (!view_row(view, 0)->is_expanded)
+                pane_close(pane);
+        }
+        if (!pane->view) {
+            if (view || tui->session->outcome == STOPPED)
+                tui_say(tui, "stopped");
             return;
+        }
     }
-    tui_take_kept_columns(tui, projection);
+    tui_take_kept_columns(tui, projection, pane->view);
     pane_sort_by_shown(pane);
     tui->projection = projection;
     tui->id = id;
@@ -83,74 +77,62 @@ static void show_report(struct tui *tui)
 
 /* ---- views over a part of the data ---- */
 
-/* What stays when all views are closed and the current one is made again. */
-struct kept_view {
-    struct path path; /* to the selected row */
-    char *metric;     /* its name: indices may change */
-    struct sorting sorting;
+/* What the values of all views are restricted to, or which contexts are folded. */
+struct value_change {
+    enum { RESTRICT_TIME, RESTRICT_THREADS, FOLD } what;
+    const struct time_range *range; /* NULL: the whole run */
+    struct thread_set *threads;     /* NULL: all; the session takes it */
+    struct fold_choice folds;
 };
 
-static struct kept_view keep_view(struct tui *tui)
-{
-    const struct view *view = tui_pane(tui)->view;
-    const char *metric = view->metrics->at[view->sorting.metric].name;
-    return (struct kept_view){path_of(view, pane_row(tui_pane(tui))), mem_strdup(metric), view->sorting};
-}
-
-static void forget_kept(struct kept_view *kept)
-{
-    path_free(&kept->path);
-    free(kept->metric);
-}
-
-/* Makes the current view again after the session closed all views; the top-down view if the user stops that. The
- * selected row, or the one around it, stays selected. */
-static void reopen(struct tui *tui, const struct kept_view *kept)
-{
-    size_t found;
-    struct view *view = session_view(tui->session, tui->projection, tui->id);
-    if (!view) {
-        tui->id = TOP_DOWN;
-        view = session_view(tui->session, tui->projection, tui->id);
-    }
-    struct sorting sorting = kept->sorting;
-    sorting.metric = metrics_find(view->metrics, kept->metric);
-    if (sorting.metric < view->metrics->n && metric_is_measured(&view->metrics->at[sorting.metric]))
-        view_sort(view, sorting);
-    tui->knows_headline = !tui->has_headline;
-    pane_open(tui_pane(tui), view, tui->filters);
-    tui_apply_filters(tui);
-    pane_select(tui_pane(tui), path_find(view, &kept->path, &found));
-    text_clear(&tui->message); /* from applying the filters */
-}
-
-static void close_panes(struct tui *tui)
+void tui_close_panes(struct tui *tui)
 {
     for (int p = 0; p < PROJECTIONS; p++)
         for (int v = 0; v < VIEWS; v++)
             pane_close(&tui->panes[p][v]);
 }
 
-/* Restricts all values to a piece of time if `range` is not NULL or `is_time`, else to a set of threads, of which it
- * takes ownership; NULL: all. Makes the view again. */
-static enum outcome restrict_views(struct tui *tui, bool is_time, const struct time_range *range, struct thread_set *set)
+/* Changes the values, and makes the current view again; the top-down view if the user stops that. The selected row, or the
+ * one around it, stays selected. False if the user stopped the change. */
+static bool change_values(struct tui *tui, struct value_change change)
 {
-    struct kept_view kept = keep_view(tui);
-    enum outcome outcome = is_time ? session_set_range(tui->session, tui->projection, range, NULL)
-                                   : session_restrict(tui->session, tui->projection, set);
+    const struct view *before = tui_pane(tui)->view;
+    struct sorting sorting = before->sorting;
+    struct path path = path_of(before, pane_row(tui_pane(tui)));
+    autofree char *metric = mem_strdup(before->metrics->at[sorting.metric].name); /* indices may change */
+    enum outcome outcome = DONE;
+    size_t found;
+    if (change.what == RESTRICT_TIME)
+        outcome = session_set_range(tui->session, tui->projection, change.range, NULL);
+    else if (change.what == RESTRICT_THREADS)
+        outcome = session_restrict(tui->session, tui->projection, change.threads);
+    else
+        session_fold(tui->session, change.folds);
     if (outcome == DONE) {
-        close_panes(tui);
-        reopen(tui, &kept);
+        tui_close_panes(tui);
+        struct view *view = session_view(tui->session, tui->projection, tui->id);
+        if (!view) {
+            tui->id = TOP_DOWN;
+            view = session_view(tui->session, tui->projection, tui->id);
+        }
+        sorting.metric = metrics_find(view->metrics, metric);
+        if (sorting.metric < view->metrics->n && metric_is_measured(&view->metrics->at[sorting.metric]))
+            view_sort(view, sorting);
+        tui->knows_headline = !tui->has_headline;
+        pane_open(tui_pane(tui), view, tui->filters);
+        tui_apply_filters(tui);
+        pane_select(tui_pane(tui), path_find(view, &path, &found));
+        text_clear(&tui->message); /* from applying the filters */
     } else if (outcome == STOPPED) {
         tui_say(tui, "stopped");
     }
-    forget_kept(&kept);
-    return outcome;
+    path_free(&path);
+    return outcome == DONE;
 }
 
 bool tui_restrict_time(struct tui *tui, const struct time_range *range)
 {
-    if (restrict_views(tui, true, range, NULL) != DONE)
+    if (!change_values(tui, (struct value_change){RESTRICT_TIME, .range = range}))
         return false;
     tui->ranged_by = range ? tui->command : NULL;
     if (range)
@@ -162,14 +144,24 @@ bool tui_restrict_time(struct tui *tui, const struct time_range *range)
 /* Restricts all values to a set of threads (NULL: all) and takes ownership of it. */
 static void restrict_to(struct tui *tui, struct thread_set *set)
 {
-    if (restrict_views(tui, false, NULL, set) == DONE) {
-        tui->restricted_by = set ? tui->command : NULL;
-        if (set)
-            tui_say(tui, "%zu of %zu threads: %s%s", set->n, set->of, set->what,
-                    set->is_program ? "  (P: another program; q: all)" : "  (q: all threads)");
-        else
-            tui_say(tui, "all threads");
-    }
+    if (!change_values(tui, (struct value_change){RESTRICT_THREADS, .threads = set}))
+        return;
+    tui->restricted_by = set ? tui->command : NULL;
+    if (set)
+        tui_say(tui, "%zu of %zu threads: %s%s", set->n, set->of, set->what,
+                set->is_program ? "  (P: another program; q: all)" : "  (q: all threads)");
+    else
+        tui_say(tui, "all threads");
+}
+
+/* Restricts all values to the threads that `choose` finds for a text; "": all. */
+static void choose_threads(struct tui *tui, thread_chooser *choose, const char *text)
+{
+    autofree char *cause = NULL;
+    struct thread_set *set = *text ? session_choose_threads(tui->session, tui->projection, choose, text, &cause) : NULL;
+    if (!*text || set)
+        restrict_to(tui, set);
+    tui_say(tui, "%s", cause ? cause : "");
 }
 
 /* Asks for a regular expression for threads; an empty one means all. */
@@ -179,14 +171,8 @@ static void ask_threads(struct tui *tui)
     if (!tui_is_of_one_run(tui, "choosing threads", false))
         return;
     const char *answer = tui_ask(tui, "threads: ", set && !set->is_program ? set->what : "", NULL);
-    if (!answer)
-        return;
-    autofree char *cause = NULL;
-    struct thread_set *wanted =
-        *answer ? session_choose_threads(tui->session, tui->projection, thread_set_matching, answer, &cause) : NULL;
-    if (!*answer || wanted)
-        restrict_to(tui, wanted);
-    tui_say(tui, "%s", cause ? cause : "");
+    if (answer)
+        choose_threads(tui, thread_set_matching, answer);
 }
 
 bool tui_leave_restriction(struct tui *tui)
@@ -225,15 +211,11 @@ static void switch_folding(struct tui *tui)
         [KERNEL] = {"the kernel's procedures are shown", "the kernel is counted in the line that called it"},
     };
     enum foldable what = (enum foldable)tui->command->argument;
-    struct kept_view kept = keep_view(tui);
     struct fold_choice folds = tui->session->folds;
     bool *folded = what == RECURSION ? &folds.recursion : what == KERNEL ? &folds.kernel : &folds.inlined;
     *folded = !*folded;
-    close_panes(tui);
-    session_fold(tui->session, folds);
-    reopen(tui, &kept);
+    change_values(tui, (struct value_change){FOLD, .folds = folds});
     tui_say(tui, "%s", messages[what][*folded]);
-    forget_kept(&kept);
 }
 
 /* The programs of the run; the first line of the list is "all programs". */
@@ -280,27 +262,14 @@ static void choose_program(struct tui *tui)
                         .line = add_program,
                         .context = &programs};
     const char *current = current_program(tui);
-    int key = KEY_ESCAPE;
     for (size_t i = 0; current && i < programs.names.n; i++)
         if (strcmp(programs.names.at[i], current) == 0)
             list.scroller.selected = i + 1;
     if (programs.names.n < 2)
         tui_say(tui, "this database has one program");
-    else
-        do
-            key = list_run(&list);
-        while (!key_is_of(key, tui_toggle) && !tui_closes(tui, key));
-    size_t chosen = list.scroller.selected;
-    autofree char *cause = NULL;
-    struct thread_set *set = NULL;
-    if (key_is_of(key, tui_toggle)) {
-        if (chosen > 0)
-            set = session_choose_threads(tui->session, tui->projection, thread_set_of_program,
-                                         programs.names.at[chosen - 1], &cause);
-        if (chosen == 0 || set)
-            restrict_to(tui, set);
-        tui_say(tui, "%s", cause ? cause : "");
-    }
+    else if (list_run(tui, &list) == '\r')
+        choose_threads(tui, thread_set_of_program,
+                       list.scroller.selected ? programs.names.at[list.scroller.selected - 1] : "");
     vec_free(&programs.names);
 }
 
