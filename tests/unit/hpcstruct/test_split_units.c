@@ -1,9 +1,10 @@
-/* The parts of split DWARF: heads of units and lists of address ranges, written byte by byte as the standard says
- * (DWARF 5, 7.5.1 and 2.17.3). */
+/* The parts of split DWARF: heads of units, lists of address ranges, and the index of a .dwp file; written byte by byte
+ * as the standard says (DWARF 5, 7.5.1, 2.17.3 and 7.3.5). */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcstruct/dwarf/range-list.h"
 #include "hpcstruct/dwarf/unit-head.h"
+#include "hpcstruct/dwarf/unit-index.h"
 
 #include <libdwarf/dwarf.h>
 
@@ -219,4 +220,53 @@ TEST(test_old_range_lists)
     assert_false(old_range_list_read(&from, 16, &ranges));
     assert_false(old_range_list_read(&from, UINT64_MAX, &ranges));
     vec_free(&ranges.all);
+}
+
+/* ---- indices of .dwp files ---- */
+
+/* Two units of four slots whose ids meet in one slot. */
+static const uint64_t ids[] = {0x100000002, 0x500000002};
+
+static void write_index(struct bytes *b, unsigned version)
+{
+    static const uint8_t columns[] = {1, 3, 6, 8};
+    uint64_t slots[4] = {0};
+    uint32_t rows[4] = {0};
+    for (unsigned unit = 0; unit < 2; unit++) {
+        uint64_t slot = ids[unit] & 3, step = (ids[unit] >> 32 & 3) | 1;
+        while (rows[slot])
+            slot = (slot + step) & 3;
+        slots[slot] = ids[unit];
+        rows[slot] = unit + 1;
+    }
+    number(b, 4, version);
+    number(b, 4, sizeof columns);
+    number(b, 4, 2);
+    number(b, 4, 4);
+    memcpy(b->at + b->n, slots, sizeof slots);
+    b->n += sizeof slots;
+    memcpy(b->at + b->n, rows, sizeof rows);
+    b->n += sizeof rows;
+    for (size_t i = 0; i < sizeof columns; i++)
+        number(b, 4, columns[i]);
+    for (unsigned cell = 0; cell < 16; cell++) /* offsets, then sizes */
+        number(b, 4, 100 + cell);
+}
+
+TEST(test_index)
+{
+    for (unsigned version = 2; version <= 5; version += 3) {
+        struct bytes b = {0};
+        struct unit_parts parts;
+        write_index(&b, version);
+        for (unsigned unit = 0; unit < 2; unit++) {
+            assert_true(unit_index_find(all_of(&b), ids[unit], &parts));
+            assert_int_equal(parts.info.offset, 100 + 4 * unit);
+            assert_int_equal(parts.info.size, 108 + 4 * unit);
+            assert_int_equal(parts.abbreviations.offset, 101 + 4 * unit);
+            assert_int_equal(parts.string_offsets.size, 110 + 4 * unit);
+            assert_int_equal(parts.range_lists.offset, 103 + 4 * unit);
+        }
+        assert_false(unit_index_find(all_of(&b), 0x900000002, &parts));
+    }
 }
