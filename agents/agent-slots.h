@@ -17,6 +17,8 @@
 #ifndef AGENTS_AGENT_SLOTS_H
 #define AGENTS_AGENT_SLOTS_H
 
+#include "agents/semaphore-holders.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -46,11 +48,33 @@ struct agent_lock {
     const char *name; /* a constant, "<lock NAME>" */
     const char *
         kept; /* a constant, for where a thread has kept it for AGENT_LONG_MS while others waited */
+
+    /* The interpreter's code. Semaphores that it uses as locks have the holders that hpcrun's wrappers saw there
+     * (agents/semaphore-holders.h). */
+    uint64_t code_start, code_size;
+    const char *semaphore_name; /* a constant, "<lock NAME>" for all of them */
+
+    /* Objects' locks, each a byte that does not say who has it; `sections` 0: there are none.
+     *
+     * Holders: in the structure of a thread, at this offset, begins the list of the sections of code that it is in, innermost
+     * first. A pointer to a section has SECTION_IS_LEFT if the thread has let go of its locks and those of the sections
+     * around it. A section is {pointer to the one around it, lock}, with SECTION_HAS_TWO {the same, second lock}.
+     * Waiters: in the interpreter's code, on the stack before the semaphore: {address of what the thread waits with, above
+     * the semaphore on the stack; lock}. The lock's byte is BYTE_IS_WAITED_FOR then. */
+    uint64_t sections;
+    const char *byte_name; /* a constant, "<lock NAME>" for all of them */
 };
+
+enum { SECTION_IS_LEFT = 1, SECTION_HAS_TWO = 2, SECTION_BITS = 3 };
+
+enum { BYTE_IS_WAITED_FOR = 3 };
 
 #define AGENT_LONG_MS 20
 
-#define AGENT_HOLDER_OF_LOCK ((uint64_t)1 << 63)
+/* What agent_slot.holder is the address of. */
+#define AGENT_HOLDER_OF_LOCK      ((uint64_t)1 << 63)
+#define AGENT_HOLDER_OF_SEMAPHORE ((uint64_t)1 << 62)
+#define AGENT_HOLDER_OF_BYTE      ((uint64_t)1 << 61)
 
 /* An rwlock does not say which threads have it for reading, and a spin lock not which one has it. So each thread notes
  * the first such locks that it has at the same time. */
@@ -116,7 +140,10 @@ struct agent_slot {
     _Atomic uint64_t lock;   /* waiting: address of the lock; 0: no lock */
     _Atomic uint64_t holder; /* waiting: address of the word (4 bytes) with the tid of the lock's
                                 holder; 0: the lock has none. With AGENT_HOLDER_OF_LOCK: address of
-                                a struct agent_lock */
+                                a struct agent_lock. With AGENT_HOLDER_OF_SEMAPHORE: address of a word of
+                                semaphore-holders.h. With AGENT_HOLDER_OF_BYTE: address of a struct agent_lock whose
+                                list of sections tells the holder */
+    uint64_t interpreted; /* address of the thread's structure of the interpreter, at its last sample; 0: unknown */
     _Atomic uint64_t held[AGENT_MAX_HELD]; /* addresses of these locks; 0: none. Read by the thread's own samples only.
                                               The thread that destroys a lock removes its address */
     uint32_t held_turn;            /* number of samples of the thread while others waited for one that it shares */

@@ -13,7 +13,7 @@
  * tid in every mutex and in every rwlock that a writer holds. So the sample of a holder finds those
  * who wait for it; nothing is recorded when such a lock is taken or released. Readers of an rwlock and
  * holders of spin locks are not known to the lock, so hpcrun's wrappers note in the slot of each thread which of
- * these it has. Readers share the blame: each pays for every n-th of its samples if n have the lock. */
+ * these it has, and in a table which thread has a semaphore that an interpreter uses as a lock. Readers share the blame: each pays for every n-th of its samples if n have the lock. */
 #include "agents/common/thread-slots.h"
 
 #include <pthread.h>
@@ -103,12 +103,45 @@ static bool waits_for_the_same(const struct agent_slot *slot)
                atomic_load_explicit(&slot->lock, memory_order_relaxed);
 }
 
+/* Whether the thread of a slot waits for a semaphore that this thread has as a lock. `word`: address of the word that
+ * may say so. */
+static bool waits_for_semaphore(const struct agent_cursor *cursor, const struct agent_slot *slot, uint64_t word)
+{
+    uint64_t lock = atomic_load_explicit(&slot->lock, memory_order_relaxed);
+    return agent_u64(host, cursor, word) == semaphore_held_by(lock, cursor->tid) && !waits_for_the_same(slot);
+}
+
+/* No code is in as many sections. */
+#define MOST_SECTIONS 32
+
+/* Whether this thread has the lock of an object, by the sections of code that the interpreter says it is in. */
+static bool is_in_section_of(const struct agent_cursor *cursor, uint64_t lock, const struct agent_lock *kind)
+{
+    const struct agent_slot *own = hpctoolkit_own_slot();
+    uint64_t thread = own ? own->interpreted : 0; /* may be freed since the last sample */
+    bool is_own = thread && (int)agent_u32(host, cursor, thread + kind->tid) == cursor->tid;
+    uint64_t section = is_own ? agent_u64(host, cursor, thread + kind->sections) : 0;
+    for (int i = 0; i < MOST_SECTIONS && section && !(section & SECTION_IS_LEFT); i++) {
+        uint64_t at = section & ~(uint64_t)SECTION_BITS;
+        if (agent_u64(host, cursor, at + 8) == lock ||
+            (section & SECTION_HAS_TWO && agent_u64(host, cursor, at + 16) == lock))
+            return true;
+        section = agent_u64(host, cursor, at);
+    }
+    return false;
+}
+
 /* Whether the thread of a slot waits for a lock that this thread holds. The lock may be gone by
  * now: its memory is read through the host. */
 static bool waits_for(const struct agent_cursor *cursor, const struct agent_slot *slot)
 {
     uint64_t holder = atomic_load_explicit(&slot->holder, memory_order_relaxed);
     const struct agent_lock *lock = (const void *)(holder & ~AGENT_HOLDER_OF_LOCK);
+    if (holder & AGENT_HOLDER_OF_SEMAPHORE)
+        return waits_for_semaphore(cursor, slot, holder & ~AGENT_HOLDER_OF_SEMAPHORE);
+    if (holder & AGENT_HOLDER_OF_BYTE)
+        return is_in_section_of(cursor, atomic_load_explicit(&slot->lock, memory_order_relaxed),
+                                (const void *)(holder & ~AGENT_HOLDER_OF_BYTE));
     if (holder & AGENT_HOLDER_OF_LOCK)
         holder = agent_u32(host, cursor, lock->locked)
                      ? agent_u64(host, cursor, lock->holder) + lock->tid

@@ -17,6 +17,7 @@
 
 #include "agents/common/loaded-modules.h"
 #include "agents/common/published-copy.h"
+#include "agents/common/thread-slots.h"
 #include "agents/python/python-names.h"
 #include "agents/python/python-tasks.h"
 
@@ -106,6 +107,11 @@ static void share_lock(const struct python_layout *layout)
     lock.turns = layout->gil_turns;
     lock.name = "<lock GIL>";
     lock.kept = "<lock GIL, kept for more than 20 ms>";
+    lock.code_start = interpreter.start;
+    lock.code_size = interpreter.end - interpreter.start;
+    lock.semaphore_name = "<lock of Python>";
+    lock.sections = layout->thread_sections;
+    lock.byte_name = "<lock of a Python object>";
     const struct agent_lock *copy = published_copy(&copies, &lock, sizeof lock);
     if (copy)
         host->set_lock(&hpcrun_agent, copy);
@@ -243,6 +249,9 @@ static bool find_activation(struct agent_cursor *cursor, const struct agent_fram
         uint64_t known = data->state;
         state->next = python_newest(&reader, &data->state);
         state->has_begun = true;
+        struct agent_slot *slot = host->is_elsewhere ? NULL : slot_own();
+        if (slot)
+            slot->interpreted = data->state;
         if (!host->is_elsewhere && data->state != known && python_has_other_lock(&reader, data->state))
             atomic_store(&has_other_lock, true);
     }

@@ -162,6 +162,7 @@ enum {
     VERSION_BEFORE = 20, /* co_version and two pointers are before co_filename */
     FIRST_TRACEABLE_BEFORE = 16, /* _co_firsttraceable and a pointer are before the code */
     GENERATOR_FRAME_313 = 72,
+    SECTIONS_AFTER_TID = 16, /* critical_section, in builds without a GIL */
     TASK_AFTER_THREAD =
         40, /* asyncio_running_task, after the PyThreadState in its larger structure */
 };
@@ -193,6 +194,7 @@ static bool read_debug_offsets(uint64_t runtime, uint32_t minor, struct python_l
         .thread_next = at[THREAD_NEXT],
         .thread_id = at[THREAD_ID],
         .thread_frame = at[CURRENT_FRAME],
+        .thread_sections = more ? at[THREAD_TID] + SECTIONS_AFTER_TID : 0,
         .thread_task = minor > 13 ? at[THREAD_SIZE] + TASK_AFTER_THREAD : 0,
         .frame_code = at[FRAME_EXECUTABLE],
         .frame_previous = at[FRAME_PREVIOUS],

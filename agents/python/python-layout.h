@@ -38,6 +38,7 @@ struct python_layout {
     uint32_t
         gil_in_state; /* in that state: what gil_holder is the address of; 0: there is one lock for all */
     uint32_t thread_frame; /* its newest frame, 3.13 on; its newest _PyCFrame, before */
+    uint32_t thread_sections; /* critical_section, in builds without a GIL; 0: it has none */
     uint32_t thread_task;  /* the task of asyncio that it executes; 0: it has no such field */
     uint32_t cframe_frame, cframe_previous; /* in a _PyCFrame */
     uint32_t frame_code, frame_previous, frame_instruction, frame_owner, frame_is_entry;

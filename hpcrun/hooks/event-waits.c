@@ -7,10 +7,13 @@
  * next library: a preloaded one may give the program another time. */
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/logical/agent-locks.h"
 #include "hpcrun/logical/last-wakers.h"
+#include "hpcrun/logical/semaphore-locks.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/restart/ended-calls.h"
+#include "hpcrun/sample/lock-wait-record.h"
 #include "hpcrun/sample/wake-up-record.h"
 
 #include <aio.h>
@@ -44,7 +47,9 @@ REAL_FUNCTION(epoll_pwait2)
 REAL_FUNCTION(sem_wait)
 REAL_FUNCTION(sem_timedwait)
 REAL_FUNCTION(sem_clockwait)
+REAL_FUNCTION(sem_trywait)
 REAL_FUNCTION(sem_post)
+REAL_FUNCTION(sem_init)
 REAL_FUNCTION(sigsuspend)
 REAL_FUNCTION(sigwait)
 REAL_FUNCTION(sigwaitinfo)
@@ -229,20 +234,67 @@ HOOK int io_getevents(void *context, long least, long most, struct io_event *eve
 
 /* ---- semaphores, messages ---- */
 
+#define LOOK(field) atomic_load_explicit(&(field), memory_order_relaxed)
+
 /* glibc's value is in the lower half, the number of those who wait in the upper one. */
 static uint64_t look_at(const sem_t *semaphore)
 {
     return __atomic_load_n((const uint64_t *)(const void *)semaphore, __ATOMIC_RELAXED);
 }
 
+/* A lock that the calling thread waits for; NULL: none. agent_slot.lock and .holder. */
+struct waited_lock {
+    const void *lock, *holder;
+};
+
+/* Who waits for another thread by CPython's own means does so by a semaphore of its own. */
+static bool is_on_own_stack(const void *semaphore)
+{
+    const struct agent_slot *slot = own_slot;
+    uint64_t at = (uint64_t)(uintptr_t)semaphore;
+    return slot && at >= LOOK(slot->stack_low) && at < LOOK(slot->stack_high);
+}
+
+/* The lock of an object that a thread of the interpreter waits for by a semaphore on its stack (struct agent_lock). Other
+ * waits of its code have other words before the semaphore: no address above it, or one of no such byte. */
+static struct waited_lock object_lock(const sem_t *semaphore)
+{
+    const struct agent_lock *kind = atomic_load_explicit(&agent_lock, memory_order_acquire);
+    struct {
+        uint64_t waiter;
+        const uint8_t *lock;
+    } const *before = (const void *)((const char *)semaphore - sizeof *before);
+    if (!kind || !kind->sections || !is_on_own_stack(before) || !is_on_own_stack(semaphore))
+        return (struct waited_lock){0};
+    bool is_waiter = before->waiter > (uint64_t)(uintptr_t)semaphore && before->waiter < LOOK(own_slot->stack_high);
+    if (!is_waiter || !before->lock ||
+        (__atomic_load_n(before->lock, __ATOMIC_RELAXED) & BYTE_IS_WAITED_FOR) != BYTE_IS_WAITED_FOR)
+        return (struct waited_lock){0};
+    return (struct waited_lock){before->lock, (const void *)(AGENT_HOLDER_OF_BYTE | (uint64_t)(uintptr_t)kind)};
+}
+
+static struct waited_lock waited_lock(const sem_t *semaphore)
+{
+    const void *holder = semaphore_holder(semaphore);
+    return holder ? (struct waited_lock){semaphore, holder} : object_lock(semaphore);
+}
+
 /* A free semaphore is taken without a wait, and without a look at the time. */
 #define WAIT_FOR(semaphore, call)                                                                  \
     uint64_t since = (uint32_t)look_at(semaphore) ? 0 : ticks_now();                               \
-    struct wait wait = wait_begin(own_slot, NULL, NULL);                                           \
+    bool may_be_lock = agent_lock_is_user(__builtin_return_address(0));                            \
+    struct waited_lock for_lock = {0};                                                             \
+    if (may_be_lock)                                                                               \
+        for_lock = waited_lock(semaphore);                                                         \
+    struct wait wait = wait_begin(own_slot, for_lock.lock, for_lock.holder);                       \
     int result = (call);                                                                           \
     wait_end(&wait);                                                                               \
+    if (may_be_lock && result == 0 && !is_on_own_stack(semaphore))                                 \
+        semaphore_taken(semaphore);                                                                \
     if (since)                                                                                     \
         wake_up(semaphore, since, result == 0);                                                    \
+    if (for_lock.lock && atomic_load_explicit(&own_slot->is_charged, memory_order_relaxed))        \
+        semaphore_wait_record(own_slot, for_lock.lock, for_lock.lock == semaphore);                \
     return result
 
 HOOK int sem_wait(sem_t *semaphore)
@@ -260,11 +312,30 @@ HOOK int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec 
     WAIT_FOR(semaphore, REAL(sem_clockwait)(semaphore, clock, at));
 }
 
+HOOK int sem_trywait(sem_t *semaphore)
+{
+    if (!agent_lock_is_user(__builtin_return_address(0)))
+        return REAL(sem_trywait)(semaphore);
+    int result = REAL(sem_trywait)(semaphore);
+    if (result == 0)
+        semaphore_taken(semaphore);
+    return result;
+}
+
 HOOK int sem_post(sem_t *semaphore)
 {
+    if (agent_lock_is_user(__builtin_return_address(0)))
+        semaphore_released(semaphore);
     if (look_at(semaphore) >> 32)
         waker_note(semaphore, WAKES_ONE);
     return REAL(sem_post)(semaphore);
+}
+
+HOOK int sem_init(sem_t *semaphore, int is_shared, unsigned value)
+{
+    if (agent_lock_is_user(__builtin_return_address(0)))
+        semaphore_begins(semaphore);
+    return REAL(sem_init)(semaphore, is_shared, value);
 }
 
 HOOK int msgsnd(int queue, const void *message, size_t size, int flags)

@@ -1,5 +1,5 @@
-/* Any context. A lock that an agent has described (struct agent_lock): the wrappers of condition variables
- * recognize it. */
+/* Any context. Locks that an agent has described (struct agent_lock): the wrappers of condition variables and of
+ * semaphores recognize them. */
 #ifndef HPCRUN_LOGICAL_AGENT_LOCKS_H
 #define HPCRUN_LOGICAL_AGENT_LOCKS_H
 
@@ -15,6 +15,13 @@ static inline const struct agent_lock *agent_lock_at(const volatile void *condit
 {
     const struct agent_lock *lock = atomic_load_explicit(&agent_lock, memory_order_acquire);
     return lock && lock->condition == (uint64_t)(uintptr_t)condition ? lock : NULL;
+}
+
+/* Whether the caller of a wrapper is the interpreter, whose semaphores may be locks. */
+static inline bool agent_lock_is_user(const void *caller)
+{
+    const struct agent_lock *lock = atomic_load_explicit(&agent_lock, memory_order_acquire);
+    return __builtin_expect(lock != NULL, 0) && (uint64_t)(uintptr_t)caller - lock->code_start < lock->code_size;
 }
 
 #endif

@@ -75,7 +75,8 @@ void lock_wait_pay(struct thread *self, struct agent_slot *slot, uint32_t node)
     }
 }
 
-void lock_wait_record(struct agent_slot *slot, const volatile void *lock)
+/* `name`: NULL: that of the lock. */
+static void record(struct agent_slot *slot, const volatile void *lock, const char *name)
 {
     struct thread *self = thread_self;
     ucontext_t context;
@@ -86,7 +87,19 @@ void lock_wait_record(struct agent_slot *slot, const volatile void *lock)
     if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0) {
         uint32_t path = own_path_enter(self, &context);
         path = path ? path : logical_unknown(&self->cct);
-        lock_wait_pay(self, slot, lock_node(self, path, (uint64_t)(uintptr_t)lock));
+        lock_wait_pay(self, slot,
+                      name ? named_lock_node(self, path, name) : lock_node(self, path, (uint64_t)(uintptr_t)lock));
     }
     own_path_end(self, mask);
+}
+
+void lock_wait_record(struct agent_slot *slot, const volatile void *lock)
+{
+    record(slot, lock, NULL);
+}
+
+void semaphore_wait_record(struct agent_slot *slot, const volatile void *lock, bool is_semaphore)
+{
+    const struct agent_lock *kind = atomic_load_explicit(&agent_lock, memory_order_acquire);
+    record(slot, lock, !kind ? NULL : is_semaphore ? kind->semaphore_name : kind->byte_name);
 }

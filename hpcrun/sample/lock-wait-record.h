@@ -25,4 +25,7 @@ void lock_wait_pay(struct thread *self, struct agent_slot *slot, uint32_t node);
 /* Normal context, in a wrapper, after wait_end. errno stays. */
 void lock_wait_record(struct agent_slot *slot, const volatile void *lock);
 
+/* The same for a semaphore that an interpreter uses as a lock, or for a lock of an object. */
+void semaphore_wait_record(struct agent_slot *slot, const volatile void *lock, bool is_semaphore);
+
 #endif

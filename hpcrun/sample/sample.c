@@ -91,13 +91,24 @@ static uint32_t blamed_node(struct thread *thread, struct thread_event *event, u
     return below == CCT_NO_MEMORY ? node : below;
 }
 
+/* Whether the thread waits for a lock, as far as it is known. */
+static bool waits_for_lock(const struct agent_slot *slot)
+{
+    uint64_t lock = atomic_load_explicit(&slot->lock, memory_order_relaxed);
+    uint64_t holder = atomic_load_explicit(&slot->holder, memory_order_relaxed);
+    const _Atomic uint64_t *word = (const void *)(holder & ~AGENT_HOLDER_OF_SEMAPHORE);
+    if (holder & AGENT_HOLDER_OF_SEMAPHORE)
+        return semaphore_is_lock(atomic_load_explicit(word, memory_order_relaxed), lock);
+    return lock != 0;
+}
+
 /* Samples of its own say how long the thread waits for a lock. */
 static void note_lock_wait(const struct thread *thread, const struct thread_event *event,
                            enum agent_thread_status kind, uint64_t amount)
 {
     struct agent_slot *slot = own_slot;
     unsigned which = (unsigned)(event - thread->events);
-    if (kind == AGENT_WAITING && slot && atomic_load_explicit(&slot->lock, memory_order_relaxed))
+    if (kind == AGENT_WAITING && slot && waits_for_lock(slot))
         atomic_fetch_add_explicit(&slot->unpaid[which], (int64_t)amount, memory_order_relaxed);
 }
 

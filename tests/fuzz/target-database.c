@@ -8,7 +8,7 @@
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/db/procedure-code.h"
 #include "viewer-tui/db/run.h"
-#include "viewer-tui/db/timeline.h"
+#include "viewer-tui/db/time-samples.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,11 +111,12 @@ static void look_at_records(const struct timeline *timeline, const struct timeli
 {
     uint64_t found = timeline_find(timeline, thread, timeline->end);
     PROMISE(found <= thread->n_records);
-    for (uint64_t i = 0; i < thread->n_records; i++) {
-        struct timeline_piece piece = timeline_piece(timeline, thread, i);
-        PROMISE(piece.begin <= piece.end && piece.state > 0 && piece.state < TRACE_STATES);
-        PROMISE(piece.state == TRACE_DROPPED || piece.place - timeline->places < (ptrdiff_t)timeline->header.n_places);
-    }
+    for (struct time_samples sample = time_samples_from(timeline, thread, 0); time_samples_next(&sample);)
+        for (uint64_t i = sample.first; i < sample.next; i++) {
+            enum trace_state state = time_sample_state(&sample, i);
+            PROMISE(sample.begin <= sample.end && state > 0 && state < TRACE_STATES);
+            PROMISE(state == TRACE_DROPPED || sample.records[i].place < timeline->header.n_places);
+        }
 }
 
 static void run_timeline(const uint8_t *data, size_t size)

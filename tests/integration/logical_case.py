@@ -1,7 +1,6 @@
 """What the tests of logical call paths, idleness and overhead share: a program's way through hpcrun,
 hpcprof and hpcviewer, and the tree that comes out."""
 import json
-import os
 import sys
 
 import profiling
@@ -44,12 +43,6 @@ class LogicalTest(profiling.ProfilingTest):
         """Makes a database of what was measured last, and reads its tree."""
         self.make_database()
         self.tree = self.view()["root"]
-
-    def make_database(self):
-        self.database = self.directory / f"database-{len(list(self.directory.iterdir()))}"
-        made = self.run_tool(TOOLS / "hpcprof", "-o", self.database, self.measurements,
-                             env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
-        self.assertEqual(made.returncode, 0, made.stderr)
 
     def value(self, metric, name):
         """The inclusive value of all calls of a procedure."""

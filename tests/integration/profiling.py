@@ -362,6 +362,13 @@ class ProfilingTest(unittest.TestCase):
         done.whole_stderr, done.stderr = done.stderr, without_perf_notice(done.stderr)
         return done
 
+    def compile_text(self, name, text, *options, compiler="gcc", suffix=".c"):
+        """A program, or a library, of a test's own source; its path."""
+        source, built = self.directory / f"{name}{suffix}", self.directory / name
+        source.write_text(text)
+        subprocess.run([compiler, "-o", built, source, *options], check=True)
+        return built
+
     def measure(self, *command, events=("CPUTIME@f1000",), deny_perf=False, user=None, options=(),
                 status=0, paths=False):
         """Profiles a command; returns what it printed and its images. Fails when the profiler
@@ -385,6 +392,14 @@ class ProfilingTest(unittest.TestCase):
             self.check_sources(image, deny_perf)
         self.check_summary_lines(where / "hpcrun.log", images)
         return done, images
+
+    def make_database(self, *options, measurements=None):
+        """hpcprof's, of what was measured last or of another directory."""
+        self.database = self.directory / f"database-{len(list(self.directory.iterdir()))}"
+        done = self.run_tool(BUILD / "bin" / "hpcprof", "-o", self.database, *options, measurements or self.measurements,
+                             env=dict(os.environ, XDG_CACHE_HOME=str(CACHE)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.database
 
     def late(self, changes, beside_own_threads=False):
         """The Chance that samples are late at so many changes from one code to other, and charge time to the wrong one

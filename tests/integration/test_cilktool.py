@@ -95,11 +95,9 @@ class Probes(LogicalTest):
                 self.assertEqual((done.returncode, done.stderr.count(why), done.stderr.count("\n")), (0, 1, 1), done.stderr)
 
     def test_operators_of_cpp(self):
-        source, program = self.directory / "operators.cc", self.directory / "operators"
-        source.write_text(OPERATORS)
         library = profiling.BUILD / "lib" / "libhpctoolkit-cilktool.so"
-        made = self.run_tool("c++", "-o", program, source, library, f"-Wl,-rpath,{library.parent}")
-        self.assertEqual(made.returncode, 0, made.stderr)
+        program = self.compile_text("operators", OPERATORS, library, f"-Wl,-rpath,{library.parent}", compiler="c++",
+                                    suffix=".cc")
         self.assertEqual(self.run_tool(program).stdout, "5e-06, 2.5e-06, 2, 2.5e-06, 2\n")
         self.assertEqual((self.directory / "values").read_text(), "4e-06, 2e-06, 2, 2e-06, 2")
 

@@ -28,13 +28,10 @@ class KnownPath(profiling.ProfilingTest):
 
     def analyze(self, *command, event, status=0):
         done, _ = self.measure(*command, events=(event,), status=status)
-        db = self.measurements.with_suffix(".db")
-        made = self.run_tool(BUILD / "bin" / "hpcprof", "-o", db, self.measurements)
-        self.assertEqual(made.returncode, 0, made.stderr)
         stages = collections.Counter()
         for name, ns in map(str.split, done.stdout.splitlines()):
             stages[name] += int(ns) / 1e9
-        return stages, db
+        return stages, self.make_database()
 
     def check_undisturbed(self, check, *command, event, status=0):
         """`check` gets the stages and the database of a run. The path may be another one if other programs have the CPUs:

@@ -14,7 +14,6 @@ import viewer_story
 from measurement_reader import Measurement
 from viewer_screen import Viewer
 
-BIN = profiling.BUILD / "bin"
 SOURCE = """\
 #include <stdio.h>
 static unsigned long mix(unsigned long s)
@@ -46,15 +45,8 @@ int main(void)
 class Disassembly(profiling.ProfilingTest):
     def setUp(self):
         super().setUp()
-        self.source, self.program = self.directory / "two.c", self.directory / "two"
-        self.source.write_text(SOURCE)
-        self.run_tool("gcc", "-O2", "-g", "-o", self.program, self.source, check=True)
+        self.program = self.compile_text("two", SOURCE, "-O2", "-g")
         self.measure(self.program)
-
-    def database(self, *options):
-        where = self.directory / f"database-{len(list(self.directory.iterdir()))}"
-        self.run_tool(BIN / "hpcprof", *options, "-o", where, self.measurements, check=True)
-        return where
 
     def procedures(self, database):
         document = json.loads(gzip.decompress((database / "instructions.json.gz").read_bytes()))
@@ -86,7 +78,7 @@ class Disassembly(profiling.ProfilingTest):
         return sums
 
     def test_costs_and_code(self):
-        document, found = self.procedures(self.database())
+        document, found = self.procedures(self.make_database())
         recorded = self.recorded()
         self.assertEqual(document["metrics"], ["work", "wall"])
         for name in ("hot", "warm"):
@@ -103,15 +95,16 @@ class Disassembly(profiling.ProfilingTest):
                 self.assertAlmostEqual(costs[at], cost / 1e9, places=9)
 
     def test_statements_are_the_line_map(self):
-        document, found = self.procedures(self.database())
+        document, found = self.procedures(self.make_database())
         lines = {(document["files"][file], line) for _, _, file, line in found["hot"]["statements"]}
-        self.assertLessEqual(lines, {(str(self.source), line) for line in range(4, 13)})
-        self.assertIn((str(self.source), 4), lines)  # of the inlined procedure
+        source = f"{self.program}.c"
+        self.assertLessEqual(lines, {(source, line) for line in range(4, 13)})
+        self.assertIn((source, 4), lines)  # of the inlined procedure
         for before, after in zip(found["hot"]["statements"], found["hot"]["statements"][1:]):
             self.assertLessEqual(before[0] + before[1], after[0])
 
     def test_costs_add_up_to_those_of_the_lines(self):
-        database = self.database()
+        database = self.make_database()
         document, found = self.procedures(database)
         of_line = collections.Counter()
         for at, cost in self.work(found["hot"]):
@@ -127,18 +120,18 @@ class Disassembly(profiling.ProfilingTest):
             self.assertAlmostEqual(shown[line], cost, places=9)
 
     def test_same_bytes_with_any_number_of_threads(self):
-        one, four = self.database("-j", "1"), self.database("-j", "4")
+        one, four = self.make_database("-j", "1"), self.make_database("-j", "4")
         self.assertEqual((one / "instructions.json.gz").read_bytes(),
                          (four / "instructions.json.gz").read_bytes())
 
     def test_a_shared_database_has_no_code_that_is_not_for_all(self):
         os.chmod(self.program, 0o700)
-        digits = self.procedures(self.database("--shared"))[1]["hot"]["parts"][0][1]
+        digits = self.procedures(self.make_database("--shared"))[1]["hot"]["parts"][0][1]
         self.assertEqual(digits, "")
-        self.assertNotEqual(self.procedures(self.database())[1]["hot"]["parts"][0][1], "")
+        self.assertNotEqual(self.procedures(self.make_database())[1]["hot"]["parts"][0][1], "")
 
     def test_the_page(self):
-        with Viewer(self.database(), width=100, height=60) as terminal:
+        with Viewer(self.make_database(), width=100, height=60) as terminal:
             terminal.press("3", "/")
             terminal.type("^hot$")
             lines = terminal.press_until("Enter D", "work of hot, its own instructions:")
@@ -153,11 +146,11 @@ class Disassembly(profiling.ProfilingTest):
 
     def test_the_page_of_a_comparison(self):
         """It has the costs of the run that the row is shown of, the right one."""
-        with Viewer(self.database(), self.database(), width=100, height=40) as terminal:
+        with Viewer(self.make_database(), self.make_database(), width=100, height=40) as terminal:
             terminal.press("3", "/")
             terminal.type("^hot$")
             lines = terminal.press_until("Enter D", "work of hot, its own instructions:")
-            cost = sum(cost for _, cost in self.work(self.procedures(self.database())[1]["hot"]))
+            cost = sum(cost for _, cost in self.work(self.procedures(self.make_database())[1]["hot"]))
             shown, unit = re.search(r"its own instructions: ([\d.]+) (m?s)", "\n".join(lines)).groups()
             self.assertAlmostEqual(float(shown) * {"s": 1, "ms": 1e-3}[unit], cost, delta=0.001 * cost)
 

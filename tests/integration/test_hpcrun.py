@@ -441,11 +441,9 @@ class BadInput(profiling.ProfilingTest):
         self.refuse("", status=127, says="'': command not found")
 
     def test_setuid_programs(self):
-        source = self.directory / "p.c"
-        source.write_text("int main(void) { return 0; }\n")
-        subprocess.run(["gcc", "-o", self.directory / "setuid", source], check=True)
+        program = self.compile_text("setuid", "int main(void) { return 0; }\n")
         if os.geteuid() == 0:
-            os.chmod(self.directory / "setuid", 0o4755)
+            os.chmod(program, 0o4755)
             self.refuse("./setuid", status=126, says="setuid", user=profiling.ORDINARY_USER)
 
     def test_output_directories(self):

@@ -166,9 +166,7 @@ class Neighbors(profiling.ProfilingTest):
     def test_constructor_that_waits_for_a_thread(self):
         """dlopen holds the loader's lock while constructors run; a thread that they wait for may be the first to call
         functions that hpcrun hooks."""
-        source = self.directory / "waiting.c"
-        library = self.directory / "waiting.so"
-        source.write_text("""
+        library = self.compile_text("waiting.so", """
             #define _GNU_SOURCE
             #include <poll.h>
             #include <pthread.h>
@@ -187,8 +185,7 @@ class Neighbors(profiling.ProfilingTest):
                 pthread_t thread;
                 pthread_create(&thread, NULL, run, NULL);
                 pthread_join(thread, NULL);
-            }""")
-        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+            }""", "-shared", "-fPIC")
         done = self.run_tool(HPCRUN, "-q", "-o", "m", "/usr/bin/python3", "-c",
                              f"import ctypes; ctypes.CDLL('{library}'); print('fine')", timeout=600)
         self.assertEqual(done.stdout, "fine\n")
@@ -201,15 +198,11 @@ class Neighbors(profiling.ProfilingTest):
         self.assertEqual((self.directory / "out").read_text(), "data\n")
 
     def test_program_with_address_sanitizer(self):
-        source, built = self.directory / "checked.c", self.directory / "checked"
-        source.write_text("int main(void) { return 5; }")
-        subprocess.run(["gcc", "-fsanitize=address", "-o", built, source], check=True)
-        self.measure(built, status=5)
+        self.measure(self.compile_text("checked", "int main(void) { return 5; }", "-fsanitize=address"), status=5)
 
     def test_program_with_thread_sanitizer(self):
         """It is not measured, and a line says so; for a child, in the log."""
-        source, built = self.directory / "checked.c", self.directory / "checked"
-        source.write_text("""
+        built = self.compile_text("checked", """
             #include <pthread.h>
             static void *run(void *argument) { for (volatile int i = 0; i < 100000000; i++); return argument; }
             int main(void) {
@@ -217,8 +210,7 @@ class Neighbors(profiling.ProfilingTest):
                 pthread_create(&thread, NULL, run, NULL);
                 pthread_join(thread, NULL);
                 return 5;
-            }""")
-        subprocess.run(["gcc", "-fsanitize=thread", "-o", built, source], check=True)
+            }""", "-fsanitize=thread")
         line = "the program is built with the thread sanitizer: it is not measured\n"
         for name, how in sources():
             with self.subTest(name):

@@ -79,8 +79,7 @@ class Tracers(profiling.ProfilingTest):
         """A thread gets no CPU at its first sample for longer than the end waits for handlers: strace delays its system
         calls."""
         self.need("strace")
-        source = self.directory / "leaves.c"
-        source.write_text("""
+        self.compile_text("leaves", """
             #include <pthread.h>
             #include <unistd.h>
             static volatile long sink;
@@ -90,8 +89,7 @@ class Tracers(profiling.ProfilingTest):
                 pthread_create(&thread, 0, work, 0);
                 usleep(300000);
                 return 3;
-            }""")
-        subprocess.run(["gcc", "-O1", "-o", self.directory / "leaves", source, "-lpthread"], check=True)
+            }""", "-O1", "-lpthread")
         for name, how in sources():
             with self.subTest(name):
                 prefix = [profiling.TOOLS / "deny-perf"] if how else []

@@ -152,11 +152,7 @@ int main(void)
 
 class Identity(LogicalTest):
     def build(self, source):
-        path = self.directory / "program.c"
-        path.write_text(source)
-        self.run_tool("gcc", "-O1", "-g", "-I", BURN, "-o", self.directory / "program", path, "-lpthread",
-                      check=True)
-        return self.directory / "program"
+        return self.compile_text("program", source, "-O1", "-g", "-I", BURN, "-lpthread")
 
     def test_signals(self):
         """SIGPROF stays the program's: it gets those of its own timer, and no other."""

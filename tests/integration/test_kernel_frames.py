@@ -48,13 +48,6 @@ class KernelTest(profiling.ProfilingTest):
             self.skipTest("perf_event_open is not permitted here")
         return WAYS[name]
 
-    def database(self):
-        """Of the last measurement."""
-        where = self.measurements.with_suffix(".database")
-        done = self.run_tool(BIN / "hpcprof", "-o", where, self.measurements)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return where
-
     def tree(self, database, *options, view="top-down"):
         done = self.run_tool(BIN / "hpcviewer", "--no-config", "--print", view, "--format", "json", "--min-percent", 0,
                              *options, database)
@@ -126,7 +119,7 @@ class Frames(KernelTest):
             with self.subTest(name):
                 _, images = self.measure(program("kernel_work"), 0.4, options=option)
                 self.assertEqual(sum(KERNEL in line for line in images[0].modules), 1)
-                database = self.database()
+                database = self.make_database()
                 shown = self.tree(database, "--kernel")
                 names = self.check_places(shown)
                 self.assertLessEqual(names, kernel_names())
@@ -144,7 +137,7 @@ class Frames(KernelTest):
         _, images = self.measure(program("kernel_work"), 0.1)
         self.assertFalse(any(KERNEL in line for line in images[0].modules))
         self.assertEqual(self.symbol_files(), [])
-        self.assertEqual(seconds(self.tree(self.database()), "kernel", "inclusive"), 0)
+        self.assertEqual(seconds(self.tree(self.make_database()), "kernel", "inclusive"), 0)
 
     def test_child_of_a_fork(self):
         """It has rings of its own: its parent's are not mapped in it."""
@@ -203,7 +196,7 @@ class Rights(KernelTest):
         frames = {frame for thread in image.threads for _, _, path in thread.paths for frame in path
                   if frame.startswith(KERNEL)}
         self.assertEqual(frames, {KERNEL + "+0x0"})
-        shown = self.tree(self.database(), "--kernel")
+        shown = self.tree(self.make_database(), "--kernel")
         self.assertEqual({row["name"] for _, row in rows(shown) if row["module"] == KERNEL}, {KERNEL})
 
 
@@ -221,7 +214,7 @@ class Names(KernelTest):
         lines = text.splitlines()
         hostile = [line if line.startswith("kernel ") else line + "\x1b[77;199H\x07\x9b\u202e" for line in lines]
         saved.write_bytes(gzip.compress("\n".join(hostile).encode()))
-        database = self.database()
+        database = self.make_database()
         for kind in ("text", "json", "csv", "folded"):
             done = subprocess.run([BIN / "hpcviewer", "--no-config", "--print", "top-down", "--kernel", "--format", kind,
                                    database], capture_output=True, check=True)
@@ -244,7 +237,7 @@ class Names(KernelTest):
         """Loadable modules are at other places in another boot."""
         saved, text = self.measured()
         saved.write_bytes(gzip.compress(text.replace("kernel ", "kernel 1", 1).encode()))
-        shown = self.tree(self.database(), "--kernel")
+        shown = self.tree(self.make_database(), "--kernel")
         self.assertEqual({row["name"] for _, row in rows(shown) if row["module"] == KERNEL}, {KERNEL})
 
     def test_names_that_an_earlier_rank_has_saved(self):

@@ -58,8 +58,7 @@ class MeasurementFile(profiling.ProfilingTest):
         self.assertRegex(listed, r"^\.\.\./")
         self.assertTrue(image.executable.endswith(listed.removeprefix("...")))
         self.assertLess(len(listed), 512)
-        database = self.directory / "db"
-        subprocess.run([profiling.BUILD / "bin/hpcprof", "-o", database, self.directory / "m"], check=True, capture_output=True)
+        database = self.make_database(measurements=self.directory / "m")
         process, = json.loads((database / "run.json").read_text())["processes"]
         self.assertEqual(process["command"], " ".join(["./" + name] + [a[:1024] for a in arguments[:63]]))
         self.assertTrue(process["complete"])
@@ -71,11 +70,10 @@ class StructureFile(Shortened, profiling.ProfilingTest):
     def test_a_symbol_and_a_source_path(self):
         """A linker takes any symbol. hpcstruct keeps source paths that can be opened, of up to 4,096 bytes."""
         symbol, path = "long_" + "s" * 200_000, "/" + "f" * 4095
-        (self.directory / "long.c").write_text(f'void spin(void) __asm__("{symbol}");\n#line 7 "{path}"\n'
-                                               "volatile double sink;\n__attribute__((noinline)) void spin(void)\n"
-                                               "{ for (int i = 0; i < 100000000; i++) sink = sink + i; }\n"
-                                               "int main(void) { spin(); return 0; }\n")
-        subprocess.run(["gcc", "-O1", "-gdwarf-4", "-o", "long", "long.c"], cwd=self.directory, check=True)
+        self.compile_text("long", f'void spin(void) __asm__("{symbol}");\n#line 7 "{path}"\n'
+                                  "volatile double sink;\n__attribute__((noinline)) void spin(void)\n"
+                                  "{ for (int i = 0; i < 100000000; i++) sink = sink + i; }\n"
+                                  "int main(void) { spin(); return 0; }\n", "-O1", "-gdwarf-4")
         done = self.run_tool(profiling.BUILD / "bin/hpcstruct", "-o", "long.hpcstruct", "long")
         self.assertEqual(done.returncode, 0, done.stderr)
         values = [value for element in xml.etree.ElementTree.parse(self.directory / "long.hpcstruct").iter()

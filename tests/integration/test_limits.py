@@ -52,16 +52,10 @@ class Auditors(profiling.ProfilingTest):
     """The loader initializes the storage of threads before it loads auditors. What libraries need that are loaded later
     comes from a reserve of 1.6 KB."""
 
-    def compile(self, name, text, *options):
-        source, binary = self.directory / f"{name}.c", self.directory / name
-        source.write_text(text)
-        subprocess.run(["gcc", "-O1", "-o", binary, source, *options], check=True)
-        return binary
-
     def test_programs_start(self):
         """With auditors, with little reserve, and with much storage of their own."""
-        auditors = [self.compile(f"auditor{i}.so", AUDITOR, "-shared", "-fPIC") for i in range(3)]
-        large = self.compile("large", LARGE_TLS, "-pthread")
+        auditors = [self.compile_text(f"auditor{i}.so", AUDITOR, "-O1", "-shared", "-fPIC") for i in range(3)]
+        large = self.compile_text("large", LARGE_TLS, "-O1", "-pthread")
         for n, tunable in ((1, ""), (3, ""), (1, "glibc.rtld.optional_static_tls=0"),
                            (1, "glibc.rtld.nns=1:glibc.rtld.optional_static_tls=0")):
             with self.subTest(auditors=n, tunable=tunable):

@@ -4,7 +4,6 @@ silently where nothing tells that it is the runtime."""
 import json
 import pathlib
 import re
-import shutil
 import subprocess
 
 import profiling
@@ -24,11 +23,7 @@ LIKE_OPENCILK = ["-DFUNCTION=work",
 class LinkedRuntimes(profiling.ProfilingTest):
     def log_lines(self, program, *options):
         """What hpcrun.log says of agents; the program's work is native code in any case."""
-        source = self.directory / "program.c"
-        source.write_text(WORK, encoding="utf-8")
-        subprocess.run(["gcc", "-O1", *program, *options, "-o", self.directory / "program", source],
-                       check=True)
-        done, images = self.measure(self.directory / "program")
+        done, images = self.measure(self.compile_text("program", WORK, "-O1", *program, *options))
         self.check_fates(images)
         fates = images[0].threads[0].fates
         self.assertEqual({code for (_, code), (count, _) in fates.items() if count},
@@ -43,17 +38,13 @@ class LinkedRuntimes(profiling.ProfilingTest):
 
     def check_database(self, refusals):
         """Who refused did not take part, and the summary says why."""
-        database = self.directory / "db"
-        shutil.rmtree(database, ignore_errors=True)
-        subprocess.run([profiling.BUILD / "bin" / "hpcprof", "-o", database, self.measurements],
-                       check=True, capture_output=True)
-        run = json.loads((database / "run.json").read_text(encoding="utf-8"))
+        run = json.loads((self.make_database() / "run.json").read_text(encoding="utf-8"))
         self.assertEqual([(a["name"], a["why"]) for a in run["refused_agents"]], refusals)
         names = [agent["name"] for agent in run["agents"]]
         self.assertEqual([name for name, _ in refusals if name in names], [])
         states = {m["name"]: m.get("why", "") for m in run["metrics"]}
         text, shown = (subprocess.run([profiling.BUILD / "bin" / "hpcviewer", "--print", "summary",
-                                       "--format", format, database], check=True,
+                                       "--format", format, self.database], check=True,
                                       capture_output=True, text=True).stdout
                        for format in ("text", "json"))
         self.assertEqual(json.loads(shown)["refused_agents"], run["refused_agents"])

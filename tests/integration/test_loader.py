@@ -115,10 +115,7 @@ class Replaced(LogicalTest):
     """A library without build-id whose file is another one, or missing, when it is recorded at the end."""
 
     def build(self, path, name):
-        source = self.directory / "source.c"
-        source.write_text(REPLACED)
-        subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-Wl,--build-id=none", f"-DNAME={name}", "-o",
-                        self.directory / path, source], check=True)
+        self.compile_text(path, REPLACED, "-O1", "-shared", "-fPIC", "-Wl,--build-id=none", f"-DNAME={name}")
 
     def run_and_analyse(self, what):
         """The names of the library's code, and the messages of hpcprof."""
@@ -213,15 +210,9 @@ class Loader(OfChance, profiling.ProfilingTest):
         cls.symbols = {"loads": profiling.symbols(program("loads"))}
 
     def build_libraries(self):
-        source = self.directory / "library.c"
-        source.write_text(LIBRARY)
-        self.paths = []
-        for n in range(LIBRARIES):
-            path = self.directory / f"library{n}.so"
-            subprocess.run(["gcc", "-O2", "-g0", "-fno-optimize-sibling-calls", "-fno-ipa-cp", "-shared", "-fPIC",
-                            f"-DN={n}", "-o", path, source], check=True)
-            self.paths.append(path)
-            self.symbols[path.name] = profiling.symbols(path)
+        self.paths = [self.compile_text(f"library{n}.so", LIBRARY, "-O2", "-g0", "-fno-optimize-sibling-calls",
+                                        "-fno-ipa-cp", "-shared", "-fPIC", f"-DN={n}") for n in range(LIBRARIES)]
+        self.symbols |= {path.name: profiling.symbols(path) for path in self.paths}
 
     def function(self, frame):
         """The name of a frame's function in the program or its libraries."""
@@ -327,13 +318,10 @@ class Loader(OfChance, profiling.ProfilingTest):
 
     def test_libraries_that_begin_before_us(self):
         """Their constructors work, sampled or not; their destructors are sampled."""
-        (self.directory / "early.c").write_text(EARLY)
-        (self.directory / "main.c").write_text("int main(void) { return 0; }")
         for flags in ([], ["-Wl,-z,initfirst"]):
             with self.subTest(flags=flags):
-                for command in (["-shared", "-fPIC", *flags, "-o", "libearly.so", "early.c"],
-                                ["-o", "main", "main.c", "-Wl,--no-as-needed", "./libearly.so"]):
-                    subprocess.run(["gcc", "-O1", *command], check=True, cwd=self.directory)
+                library = self.compile_text("libearly.so", EARLY, "-O1", "-shared", "-fPIC", *flags)
+                self.compile_text("main", "int main(void) { return 0; }", "-Wl,--no-as-needed", library)
                 plain = self.run_tool("./main")
                 said = r"3 50\nchild 7\nend (\d+)\n"
                 self.assertRegex(plain.stdout, said)

@@ -184,24 +184,21 @@ class Overhead(OfChance, LogicalTest):
 
 
 class Opening(LogicalTest):
-    def compile_text(self, output, source, *options):
-        subprocess.run(["gcc", "-x", "c", "-", "-o", output, *options], input=source, text=True, check=True)
-
     def test_what_runs_before_main_is_as_without_us(self):
         """An agent is opened; the constructors of the runtime's library have their environment, and
         the C library knows the program's name."""
-        library, program = self.directory / "libopencilk.so", self.directory / "program"
-        (self.directory / "library.c").write_text(
-            "#include <stdlib.h>\nconst char *seen;\n"
-            "__attribute__((constructor)) static void look(void) { seen = getenv(\"PROBE\"); }\n")
-        (self.directory / "program.c").write_text(
-            "#define _GNU_SOURCE\n#include <errno.h>\n#include <stdio.h>\nextern const char *seen;\n"
-            "int main(void) { printf(\"%s %s\", seen ? seen : \"nothing\", "
-            "program_invocation_short_name); }\n")
-        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, self.directory / "library.c"],
-                       check=True)
-        subprocess.run(["gcc", "-o", program, self.directory / "program.c", library,
-                        f"-Wl,-rpath,{self.directory}"], check=True)
+        library = self.compile_text("libopencilk.so", """
+            #include <stdlib.h>
+            const char *seen;
+            __attribute__((constructor)) static void look(void) { seen = getenv("PROBE"); }
+            """, "-shared", "-fPIC")
+        program = self.compile_text("program", """
+            #define _GNU_SOURCE
+            #include <errno.h>
+            #include <stdio.h>
+            extern const char *seen;
+            int main(void) { printf("%s %s", seen ? seen : "nothing", program_invocation_short_name); }
+            """, library, f"-Wl,-rpath,{self.directory}")
         done = self.run_tool(profiling.HPCRUN, "-q", "--agent", "opencilk", "-o",
                              self.directory / "m", program, env=dict(os.environ, PROBE="it"))
         self.assertEqual((done.returncode, done.stdout), (0, "it program"), done.stderr)
@@ -209,8 +206,7 @@ class Opening(LogicalTest):
     def close_and_open(self, *libraries):
         """Profiles a program that closes the first library and opens the others; what hpcrun says. libopencilk.so
         creates a thread when it is called, and when it ends."""
-        program = self.directory / "closes"
-        self.compile_text(self.directory / "libopencilk.so", """
+        self.compile_text("libopencilk.so", """
             #include <pthread.h>
             #include <stdio.h>
             static int begins;
@@ -226,7 +222,7 @@ class Opening(LogicalTest):
                 printf("begins: %d\\n", begins);
                 fflush(stdout);
             }""", "-shared", "-fPIC")
-        self.compile_text(program, """
+        program = self.compile_text("closes", """
             #include <dlfcn.h>
             int main(int count, char **paths) {
                 int status = dlclose(dlopen(paths[1], RTLD_NOW));

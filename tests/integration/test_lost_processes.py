@@ -11,6 +11,7 @@ import subprocess
 import profiling
 from profiling import FIRED, program
 
+SOURCES = profiling.ROOT / "tests/programs/hpcrun"
 EVENTS = ("CPUTIME", "CPUTIME@f5000", "REALTIME@f1000")
 
 
@@ -231,9 +232,7 @@ int main(int count, char **arguments)
 class ChangedRights(LostTest):
     def setUp(self):
         super().setUp()
-        (self.directory / "rights.c").write_text(RIGHTS)
-        subprocess.run(["gcc", "-O1", "-I", profiling.ROOT / "tests/programs/hpcrun", "-o", self.directory / "rights",
-                        self.directory / "rights.c"], check=True)
+        self.compile_text("rights", RIGHTS, "-O1", "-I", SOURCES)
 
     def run_rights(self, steps, event="CPUTIME", processes=1):
         self.hpcrun("./rights", steps, events=[event])
@@ -429,9 +428,7 @@ int main(int count, char **arguments)
 class Obstacles(LostTest):
     def setUp(self):
         super().setUp()
-        (self.directory / "forks.c").write_text(FORKS)
-        subprocess.run(["gcc", "-O1", "-I", profiling.ROOT / "tests/programs/hpcrun", "-o", self.directory / "forks",
-                        self.directory / "forks.c"], check=True)
+        self.compile_text("forks", FORKS, "-O1", "-I", SOURCES)
 
     def run_forks(self, n, start, what, path, event, user=None, where=None, options=()):
         self.number += 1
@@ -493,11 +490,9 @@ class Obstacles(LostTest):
     def test_a_disk_that_is_full_at_the_end(self):
         """There is no room for the tree in the measurement file: the arena file, whose blocks were allocated before, stays."""
         small = self.small_file_system("24m")
-        (self.directory / "deep.c").write_text(DEEP)
-        subprocess.run(["gcc", "-O1", "-fno-optimize-sibling-calls", "-I", profiling.ROOT / "tests/programs/hpcrun", "-o",
-                        self.directory / "deep", self.directory / "deep.c"], check=True)
+        deep = self.compile_text("deep", DEEP, "-O1", "-fno-optimize-sibling-calls", "-I", SOURCES)
         self.m = small / "m"
-        done = self.run_tool(profiling.HPCRUN, "-e", "CPUTIME@f5000", "-o", self.m, self.directory / "deep", small / "filler")
+        done = self.run_tool(profiling.HPCRUN, "-e", "CPUTIME@f5000", "-o", self.m, deep, small / "filler")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.take_lines(done.stderr)
         self.lines = [line for line in self.lines if "CPUTIME uses" not in line]

@@ -9,7 +9,7 @@ from unittest import mock
 import logical_case
 import profiling
 from evidence import OfChance, of_ends, of_samples
-from openmp_case import CLANG, GCC, SOURCES, OpenMp
+from openmp_case import CLANG, SOURCES, OpenMp
 from structure_file import Structure
 
 RUNTIME = re.compile(r"GOMP_|gomp_|omp_set|run_region|run_task|copy_block|libgomp|__kmp|libomp|omp_outlined|omp_task_entry"
@@ -75,10 +75,7 @@ class Results(OpenMp):
 
     def test_a_program_with_address_sanitizer(self):
         """The agent copies whole frames of tasks' creators."""
-        source, program = self.directory / "tasks.c", self.directory / "tasks"
-        source.write_text(self.SANITIZED)
-        subprocess.run([GCC[".c"], "-O1", "-fopenmp", "-fsanitize=address", "-o", program, source], check=True)
-        done, _ = self.measure(program)
+        done, _ = self.measure(self.compile_text("tasks", self.SANITIZED, "-O1", "-fopenmp", "-fsanitize=address"))
         self.assertEqual(done.stdout, "100\n")
 
     # Prints by how many bytes the process grows in the second half of its rounds.
@@ -114,9 +111,7 @@ class Results(OpenMp):
         """
 
     def test_memory_of_tasks_that_never_run(self):
-        source, program = self.directory / "cancelled.c", self.directory / "cancelled"
-        source.write_text(self.CANCELLED)
-        subprocess.run([GCC[".c"], "-O1", "-fopenmp", "-o", program, source], check=True)
+        program = self.compile_text("cancelled", self.CANCELLED, "-O1", "-fopenmp")
         with self.environment(1, OMP_CANCELLATION="true"):
             done, _ = self.measure(program)
         run, grown = map(int, done.stdout.split())
@@ -618,16 +613,11 @@ class Aside(OpenMp):
 
     def measure_with_libgomp(self, version, library, program):
         """Runs a program with a libgomp of ours, whose newest interface has this name."""
-        (self.directory / "library.c").write_text(f"{library}int omp_get_max_threads(void) {{ return 1; }}\n")
-        (self.directory / "program.c").write_text(program)
         (self.directory / "versions").write_text(f"GOMP_1.0 {{ global: *; }};\n{version} {{ }} GOMP_1.0;\n")
-        libgomp, binary = self.directory / "libgomp.so.1", self.directory / "program"
-        subprocess.run(["gcc", "-std=c11", "-O2", "-shared", "-fPIC", "-Wl,-soname,libgomp.so.1",
-                        f"-Wl,--version-script={self.directory}/versions", "-o", libgomp,
-                        self.directory / "library.c"], check=True)
-        subprocess.run(["gcc", "-std=c11", "-O2", "-o", binary, self.directory / "program.c", libgomp,
-                        f"-Wl,-rpath,{self.directory}"], check=True)
-        return self.measure(binary)[0]
+        libgomp = self.compile_text("libgomp.so.1", f"{library}int omp_get_max_threads(void) {{ return 1; }}\n", "-O2",
+                                    "-shared", "-fPIC", "-Wl,-soname,libgomp.so.1",
+                                    f"-Wl,--version-script={self.directory}/versions")
+        return self.measure(self.compile_text("program", program, "-O2", libgomp, f"-Wl,-rpath,{self.directory}"))[0]
 
     def test_newest_known_libgomp(self):
         """gcc 16's: the agent is used."""
@@ -693,18 +683,12 @@ class OnLlvm(OpenMp):
         """
     NOTE = r"--openmp=llvm: its OpenMP runs on \S*libomp\.so\.5 in place of GCC's libgomp"
 
-    def make(self, name, text, *options):
-        source, binary = self.directory / f"{name}.c", self.directory / name
-        source.write_text(text)
-        subprocess.run(["gcc", "-O2", "-o", binary, source, *options], check=True)
-        return binary
-
     def setUp(self):
         super().setUp()
         self.need_libomp()
 
     def test_same_results_and_one_line(self):
-        program = self.make("who", self.WHO, "-fopenmp")
+        program = self.compile_text("who", self.WHO, "-O2", "-fopenmp")
         for option, runtime, notes in ((), "gcc", 0), (("--openmp=llvm",), "llvm", 1):
             done, _ = self.measure(program, options=option)
             self.assertEqual(done.stdout, f"499500 100 {runtime}\n")
@@ -726,7 +710,8 @@ class OnLlvm(OpenMp):
 
     def test_what_it_refuses(self):
         """One clear line, and the program does not run."""
-        plain, openmp = self.make("plain", "int main(void) { return 0; }"), self.make("who", self.WHO, "-fopenmp")
+        plain = self.compile_text("plain", "int main(void) { return 0; }")
+        openmp = self.compile_text("who", self.WHO, "-fopenmp")
         empty = self.directory / "empty"
         empty.mkdir()
         subprocess.run(["gcc", "-shared", "-o", empty / "libomp.so.5", "-x", "c", "/dev/null"], check=True)
@@ -734,7 +719,7 @@ class OnLlvm(OpenMp):
             self.check_refusal(openmp, f"which {empty}/libomp.so.5 lacks")
         for program in "/bin/true", plain:
             self.check_refusal(program, "it is not linked to GCC's OpenMP, libgomp.so.1")
-        self.check_refusal(self.make("detach", self.DETACH, "-fopenmp"), "it has tasks with `detach`")
+        self.check_refusal(self.compile_text("detach", self.DETACH, "-fopenmp"), "it has tasks with `detach`")
 
     def check_refusal(self, program, why):
         done = self.run_tool(profiling.HPCRUN, "--openmp=llvm", "-o", self.directory / "m", program)

@@ -1,6 +1,5 @@
 """Programs that are measured from outside: hpcrun -p, hpcrun --outside, and what hpcrun can't be loaded into."""
 import contextlib
-import json
 import os
 import pathlib
 import re
@@ -290,11 +289,7 @@ class Waits(OfChance, OutsideTest):
 
     def whole_program(self):
         """The metrics of the last run."""
-        database = self.directory / "database"
-        self.run_tool(profiling.BUILD / "bin/hpcprof", "-o", database, self.measurements, check=True)
-        done = self.run_tool(profiling.BUILD / "bin/hpcviewer", "--print", "summary", "--format", "json", database, check=True)
-        shutil.rmtree(database)
-        return json.loads(done.stdout)["metrics"]
+        return viewer.printed_json("summary", self.make_database())["metrics"]
 
     def check_turns(self, evidence, image, binary, printed):
         """The kernel lets a thread that was woken wait for a CPU: its `ready` time may be in what a call took. One that has
@@ -716,8 +711,7 @@ class Rights(OutsideTest):
         self.assertAlmostEqual(image.seconds("CPUTIME", [FIRED]), image.cpu, delta=0.02 + 0.1 * image.cpu)
         self.assertGreater(image.seconds("CPUTIME", [KERNEL]), 0.5 * image.cpu, done.stderr)
         self.assertRegex(done.stderr, r"most of it in the kernel: .*sysctl kernel.perf_event_paranoid=1")
-        database = self.directory / "database"
-        self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", database, self.directory / "ordinary")
+        database = self.make_database(measurements=self.directory / "ordinary")
         summary = " ".join(viewer.printed("summary", database).split())
         self.assertRegex(summary, r"\d+ % of the time is in the kernel, where perf takes no samples for this user")
 

@@ -179,11 +179,6 @@ int closedir(DIR *stream)
 class AtOnce(OwnOutput):
     """Several hpcrun that name one directory at the same time: one of them gets it."""
 
-    def build_stopper(self):
-        library = self.directory / "stops.so"
-        subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-x", "c", "-", "-o", library], input=STOPS, text=True, check=True)
-        return library
-
     def check_one_got_it(self, ended):
         """ended: (status, standard error) of each."""
         self.assertEqual(sorted(status for status, _ in ended), [0, 1, 1])
@@ -194,7 +189,8 @@ class AtOnce(OwnOutput):
         self.assertEqual(len(profiling.read_measurements(self.output)), 1)
 
     def test_all_find_it_empty(self):
-        environment = {**os.environ, "GO": str(self.directory / "go"), "LD_PRELOAD": str(self.build_stopper())}
+        stopper = self.compile_text("stops.so", STOPS, "-shared", "-fPIC", "-O1")
+        environment = {**os.environ, "GO": str(self.directory / "go"), "LD_PRELOAD": str(stopper)}
         self.output.mkdir(mode=0o700)
         all_three = [subprocess.Popen([profiling.HPCRUN, "-o", self.output, "true"], env=environment, text=True,
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]

@@ -409,3 +409,77 @@ class Gil(OfChance, Python):
                 blame = self.value("lock blame", name)
                 found.between(name, blame - share * total, -0.01 * total, 0.01 * total,
                               of_share(share * total, total, period), 0.05 * total)
+
+
+LOCK = "<lock of Python>"
+
+
+def waits_at(tree, name):
+    return sum(path[-1]["metrics"]["lock wait"]["inclusive"] for path in logical_case.walk(tree)
+               if path[-1]["name"] == name)
+
+
+class ThreadingLocks(OfChance, Python):
+    """Locks of threading: semaphores up to 3.13."""
+
+    def setUp(self):
+        super().setUp()
+        if ask("sys.version_info[1]") > 13:
+            self.skipTest("locks of threading are no semaphores")
+
+    def check_holders(self, kind, found):
+        done, (image,) = self.profile(PYTHON, SOURCES / "lock-holders.py", 20, 3, kind, events=("CPUTIME@f1000",))
+        truth = {name: float(seconds) for name, seconds in map(str.split, done.stdout.splitlines())}
+        total = self.tree["metrics"]["lock blame"]["inclusive"]
+        at_lock = waits_at(self.tree, LOCK)
+        self.assertGreater(total, 0)
+        self.assertAlmostEqual(self.tree["metrics"]["lock wait"]["inclusive"], total, delta=0.05 * total)
+        self.assertGreater(at_lock, 0.9 * total)  # the GIL is another one
+        period = 2 * image.mean_period("CPUTIME")  # there are two waiters at most
+        all_held = sum(truth[name] for name in Gil.SHARES)
+        for name in Gil.SHARES:
+            blame, held = self.value("lock blame", name), truth[name] / all_held * total
+            # On a busy machine samples after a wait are late by a tick, and the longest function gets up to 4 % more.
+            found.between(f"{kind} {name}", blame - held, -0.07 * total, 0.07 * total, of_share(held, total, period),
+                          0.1 * total)
+
+    def test_holders(self):
+        for kind in "Lock", "Condition":  # that one has an RLock
+            with self.subTest(kind):
+                found = self.evidence()
+                for _ in found.looks():
+                    self.check_holders(kind, found)
+
+    def test_who_waits_for_an_event_does_not_wait_for_a_lock(self):
+        """Each kind of wait takes 0.1 s or more. Conditions do have locks, for microseconds."""
+        for event in "CPUTIME", "REALTIME":
+            _, (image,) = self.profile(PYTHON, SOURCES / "no-lock-waits.py", 200000, events=(f"{event}@f1000",))
+            burning = self.value("work", "burn")
+            self.assertGreater(burning, 40 * image.mean_period(event))
+            self.assertLess(waits_at(self.tree, LOCK), burning / 10)
+
+
+def without_gil():
+    """An interpreter without a GIL; None: there is none."""
+    names = shutil.which("python3.14t"), shutil.which("python3.13t")
+    return PYTHON if ask("sysconfig.get_config_var('Py_GIL_DISABLED')") else next(filter(None, names), None)
+
+
+class ObjectLocks(OfChance, Python):
+    """Locks of objects, in interpreters without a GIL."""
+
+    def test_holders(self):
+        python = without_gil()
+        if not python:
+            self.skipTest("there is no python3.13t or python3.14t")
+        found = self.evidence()
+        for _ in found.looks():
+            _, (image,) = self.profile(python, SOURCES / "object-lock-holders.py", 100, 3, events=("CPUTIME@f4000",))
+            total = self.tree["metrics"]["lock blame"]["inclusive"]
+            self.assertGreater(total, 0)
+            self.assertGreater(waits_at(self.tree, "<lock of a Python object>"), 0.9 * total)
+            period = 2 * image.mean_period("CPUTIME")  # there are two waiters at most
+            for name, share in Gil.SHARES.items():
+                blame = self.value("lock blame", name)
+                found.between(name, blame - share * total, -0.04 * total, 0.04 * total,
+                              of_share(share * total, total, period), 0.08 * total)

@@ -92,10 +92,7 @@ class TreeTest(profiling.ProfilingTest):
         self.assertGreater(int(match["samples"]), 0.5 * 200 * burned - 5)
 
     def summary(self, name="m"):
-        database = self.directory / f"db-{name}"
-        subprocess.run([profiling.BUILD / "bin/hpcprof", "-o", database, self.directory / name],
-                       check=True, capture_output=True, timeout=600)
-        return viewer.printed_json("summary", database)
+        return viewer.printed_json("summary", self.make_database(measurements=self.directory / name))
 
 
 class Trees(TreeTest):

@@ -5,7 +5,6 @@ import os
 import pathlib
 import random
 import re
-import subprocess
 import unittest
 
 import profiling
@@ -261,28 +260,19 @@ class DatabaseTest(profiling.ProfilingTest):
         self.assertEqual(of_parts, 0)
 
     def test_order_of_procedures(self):
-        program = self.directory / "twice"
-        (self.directory / "twice.c").write_text(TWICE)
-        subprocess.run(["gcc", "-O2", "-g", "-fno-toplevel-reorder", "-o", program, self.directory / "twice.c"],
-                       check=True)
-        of_parts, _ = self.compare(program)
+        of_parts, _ = self.compare(self.compile_text("twice", TWICE, "-O2", "-g", "-fno-toplevel-reorder"))
         self.assertEqual(of_parts, 0)
 
     def test_openmp(self):
         """The runtime's own module is analyzed as a whole, for its rules."""
-        program = self.directory / "openmp"
-        (self.directory / "openmp.c").write_text(OPENMP)
-        subprocess.run(["gcc", "-O2", "-g", "-fopenmp", "-o", program, self.directory / "openmp.c"], check=True)
-        of_parts, of_wholes = self.compare(program)
+        of_parts, of_wholes = self.compare(self.compile_text("openmp", OPENMP, "-O2", "-g", "-fopenmp"))
         self.assertLess(of_parts, of_wholes)
         self.assertGreater(of_parts, 0)
 
     @unittest.skipUnless(pathlib.Path("/usr/include/oneapi/tbb.h").exists(), "needs oneTBB")
     def test_tbb(self):
         """The runtime is built into the program: nothing is left out."""
-        program = self.directory / "tbb"
-        (self.directory / "tbb.cc").write_text(TBB)
-        subprocess.run(["g++", "-O2", "-g", "-o", program, self.directory / "tbb.cc", "-ltbb"], check=True)
+        program = self.compile_text("tbb", TBB, "-O2", "-g", "-ltbb", compiler="g++", suffix=".cc")
         of_parts, of_wholes = self.compare(program)
         self.assertEqual(of_parts, of_wholes)
 

@@ -259,12 +259,11 @@ class Aside(Tbb):
 
     def test_plug_ins_with_a_libtbb_each(self):
         """The program knows nothing of TBB. Each plug-in calls its own copy, and that itself."""
-        (self.directory / "loader.c").write_text(self.LOADER)
+        loader = self.compile_text("loader", self.LOADER, "-ldl")
         (self.directory / "plug-in.cc").write_text(self.PLUG_IN)
-        subprocess.run(["gcc", "-o", self.directory / "loader", self.directory / "loader.c", "-ldl"], check=True)
         self.compile("-fPIC", "-c", "-o", self.directory / "plug-in.o", self.directory / "plug-in.cc")
         plug_ins = [self.build_plug_in(name) for name in ("1", "2")]
-        done, _ = self.measure(self.directory / "loader", *plug_ins)
+        done, _ = self.measure(loader, *plug_ins)
         self.assertEqual(done.stdout, "libtbb-1.so\nlibtbb-2.so\n")
 
     # A worker runs an algorithm, while the constructor's thread waits for it without a call.
@@ -291,11 +290,10 @@ class Aside(Tbb):
 
     def test_an_algorithm_in_a_library_s_constructor(self):
         """The thread that opens the library holds the dynamic linker's lock: others must not wait for it."""
-        (self.directory / "loader.c").write_text(self.LOADER)
+        loader = self.compile_text("loader", self.LOADER, "-ldl")
         (self.directory / "in-constructor.cc").write_text(self.IN_CONSTRUCTOR)
-        subprocess.run(["gcc", "-o", self.directory / "loader", self.directory / "loader.c", "-ldl"], check=True)
         self.compile("-shared", "-fPIC", "-o", self.directory / "plug-in.so", self.directory / "in-constructor.cc", "-ltbb")
-        done, _ = self.measure(self.directory / "loader", self.directory / "plug-in.so")
+        done, _ = self.measure(loader, self.directory / "plug-in.so")
         self.assertEqual(done.stdout, "right\n")
 
     def test_program_without_tbb(self):

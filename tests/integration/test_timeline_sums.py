@@ -2,7 +2,6 @@
 projections, to the unit. Only `lock wait` is no sample's, and hpcrun traces no kernel time of processors."""
 import os
 import signal
-import subprocess
 import unittest
 from unittest import mock
 
@@ -93,10 +92,7 @@ KILLED = "int main(void) { burn(400); kill(getpid(), SIGKILL); }\n"
 
 class Sums(profiling.ProfilingTest):
     def build(self, code, *flags):
-        source, program = self.directory / "program.c", self.directory / "program"
-        source.write_text(BURN + code)
-        subprocess.run(["gcc", "-O1", "-g", "-pthread", *flags, "-o", program, source], check=True)
-        return program
+        return self.compile_text("program", BURN + code, "-O1", "-g", "-pthread", *flags)
 
     def compare(self, line, folder, projection):
         db = read_database(folder)
@@ -119,10 +115,7 @@ class Sums(profiling.ProfilingTest):
         for event in ("CPUTIME@f1000", "REALTIME@f1000"):
             with mock.patch.dict(os.environ, environment):
                 self.measure(*command, events=[event], options=["--trace", "full"], status=status)
-            database = self.directory / f"database-{len(list(self.directory.iterdir()))}"
-            done = self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", database, self.measurements,
-                                 env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
-            self.assertEqual(done.returncode, 0, done.stderr)
+            database = self.make_database()
             line = read_timeline(database)
             self.assertTrue(any(thread.records for thread in line.threads.values()))
             self.assertTrue(all(thread.step == 1 for thread in line.threads.values()))

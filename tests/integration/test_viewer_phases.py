@@ -480,6 +480,14 @@ class Phases(unittest.TestCase):
                 text = found[ready > 0]["text"]
                 self.assertTrue(text.startswith(begin) and end in text, text)
 
+    def test_the_holder_of_the_gil_is_not_that_of_other_locks(self):
+        """`lock blame` is that of all locks."""
+        with tempfile.TemporaryDirectory() as folder:
+            Locks(folder, {"GIL": 6, "other": 1}, 0)
+            found = viewer.printed_json("summary", folder)["advice"]
+            text, = (f["text"] for f in found if f["kind"] == "lock")
+            self.assertTrue(text.startswith("Lock GIL (86 %) and others: threads wait"), text)
+
     def test_what_idle_is_stands_below_its_column(self):
         for run, is_there in (Run, True), (Locks, False):
             with tempfile.TemporaryDirectory() as folder, self.subTest(run=run):

@@ -196,26 +196,14 @@ int main(void)
 """
 
     def build(self, name):
-        source = self.directory / f"{name}.c"
-        source.write_text(self.SOURCE)
-        built = self.run_tool("gcc", "-g", "-O1", "-I", profiling.ROOT, "-o",
-                              self.directory / name, source)
-        self.assertEqual(built.returncode, 0, built.stderr)
-        return self.directory / name
-
-    def database(self):
-        database = self.directory / "database"
-        made = self.run_tool(profiling.BUILD / "bin/hpcprof", "-o", database, self.measurements,
-                             env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
-        self.assertEqual(made.returncode, 0, made.stderr)
-        return database
+        return self.compile_text(name, self.SOURCE, "-g", "-O1", "-I", profiling.ROOT)
 
     def test_two_programs(self):
         for name in ("first", "second"):
             self.build(name)
         done, _ = self.measure("sh", "-c", f"cd {self.directory}; ./first; ./first; exec ./second")
         first, again, second = (int(ns) * 1e-9 for ns in done.stdout.split())
-        database = self.database()
+        database = self.make_database()
         for physical in ((), ("--physical",)):
             root = viewer.printed_json("top-down", *physical, database)["root"]
             programs = {row["name"]: row for row in root["children"]}
@@ -234,10 +222,10 @@ int main(void)
         """Two programs, as for busybox: by what they were called."""
         os.symlink(self.build("first"), self.directory / "other")
         self.measure("sh", "-c", f"cd {self.directory}; ./first; ./other")
-        rows = viewer.printed_json("top-down", self.database())["root"]["children"]
+        rows = viewer.printed_json("top-down", self.make_database())["root"]["children"]
         self.assertLessEqual({"first", "other"}, {row["name"] for row in rows})
 
     def test_one_program(self):
         self.measure(self.build("alone"))
-        rows = viewer.printed_json("top-down", self.database())["root"]["children"]
+        rows = viewer.printed_json("top-down", self.make_database())["root"]["children"]
         self.assertEqual([(row["name"], row["kind"]) for row in rows], [("main thread", "root")])

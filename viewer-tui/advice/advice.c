@@ -1,6 +1,7 @@
 #include "viewer-tui/advice/advice.h"
 
 #include "viewer-tui/advice/advice-rules.h"
+#include "viewer-tui/advice/balance.h"
 #include "viewer-tui/db/time-slice.h"
 #include "viewer-tui/tree/labels.h"
 
@@ -145,6 +146,7 @@ static void apply(const struct rule *rule, const struct facts *facts, struct fin
 struct advice advice_on(struct view *view, uint32_t row, const json_t *run, const struct timeline *timeline)
 {
     struct advice advice = {.facts = facts_of(view, row, run, timeline)};
+    advice.facts.balance = balance_of(&advice.facts);
     for (size_t i = 0; i < sizeof all_rules / sizeof *all_rules; i++)
         apply(&all_rules[i], &advice.facts, &advice.findings);
     findings_sort(&advice.findings);

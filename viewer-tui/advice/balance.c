@@ -221,20 +221,20 @@ static struct share excess_of(const struct parts *parts, double increment, doubl
 }
 
 /* Threads that do not all live at the same time do not share work. */
-static void add_shared(struct balance *balance, const struct balanced *of, struct shared_procedure *shared)
+static void add_shared(struct balance *balance, const struct facts *facts, struct shared_procedure *shared)
 {
     char buffer[NAME_SIZE];
-    const struct main_process *process = of->process;
-    const char *name = database_procedure_name(of->view->db, shared->procedure, buffer);
+    const struct main_process *process = &facts->process;
+    const char *name = database_procedure_name(facts->view->db, shared->procedure, buffer);
     struct shared_work work = {
         .place = shared->place, .is_construct = shared->is_construct, .is_of_library = shared->is_of_library};
     work.is_static_loop = work.is_construct && work.place.is_loop && strncmp(name, "parallel @", 10) == 0;
     autofree part_list list = {0};
-    autofree double *by_profile = time_by_profile(of->view, &shared->refs, of->time);
+    autofree double *by_profile = time_by_profile(facts->view, &shared->refs, facts->cpu);
     bool has_workers = work.is_construct || work.is_of_library;
-    for (size_t i = 0; by_profile && i < process->threads.n; i++) {
+    for (size_t i = 0; i < process->threads.n; i++) {
         const struct process_thread *thread = &process->threads.at[i];
-        if (thread->profile >= database_n_profiles(of->view->db))
+        if (thread->profile >= database_n_profiles(facts->view->db))
             continue;
         /* All threads of Python and std::thread begin in the same procedure, whatever they do. */
         bool is_of_it = has_workers ? is_of_group(process, thread, by_profile)
@@ -245,30 +245,30 @@ static void add_shared(struct balance *balance, const struct balanced *of, struc
     if (list.n >= 2 && list.n <= process->most_alive) {
         work.parts = compare_parts(&list);
         work.alone = fmax(work.parts.most - sum_of_others(&work.parts), 0);
-        work.excess = excess_of(&work.parts, of->increment, work.is_construct ? 0 : waited_itself(process, &work));
+        work.excess = excess_of(&work.parts, facts->cpu_increment, work.is_construct ? 0 : waited_itself(process, &work));
         vec_push(&balance->list, work);
     }
 }
 
-static struct balance balance_of_threads(const struct balanced *of)
+static struct balance balance_of_threads(const struct facts *facts)
 {
     struct balance balance = {0};
-    struct shared_procedures procedures = {.time = of->time};
+    struct shared_procedures procedures = {.time = facts->cpu};
     struct limits limits = {.depth = NO_DEPTH_LIMIT,
                             .share = LEAST_SHARE / 10,
-                            .by = {.metric = of->time.metric, .part = INCLUSIVE}};
+                            .by = {.metric = facts->cpu.metric, .part = INCLUSIVE}};
     struct visitor visitor = {.enter = enter, .context = &procedures};
-    if (of->process->threads.n < 2)
+    if (facts->process.threads.n < 2)
         return balance;
-    procedures.are_go = modules_of_go(of->view->db);
-    walk_view(of->view, of->row, &limits, &visitor);
+    procedures.are_go = modules_of_go(facts->view->db);
+    walk_view(facts->view, facts->row, &limits, &visitor);
     procedures.collects_value_refs = true;
     if (procedures.list.n)
-        walk_view(of->view, of->row, &limits, &visitor);
+        walk_view(facts->view, facts->row, &limits, &visitor);
     for (size_t i = 0; i < procedures.list.n; i++) {
         struct shared_procedure *shared = &procedures.list.at[i];
-        if (shared->seconds >= LEAST_SHARE * of->process->cpu)
-            add_shared(&balance, of, shared);
+        if (shared->seconds >= LEAST_SHARE * facts->process.cpu)
+            add_shared(&balance, facts, shared);
         vec_free(&shared->refs.list);
     }
     vec_free(&procedures.list);
@@ -307,35 +307,38 @@ static size_t sum_up(const struct rank_work *work, const json_t *process, double
 
 /* Finds where a rank waits longest, and for how long, on average over its threads that work: those of the MPI library
  * always wait. */
-static double longest_wait(const struct balanced *of, const struct rank_work *work, const struct part *rank,
+static double longest_wait(const struct facts *facts, const struct rank_work *work, const struct part *rank,
                            struct hotspot *place)
 {
     double most = 0, least = LEAST_SHARE * rank->seconds;
-    for (size_t i = 0; i < of->waiting_places->list.n && i < MOST_PLACES; i++) {
-        struct time_place *at = &of->waiting_places->list.at[i];
-        double *waits = time_by_profile(of->view, &at->refs, (struct time_metric){of->waiting, NO_METRIC}), sum = 0;
-        size_t n = waits ? sum_up(work, rank->process, least, waits, &sum) : 0;
-        double seconds = n ? sum / (double)n : 0;
-        free(waits);
+    bool is_by_wall = facts->waiting == NO_METRIC;
+    struct time_metric waiting = is_by_wall ? facts->thread_waits : (struct time_metric){facts->waiting, NO_METRIC};
+    struct time_places none = {0}, by_wall = is_by_wall ? time_places_find(facts->view, facts->row, waiting) : none;
+    const struct time_places *places = is_by_wall ? &by_wall : &facts->waiting_places;
+    for (size_t i = 0; i < places->list.n && i < MOST_PLACES; i++) {
+        struct time_place *at = &places->list.at[i];
+        autofree double *waits = time_by_profile(facts->view, &at->refs, waiting);
+        double sum, n = (double)sum_up(work, rank->process, least, waits, &sum), seconds = n > 0 ? sum / n : 0;
         if (seconds > most)
-            *place = hotspot_of_place(of->view->db, at);
+            *place = hotspot_of_place(facts->view->db, at);
         most = fmax(seconds, most);
     }
+    time_places_free(&by_wall);
     return most;
 }
 
 /* Of the ranks with threads that were chosen. */
-static struct rank_balance balance_of_ranks(const struct balanced *of)
+static struct rank_balance balance_of_ranks(const struct facts *facts)
 {
     autofree part_list list = {0};
     struct rank_balance ranks = {0};
     autofree struct value_refs refs = {0};
-    view_value_refs(of->view, 0, INCLUSIVE, &refs);
-    autofree double *values = time_by_profile(of->view, &refs, of->time);
-    struct rank_work work = {of->view->db, values};
-    json_each (process, json_object_get(of->run, "processes")) {
+    view_value_refs(facts->view, 0, INCLUSIVE, &refs);
+    autofree double *values = time_by_profile(facts->view, &refs, facts->cpu);
+    struct rank_work work = {facts->view->db, values};
+    json_each (process, json_object_get(facts->run, "processes")) {
         struct part part = {.number = (long)run_rank(process), .process = process};
-        if (values && part.number >= 0 && sum_up(&work, process, -INFINITY, values, &part.seconds) > 0)
+        if (part.number >= 0 && sum_up(&work, process, -INFINITY, values, &part.seconds) > 0)
             vec_push(&list, part);
     }
     ranks.parts = compare_parts(&list);
@@ -343,19 +346,22 @@ static struct rank_balance balance_of_ranks(const struct balanced *of)
         const struct part *least = &list.at[ranks.parts.least_at], *most = &list.at[ranks.parts.most_at];
         const json_t *initial = json_array_get(json_object_get(least->process, "threads"), 0);
         double wall_with_cpu = run_number(least->process, "wall") - run_number(initial, "ready");
-        double waits = longest_wait(of, &work, least, &ranks.place), seconds;
+        double waits = longest_wait(facts, &work, least, &ranks.place), seconds;
         size_t n = sum_up(&work, most->process, LEAST_SHARE * most->seconds, values, &seconds);
         ranks.waits = wall_with_cpu > 0 ? waits / wall_with_cpu : 0;
         double threads = fmax((double)n, 1);
-        struct share excess = excess_of(&ranks.parts, of->increment, 0);
+        struct share excess = excess_of(&ranks.parts, facts->cpu_increment, 0);
         ranks.excess = (struct share){excess.value / threads, excess.low / threads, excess.high / threads};
     }
     return ranks;
 }
 
-struct balance balance_of(const struct balanced *of)
+struct balance balance_of(const struct facts *facts)
 {
-    struct balance balance = balance_of_threads(of);
-    balance.ranks = balance_of_ranks(of);
+    struct balance balance = {0};
+    if (facts->cpu.metric != NO_METRIC) {
+        balance = balance_of_threads(facts);
+        balance.ranks = balance_of_ranks(facts);
+    }
     return balance;
 }

@@ -60,12 +60,6 @@ static void choose_metrics(struct facts *facts)
 
 /* ---- Places ---- */
 
-static struct time_places places_of(const struct facts *facts, struct time_metric time)
-{
-    struct time_places none = {0};
-    return time.metric == NO_METRIC ? none : time_places_find(facts->view, facts->row, time);
-}
-
 double facts_cost(const struct facts *facts, size_t metric)
 {
     return metric == NO_METRIC ? 0 : view_cost(facts->view, facts->row, metric, INCLUSIVE);
@@ -73,14 +67,15 @@ double facts_cost(const struct facts *facts, size_t metric)
 
 static void find_places(struct facts *facts)
 {
-    facts->cpu_places = places_of(facts, facts->cpu);
+    struct view *view = facts->view;
+    facts->cpu_places = time_places_find(view, facts->row, facts->cpu);
     facts->cpu_total = facts->cpu_places.total + facts_cost(facts, facts->overhead) + facts_cost(facts, facts->waiting);
-    facts->hotspots = hotspots_of(facts->view->db, &facts->cpu_places, true);
-    facts->waiting_places = places_of(facts, (struct time_metric){facts->waiting, NO_METRIC});
-    facts->off_cpu_places = places_of(facts, facts->off_cpu);
+    facts->hotspots = hotspots_of(view->db, &facts->cpu_places, true);
+    facts->waiting_places = time_places_find(view, facts->row, (struct time_metric){facts->waiting, NO_METRIC});
+    facts->off_cpu_places = time_places_find(view, facts->row, facts->off_cpu);
     facts->wall_total = facts_cost(facts, facts->wall) + facts_cost(facts, facts->thread_waits.metric);
     if (facts->off_cpu.metric != NO_METRIC) { /* plain threads wait there, too, by the wall clock */
-        struct time_places waits = places_of(facts, facts->thread_waits);
+        struct time_places waits = time_places_find(view, facts->row, facts->thread_waits);
         time_places_join(&facts->off_cpu_places, &waits);
     }
 }
@@ -172,8 +167,8 @@ static void find_locks(struct facts *facts)
     bool is_piece = facts->view->db->slice;
     if (facts->lock_blame == NO_METRIC || (facts->lock_wait == NO_METRIC && !is_piece))
         return;
-    struct time_places held = places_of(facts, (struct time_metric){facts->lock_blame, NO_METRIC});
-    struct time_places waits = places_of(facts, (struct time_metric){facts->lock_wait, NO_METRIC});
+    struct time_places held = time_places_find(facts->view, facts->row, (struct time_metric){facts->lock_blame, NO_METRIC});
+    struct time_places waits = time_places_find(facts->view, facts->row, (struct time_metric){facts->lock_wait, NO_METRIC});
     /* The lower end of the 95 % interval. A sample may stand for the waiting of all threads. */
     double largest = facts->cpu_increment * (double)facts->process.threads.n;
     double error = share_error(held.total, largest), least = held.total - error;
@@ -291,12 +286,12 @@ static const struct runtime_facts *runtime_of(const json_t *run, const struct me
     return NULL;
 }
 
-/* Adds up the refs in each profile, which the caller frees. NULL: there are none. Takes the refs. */
-static double *seconds_of(const struct facts *facts, struct value_refs *refs, struct time_metric time)
+double *facts_by_profile(const struct facts *facts, size_t metric)
 {
-    double *seconds = refs->list.n ? time_by_profile(facts->view, refs, time) : NULL;
-    vec_free(&refs->list);
-    return seconds;
+    autofree struct value_refs refs = {0};
+    if (metric != NO_METRIC && view_value_refs(facts->view, 0, INCLUSIVE, &refs) != DONE)
+        refs.list.n = 0;
+    return time_by_profile(facts->view, &refs, (struct time_metric){metric, NO_METRIC});
 }
 
 static void add_refs(const struct time_place *place, struct value_refs *refs)
@@ -307,9 +302,7 @@ static void add_refs(const struct time_place *place, struct value_refs *refs)
 
 static void find_busiest(struct facts *facts)
 {
-    struct value_refs spinning = {0}, locking = {0}, without_cpu = {0};
-    if (facts->waiting != NO_METRIC && view_value_refs(facts->view, 0, INCLUSIVE, &spinning) != DONE)
-        spinning.list.n = 0;
+    autofree struct value_refs locking = {0}, without_cpu = {0};
     for (size_t i = 0; i < facts->cpu_places.list.n; i++) {
         const struct time_place *place = &facts->cpu_places.list.at[i];
         char buffer[NAME_SIZE];
@@ -322,43 +315,17 @@ static void find_busiest(struct facts *facts)
         if (place->wait == WAIT_NONE && !place->is_system_call) /* it cannot wait; a bare system call may */
             add_refs(place, &without_cpu);
     }
-    autofree double *spun_in = seconds_of(facts, &spinning, (struct time_metric){facts->waiting, NO_METRIC});
-    autofree double *locked_in = seconds_of(facts, &locking, facts->cpu);
-    autofree double *none_in = seconds_of(facts, &without_cpu, facts->off_cpu);
+    autofree double *spun_in = facts_by_profile(facts, facts->waiting);
+    autofree double *locked_in = time_by_profile(facts->view, &locking, facts->cpu);
+    autofree double *none_in = time_by_profile(facts->view, &without_cpu, facts->off_cpu);
     uint32_t n = database_n_profiles(facts->view->db);
     for (size_t i = 0; i < facts->process.threads.n; i++) {
         const struct process_thread *thread = &facts->process.threads.at[i];
         uint32_t profile = thread->profile < n ? thread->profile : n; /* n: unknown, without values */
-        double spun = (spun_in ? spun_in[profile] : 0) + (locked_in ? locked_in[profile] : 0);
+        double spun = spun_in[profile] + locked_in[profile];
         facts->spun += spun;
-        facts->busiest =
-            fmax(facts->busiest, thread->cpu - spun + fmax(none_in ? none_in[profile] : 0, thread->ready));
+        facts->busiest = fmax(facts->busiest, thread->cpu - spun + fmax(none_in[profile], thread->ready));
     }
-}
-
-static bool has_ranks(const json_t *run)
-{
-    json_each (process, json_object_get(run, "processes"))
-        if (run_rank(process) >= 0)
-            return true;
-    return false;
-}
-
-static void find_balance(struct facts *facts)
-{
-    bool is_by_wall = has_ranks(facts->run) && facts->waiting == NO_METRIC;
-    struct time_metric waiting = is_by_wall ? facts->thread_waits : (struct time_metric){facts->waiting, NO_METRIC};
-    struct time_places waits = is_by_wall ? places_of(facts, waiting) : (struct time_places){0};
-    facts->balance = balance_of(&(struct balanced){
-        .view = facts->view,
-        .row = facts->row,
-        .time = facts->cpu,
-        .increment = facts->cpu_increment,
-        .process = &facts->process,
-        .waiting = waiting.metric,
-        .waiting_places = is_by_wall ? &waits : &facts->waiting_places,
-        .run = facts->run});
-    time_places_free(&waits);
 }
 
 /* CPU seconds of the initial thread in which no worker of the runtime worked. Other workers may spin for some
@@ -417,8 +384,6 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
         lone_waits_find(&facts.off_cpu_places, LEAST_WAIT_OF_WALL * facts.process.wall, view->db, timeline);
     find_locks(&facts);
     find_busiest(&facts);
-    if (facts.cpu.metric != NO_METRIC)
-        find_balance(&facts);
     return facts;
 }
 

@@ -2,7 +2,6 @@
 #ifndef VIEWER_FACTS_H
 #define VIEWER_FACTS_H
 
-#include "viewer-tui/advice/balance.h"
 #include "viewer-tui/advice/hotspots.h"
 #include "viewer-tui/advice/main-process.h"
 #include "viewer-tui/advice/parallelization.h"
@@ -37,6 +36,39 @@ struct lock_facts {
     struct hotspot kept; /* where a thread keeps it for long; cost 0: nowhere */
 };
 
+/* The parts that threads or ranks have of some work. */
+struct parts {
+    size_t n;
+    size_t most_at, least_at; /* indices of the most and the least */
+    long most_of, least_of;   /* numbers of a thread in its process, or of a rank */
+    double most, least, mean; /* CPU seconds; of ranks without waiting */
+};
+
+struct shared_work {
+    struct hotspot place; /* the outermost loop with most of it, else the procedure or construct */
+    bool is_construct;    /* of OpenMP; else a procedure of plain threads */
+    bool is_static_loop;  /* the construct divides a loop once and for all */
+    bool is_of_library;   /* a library calls the procedure: threads take pieces at run time */
+    struct parts parts;
+    struct share excess; /* seconds for which the longest is busy longer than the mean */
+    double alone;        /* seconds of the longest beyond those of all others, at least */
+};
+
+/* The ranks of a parallel job. */
+struct rank_balance {
+    struct parts parts; /* none: no parallel job */
+    struct share excess; /* seconds: the most CPU time of a rank less the mean of all ranks, divided by the threads that
+                            share that rank's work */
+    double waits;       /* share of its time for which the rank with the least work waits at the place, on average over its
+                           threads that work; of that time in which it did not want for a CPU */
+    struct hotspot place;
+};
+
+struct balance {
+    VEC(struct shared_work) list;
+    struct rank_balance ranks;
+};
+
 struct timeline;
 
 struct facts {
@@ -66,7 +98,7 @@ struct facts {
     hotspot_list held_in;  /* holders of locks, by what others wait for them */
     struct lock_facts lock;
     struct time_places lock_waits; /* the waiting of which `lock` tells; empty without `held_in` */
-    struct balance balance;
+    struct balance balance; /* set by balance_of (balance.h) */
     struct parallelizations parallelizations; /* none if work and span were measured, whose cost is in them */
     bool has_work_span;
     struct work_span work_span;
@@ -102,6 +134,9 @@ const char *facts_time(const struct facts *facts);
 
 /* Whether threads wait at a place for the locks of `lock`. */
 bool facts_wait_for_locks(const struct facts *facts, const struct time_place *place);
+
+/* The cost of the whole run in a metric by profile, as time_by_profile: 0 for NO_METRIC. */
+double *facts_by_profile(const struct facts *facts, size_t metric);
 
 /* The cost of the row in a metric; 0 for NO_METRIC. */
 double facts_cost(const struct facts *facts, size_t metric);

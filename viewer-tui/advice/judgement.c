@@ -44,14 +44,20 @@ static struct efforts known_efforts(struct efforts efforts, const struct judged 
     return efforts;
 }
 
-/* The share of the run's effort that the verdict is about. */
-static double notable(const struct judgement *judgement)
+/* The share of the run's effort that the verdict is about. If nobody works, that is a time of all workers. */
+static struct share saved_share(const struct judgement *judgement, const struct judged *judged)
 {
+    double nobody = judged->sampling.workers * judged->nobody, increment = judged->sampling.increment;
     switch (judgement->verdict) {
-    case VERDICT_TOO_LITTLE: return judgement->idleness_of_run.value;
-    case VERDICT_TOO_FINE: return judgement->fine_grain.value;
-    case VERDICT_OVERHEAD: return judgement->overhead_of_run.value;
-    default: return judgement->waste_of_run.value;
+    case VERDICT_BUSY:
+    case VERDICT_TOO_LITTLE: return judgement->idleness_of_run;
+    case VERDICT_TOO_FINE:
+        if (judgement->is_nobody_high)
+            return share_of_samples(judged->scope.overhead + nobody, effort_sum(&judged->run) + nobody,
+                                    judged->sampling.workers * increment);
+        return share_of_run(judged, SHARE_OVERHEAD);
+    case VERDICT_OVERHEAD: return share_of_run(judged, SHARE_OVERHEAD);
+    default: return share_of_run(judged, SHARE_BOTH);
     }
 }
 
@@ -71,10 +77,7 @@ struct judgement judge(const struct judged *given)
         .overhead = share_of_effort(&judged.scope, SHARE_OVERHEAD, &judged.sampling),
         .waste = share_of_effort(&judged.scope, SHARE_BOTH, &judged.sampling),
         .idleness_of_run = share_of_run(&judged, SHARE_IDLENESS),
-        .overhead_of_run = share_of_run(&judged, SHARE_OVERHEAD),
-        .waste_of_run = share_of_run(&judged, SHARE_BOTH),
         .nobody = share_of_samples(nobody, effort + nobody, of_all),
-        .fine_grain = share_of_samples(judged.scope.overhead + nobody, whole + nobody, of_all),
         .of_runtime = share_of_samples(judged.scope.overhead, judged.scope.work + judged.scope.overhead,
                                        judged.sampling.increment),
         .effort_of_run = whole > 0 ? effort / whole : 0,
@@ -88,6 +91,7 @@ struct judgement judge(const struct judged *given)
     judgement.is_nobody_high = judgement.nobody.low > FINE_SHARE;
     judgement.is_mostly_runtime = judged.overhead == KNOWN && judgement.of_runtime.low > SHARE_OF_RUNTIME;
     judgement.verdict = verdict_on(&judgement);
-    judgement.is_notable = notable(&judgement) >= NOTABLE_SHARE_OF_RUN;
+    judgement.saved = saved_share(&judgement, &judged);
+    judgement.is_notable = judgement.saved.value >= NOTABLE_SHARE_OF_RUN;
     return judgement;
 }

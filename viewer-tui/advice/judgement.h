@@ -75,10 +75,9 @@ struct judgement {
     struct share idleness, overhead; /* shares of the scope's effort */
     struct share waste;              /* of both together */
     enum side idleness_side, overhead_side;
-    struct share idleness_of_run, overhead_of_run; /* as shares of the whole run's effort */
-    struct share waste_of_run;
+    struct share idleness_of_run; /* as a share of the whole run's effort */
+    struct share saved;           /* the same of what the verdict is about; 0 if there are too few samples */
     struct share nobody;     /* share of the time in which no worker worked */
-    struct share fine_grain; /* share of that and of the scope's overhead in the whole run's */
     bool is_nobody_high;
     struct share of_runtime; /* share of the CPU time that is the runtime's: what others do does not change it */
     bool is_mostly_runtime;

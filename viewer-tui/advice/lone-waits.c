@@ -2,7 +2,7 @@
 
 #include "viewer-tui/db/time-slice.h"
 #include "viewer-tui/timeline/place-scopes.h"
-#include "viewer-tui/timeline/time-samples.h"
+#include "viewer-tui/db/time-samples.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -39,20 +39,6 @@ static bool is_explained(const struct facts *facts, const struct judgement *judg
     return false;
 }
 
-/* The gain of what the verdict names. */
-static struct gain gain_of_verdict(const struct judgement *judgement)
-{
-    switch (judgement->verdict) {
-    case VERDICT_TOO_FEW_SAMPLES: return (struct gain){1, 1, 1};
-    case VERDICT_BUSY:
-    case VERDICT_TOO_LITTLE: return gain_without(&judgement->idleness_of_run);
-    case VERDICT_TOO_FINE:
-        return gain_without(judgement->is_nobody_high ? &judgement->fine_grain : &judgement->overhead_of_run);
-    case VERDICT_OVERHEAD: return gain_without(&judgement->overhead_of_run);
-    default: return gain_without(&judgement->waste_of_run);
-    }
-}
-
 /* Threads that use less of the CPUs are not all that can run. */
 #define LEAST_USED_SHARE 0.80
 
@@ -76,7 +62,7 @@ bool is_judged(const struct facts *facts, struct subject *subject)
     const struct hotspots *in =
         &of->hotspots[judgement->idleness_side == SIDE_HIGH ? WASTED_IDLE : WASTED_ON_OVERHEAD];
     subject->of = of;
-    subject->gain = gain_of_verdict(judgement);
+    subject->gain = gain_without(&judgement->saved);
     if (in->n)
         subject->place = in->at[0];
     if (verdict == VERDICT_TOO_FEW_SAMPLES || verdict == VERDICT_OPEN)

@@ -3,6 +3,7 @@
 #include "viewer-tui/advice/path-points.h"
 #include "viewer-tui/base/text.h"
 #include "viewer-tui/db/node-costs.h"
+#include "viewer-tui/db/time-samples.h"
 #include "viewer-tui/timeline/at-work.h"
 
 #include <math.h>
@@ -101,10 +102,10 @@ static void find_kinds(struct phase_search *search, const struct record_sums *al
 /* ---- bins ---- */
 
 /* The kind of time of a record; KINDS: it counts for none. */
-static int kind_of(const struct phase_search *search, const struct timeline_piece *piece)
+static int kind_of(const struct phase_search *search, enum trace_state state, uint32_t place)
 {
-    switch (piece->state) {
-    case TRACE_WORK: return search->kinds[piece->place - search->timeline->places];
+    switch (state) {
+    case TRACE_WORK: return search->kinds[place];
     case TRACE_OVERHEAD: return IN_OVERHEAD;
     case TRACE_WAITING: return IN_WAITING;
     case TRACE_IDLE:
@@ -179,16 +180,15 @@ static struct bins bins_of(const struct phase_search *search, struct time_range 
     struct bins bins = {range, n, (double)n / (double)(range.to - range.from + 1),
                         mem_alloc((n * KINDS + 1) * sizeof(double))};
     for (uint32_t t = 0; t < search->timeline->header.n_threads; t++) {
-        const struct timeline_thread *thread = &search->timeline->threads[t];
-        uint64_t i = timeline_find(search->timeline, thread, range.from ? range.from + 1 : 0);
-        for (; i < thread->n_records; i++) {
-            struct timeline_piece piece = timeline_piece(search->timeline, thread, i);
-            if (piece.begin > range.to || (piece.begin == range.to && piece.end > range.to))
-                break;
-            int kind = kind_of(search, &piece);
-            if (kind < KINDS)
-                add_count(&bins, kind, (double)piece.amount / search->increment, piece.begin, piece.end);
-        }
+        struct time_samples sample = time_samples_from(search->timeline, &search->timeline->threads[t],
+                                                       range.from ? range.from + 1 : 0);
+        while (time_samples_next(&sample) && (sample.begin < range.to || sample.end == range.to))
+            for (uint64_t i = sample.first; i < sample.next; i++) {
+                int kind = kind_of(search, time_sample_state(&sample, i), sample.records[i].place);
+                double amount = (double)trace_amount(sample.records[i].amount);
+                if (kind < KINDS)
+                    add_count(&bins, kind, amount / search->increment, sample.begin, sample.end);
+            }
         if (search->at_work)
             add_work_of_thread(search, t, &bins);
     }

@@ -114,9 +114,10 @@ static void find_lone_row(const struct facts *facts, uint32_t profile, double al
         double seconds = 0;
         for (size_t i = 0; i < facts->cpu_places.list.n && i < MOST_PLACES; i++) {
             struct time_place *place = &facts->cpu_places.list.at[i];
-            bool is_there = hotspot_has(&facts->hotspots.at[h], place);
-            autofree double *by_profile = is_there ? time_by_profile(facts->view, &place->refs, facts->cpu) : NULL;
-            for (uint32_t p = 1; by_profile && p < n; p++)
+            if (!hotspot_has(&facts->hotspots.at[h], place))
+                continue;
+            autofree double *by_profile = time_by_profile(facts->view, &place->refs, facts->cpu);
+            for (uint32_t p = 1; p < n; p++)
                 seconds += p == profile ? by_profile[p] : -by_profile[p];
         }
         if (seconds >= alone / 2) {

@@ -5,7 +5,6 @@
 
 #include "lib/hash-tables.h"
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -255,8 +254,9 @@ static int compare(const void *left, const void *right)
 
 struct time_places time_places_find(struct view *view, uint32_t row, struct time_metric time)
 {
-    assert(time.metric != NO_METRIC);
     struct time_places places = {0};
+    if (time.metric == NO_METRIC)
+        return places;
     struct place_collection collection = {.places = &places, .time = time};
     collection.names = mem_alloc(database_n_procedures(view->db) * sizeof *collection.names);
     struct limits limits = {
@@ -307,15 +307,12 @@ void time_places_free(struct time_places *places)
 double *time_by_profile(const struct view *view, struct value_refs *refs, struct time_metric time)
 {
     size_t n = database_n_profiles(view->db) + 1;
-    double *values = mem_alloc(n * sizeof *values), *without = mem_alloc(n * sizeof *without);
-    enum outcome outcome = thread_values(view->db, refs, time.metric, values);
-    if (outcome == DONE && time.without != NO_METRIC)
+    double *values = mem_alloc(n * sizeof *values);
+    autofree double *without = mem_alloc(n * sizeof *without);
+    enum outcome outcome = refs->list.n ? thread_values(view->db, refs, time.metric, values) : DONE;
+    if (refs->list.n && outcome == DONE && time.without != NO_METRIC)
         outcome = thread_values(view->db, refs, time.without, without);
     for (size_t i = 0; i < n; i++)
-        values[i] -= without[i];
-    free(without);
-    if (outcome == DONE)
-        return values;
-    free(values);
-    return NULL;
+        values[i] = outcome == DONE ? values[i] - without[i] : 0;
+    return values;
 }

@@ -45,14 +45,16 @@ struct time_places {
     double total;
 };
 
-/* The places of a row of a top-down view, or of a row above all procedures of a flat one. The caller frees. */
+/* The places of a row of a top-down view, or of a row above all procedures of a flat one; none if the time was not
+ * measured. The caller frees. */
 struct time_places time_places_find(struct view *view, uint32_t row, struct time_metric time);
 void time_places_free(struct time_places *places);
 
 /* Adds places of another metric, and takes these, with their refs as joined_refs. */
 void time_places_join(struct time_places *places, struct time_places *others);
 
-/* The sum of the values in each profile, which the caller frees; NULL if the user stopped it. Sorts the refs. */
+/* The sum of the values in each profile, and 0 for database_n_profiles; all are 0 if the user stopped it. The caller
+ * frees. Sorts the refs. */
 double *time_by_profile(const struct view *view, struct value_refs *refs, struct time_metric time);
 
 /* The time of a row, summed over the threads. */

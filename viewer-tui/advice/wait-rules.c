@@ -7,25 +7,15 @@
 
 /* ---- Locks ---- */
 
-static double *seconds_of_threads(const struct facts *facts, size_t metric)
-{
-    struct value_refs refs = {0};
-    bool is_there = metric != NO_METRIC && view_value_refs(facts->view, 0, INCLUSIVE, &refs) == DONE && refs.list.n;
-    double *seconds =
-        is_there ? time_by_profile(facts->view, &refs, (struct time_metric){metric, NO_METRIC}) : NULL;
-    vec_free(&refs.list);
-    return seconds;
-}
-
 /* The number of threads that hold locks or wait for them. By CPUTIME they may have no sample: then all. */
 static uint32_t threads_at_locks(const struct facts *facts)
 {
-    autofree double *held = seconds_of_threads(facts, facts->lock_blame);
-    autofree double *waited = seconds_of_threads(facts, facts->lock_wait);
+    autofree double *held = facts_by_profile(facts, facts->lock_blame);
+    autofree double *waited = facts_by_profile(facts, facts->lock_wait);
     uint32_t n = database_n_profiles(facts->view->db), count = 0;
     for (size_t i = 0; i < facts->process.threads.n; i++) {
         uint32_t profile = facts->process.threads.at[i].profile;
-        bool takes_part = profile < n && ((held && held[profile] > 0) || (waited && waited[profile] > 0));
+        bool takes_part = profile < n && (held[profile] > 0 || waited[profile] > 0);
         count += facts->lock.is_lower_bound || takes_part;
     }
     return count;
@@ -104,15 +94,18 @@ static void say_lock_of_runtime(const struct facts *facts, const struct subject 
     text_printf(text, ": %s.", lock->remedy);
 }
 
+/* With less of the waiting, who holds the main lock is not known: `lock blame` is that of all locks. */
+#define MAIN_LOCK_SHARE 0.95
+
 void say_locks(const struct facts *facts, const struct subject *subject, struct text *text)
 {
     const struct lock_facts *lock = &facts->lock;
-    if (lock->remedy) {
+    if (lock->remedy && lock->share >= MAIN_LOCK_SHARE) {
         say_lock_of_runtime(facts, subject, text);
         return;
     }
     text_printf(text, *lock->name ? "Lock %s" : "Locks%s", lock->name);
-    if (*lock->name && lock->share < 0.95)
+    if (*lock->name && lock->share < MAIN_LOCK_SHARE)
         text_printf(text, " (%.0f %%) and others", 100 * lock->share);
     text_printf(text, ": threads wait %s%s, %s of that while %s holds it", lock->is_lower_bound ? "at least " : "",
                 as_seconds(known_wait(lock)).text, as_percent(subject->share.value).text, subject->where);
@@ -136,12 +129,12 @@ static bool is_of_main_process(const struct facts *facts, struct time_place *pla
         return true; /* without reading the values of all threads */
     double own = 0, all = 0, *waits[] = {
         time_by_profile(facts->view, &place->refs, facts->off_cpu),
-        place->joined_refs.list.n ? time_by_profile(facts->view, &place->joined_refs, facts->thread_waits) : NULL};
+        time_by_profile(facts->view, &place->joined_refs, facts->thread_waits)};
     uint32_t n = database_n_profiles(facts->view->db);
     for (size_t w = 0; w < sizeof waits / sizeof *waits; w++) {
-        for (uint32_t p = 0; waits[w] && p < n; p++)
+        for (uint32_t p = 0; p < n; p++)
             all += waits[w][p];
-        for (size_t i = 0; waits[w] && i < process->threads.n; i++)
+        for (size_t i = 0; i < process->threads.n; i++)
             own += waits[w][process->threads.at[i].profile < n ? process->threads.at[i].profile : 0];
         free(waits[w]);
     }

@@ -208,7 +208,7 @@ struct sorting comparison_sorting(const struct merged_runs *merged, enum cost_pa
 {
     const struct metrics *metrics = &merged->metrics;
     size_t by = metrics_first_measured(metrics);
-    while (by < metrics->n_stored &&
+    while (merged->comparing && by < metrics->n_stored &&
            (metrics->at[by].compared.column != MERGED_DIFFERENCE || !metric_is_measured(&metrics->at[by])))
         by++;
     if (by == metrics->n_stored)

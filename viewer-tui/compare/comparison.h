@@ -23,7 +23,7 @@ struct comparison_options {
  * merged_runs_free. */
 struct merged_runs *comparison_new(const struct merged_run *runs, size_t n, const struct comparison_options *options);
 
-/* The initial sorting: by what got worse. */
+/* The initial sorting: by what got worse; of losses, by the first metric. */
 struct sorting comparison_sorting(const struct merged_runs *merged, enum cost_part part);
 
 /* The comparison that a view shows; NULL: one run, or losses. */

@@ -148,7 +148,7 @@ joined_calls join_calls(struct view *const *views, size_t n_runs, const uint32_t
     size_t n_rows = 0;
     for (size_t run = 0; run < n_runs; run++)
         n_rows += rows[run] != NOTHING;
-    if (n_rows < 2 || !views[0]->class->join)
+    if (n_rows < 2 || !view_can_join(views[0]))
         return joined;
     look_through_loops(views, n_runs, rows);
     uint32_t **groups = mem_alloc(n_runs * sizeof *groups), n_groups = 0;

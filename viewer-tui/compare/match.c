@@ -321,7 +321,7 @@ static void join_same(const struct match *match, size_t run, uint32_t parent)
         has_same |= is_same;
         groups[key->number - first] = (uint32_t)group;
     }
-    if (has_same && view->class->join)
+    if (has_same && view_can_join(view))
         view_join(view, parent, groups);
     free(groups);
     free_keys(&keys);

@@ -5,6 +5,14 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* The values of the runs that were asked for last. */
+struct run_values {
+    uint32_t row;
+    size_t quantity; /* SIZE_MAX: none */
+    double *values;  /* by run */
+};
 
 struct merged_view {
     struct view_class class;
@@ -12,7 +20,7 @@ struct merged_view {
     struct view **views;
     struct match *match;
     VEC(uint32_t) rows; /* by row, then run */
-    double *means, *values; /* scratch: by quantity and group, by quantity and run */
+    struct run_values *known; /* by part */
 };
 
 static const uint32_t *rows_of(const struct merged_view *state, uint32_t row)
@@ -28,50 +36,50 @@ static size_t run_shown(const struct merged_view *state, const uint32_t *rows)
     return run;
 }
 
-static double formula_value_of(const struct merged_view *state, const struct merged_formula *formula)
+/* What a quantity costs in each run in a row, or in the whole program if that is NOTHING; 0 for a run without the scope
+ * or the quantity. Valid until the next call for that part. */
+static const double *values_of(const struct merged_view *state, uint32_t row, size_t quantity, enum cost_part part)
 {
+    struct run_values *known = &state->known[part];
+    const uint32_t *rows = row == NOTHING ? NULL : rows_of(state, row);
+    if (known->row == row && known->quantity == quantity)
+        return known->values;
+    known->row = row;
+    known->quantity = quantity;
+    for (size_t run = 0; run < state->merged->runs.n; run++) {
+        size_t source = merged_source(state->merged, quantity, run);
+        const struct view *view = state->views[run];
+        bool is_there = source != SIZE_MAX && (!rows || rows[run] != NOTHING);
+        known->values[run] = !is_there ? 0
+                             : rows    ? view_cost(view, rows[run], source, part)
+                                       : formula_cost_in_array(view->totals, source, part);
+    }
+    return known->values;
+}
+
+/* The value of a metric in a row, or in the whole program if that is NOTHING. */
+static double value_of(const struct merged_view *state, uint32_t row, size_t metric, enum cost_part part)
+{
+    const struct merged_formula *formula = &state->merged->formulas.at[metric];
+    const struct merged_term *first = &formula->terms[0];
     double terms[MERGED_TERMS], sum = 0;
     for (size_t i = 0; i < formula->n_terms; i++) {
         const struct merged_term *term = &formula->terms[i];
-        terms[i] = term->factor * state->means[term->quantity * state->merged->n_groups + term->group];
+        terms[i] = term->factor * merged_mean(state->merged, term->group, values_of(state, row, term->quantity, part));
         sum += terms[i];
     }
     switch (formula->operation) {
     case FORMULA_SUM: return sum;
     case FORMULA_QUOTIENT: return terms[1] != 0 ? terms[0] / terms[1] : NAN;
     default:
-        return merged_uncertainty(state->merged,
-                                  state->values + formula->terms[0].quantity * state->merged->runs.n, 1,
-                                  merged_periods(state->merged, formula->terms[0].quantity),
-                                  CONFIDENCE_95);
+        return merged_uncertainty(state->merged, values_of(state, row, first->quantity, part), 1,
+                                  merged_periods(state->merged, first->quantity), CONFIDENCE_95);
     }
 }
 
-/* Sets one part of the costs from those of the runs; NULL for a run without the scope. */
-static void set_part(const struct merged_view *state, const struct cost *const *of_runs, enum cost_part part,
-                     struct cost *costs)
+static double merged_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
 {
-    const struct merged_runs *merged = state->merged;
-    size_t n_runs = merged->runs.n;
-    for (size_t q = 0; q < merged->sources.n / n_runs; q++) {
-        double *values = state->values + q * n_runs;
-        for (size_t run = 0; run < n_runs; run++) {
-            size_t source = merged_source(merged, q, run);
-            const struct cost *cost = of_runs[run] && source != SIZE_MAX ? &of_runs[run][source] : NULL;
-            values[run] = !cost ? 0 : part == INCLUSIVE ? cost->inclusive : cost->exclusive;
-        }
-        for (size_t group = 0; group < merged->n_groups; group++)
-            state->means[q * merged->n_groups + group] = merged_mean(merged, group, values);
-    }
-    for (size_t m = 0; m < merged->metrics.n_stored; m++)
-        *(part == INCLUSIVE ? &costs[m].inclusive : &costs[m].exclusive) =
-            formula_value_of(state, &merged->formulas.at[m]);
-}
-
-static void set_costs(const struct merged_view *state, const struct cost *const *of_runs, struct cost *costs)
-{
-    set_part(state, of_runs, INCLUSIVE, costs);
-    set_part(state, of_runs, EXCLUSIVE, costs);
+    return value_of(view->state, row, metric, part);
 }
 
 /* Appends a row for these rows of the runs, and takes note of them. */
@@ -79,7 +87,6 @@ static void add_row(struct view *view, uint32_t parent, const uint32_t *rows)
 {
     struct merged_view *state = view->state;
     size_t n_runs = state->merged->runs.n, shown = run_shown(state, rows);
-    const struct cost **of_runs = mem_alloc(n_runs * sizeof *of_runs);
     struct row row = *view_row(state->views[shown], rows[shown]);
     row = (struct row){.kind = row.kind,
                        .is_leaf = true,
@@ -95,10 +102,8 @@ static void add_row(struct view *view, uint32_t parent, const uint32_t *rows)
         const struct row *of_run = view_row(state->views[run], rows[run]);
         row.is_leaf &= of_run->is_leaf;
         row.has_several_call_sites |= of_run->has_several_call_sites;
-        of_runs[run] = view_costs(state->views[run], rows[run]);
     }
-    set_costs(state, of_runs, view_costs_of_new(view, view_add(view, parent, row)));
-    free(of_runs);
+    view_add(view, parent, row);
 }
 
 static void release_runs(const struct merged_view *state, uint32_t row)
@@ -131,6 +136,7 @@ static void merged_release(struct view *view, uint32_t first)
     struct merged_view *state = view->state;
     release_runs(state, view_row(view, first)->parent);
     state->rows.n = first * state->merged->runs.n;
+    state->known[INCLUSIVE].quantity = state->known[EXCLUSIVE].quantity = SIZE_MAX;
 }
 
 static const struct view *merged_origin(const struct view *view, uint32_t *row)
@@ -150,53 +156,42 @@ static void merged_close(struct view *view)
         view_close(state->views[run]);
     vec_free(&state->rows);
     free(state->views);
-    free(state->means);
-    free(state->values);
+    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
+        free(state->known[part].values);
+    free(state->known);
 }
 
-/* Row 0, which stands for the whole program in all runs. */
-static void set_root(struct view *view)
-{
-    struct merged_view *state = view->state;
-    size_t n_runs = state->merged->runs.n;
-    const struct cost **costs = mem_alloc(n_runs * sizeof *costs);
-    for (size_t run = 0; run < n_runs; run++) {
-        vec_push(&state->rows, 0);
-        costs[run] = view_costs(state->views[run], 0);
-    }
-    set_costs(state, costs, view_costs_of_new(view, 0));
-    for (size_t run = 0; run < n_runs; run++)
-        costs[run] = state->views[run]->totals;
-    set_costs(state, costs, view->totals);
-    free(costs);
-}
-
-struct view *merged_open(const struct merged_runs *merged, struct view *const *views, struct sorting sorting)
+struct view *merged_open(const struct merged_runs *merged, struct view **views, struct sorting sorting)
 {
     struct merged_view *state = mem_alloc(sizeof *state);
     const struct view_class *class = views[0]->class;
     size_t n_runs = merged->runs.n;
     state->merged = merged;
-    state->views = mem_alloc(n_runs * sizeof(struct view *));
+    state->views = views;
     for (size_t run = 0; run < n_runs; run++) {
         assert(views[run]->class == class);
-        state->views[run] = views[run];
         views[run]->side = (int)run;
     }
-    state->means = mem_alloc((merged->sources.n / n_runs * merged->n_groups + 1) * sizeof *state->means);
-    state->values = mem_alloc((merged->sources.n + 1) * sizeof *state->values);
+    state->known = mem_alloc((EXCLUSIVE + 1) * sizeof *state->known);
+    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
+        state->known[part] = (struct run_values){NOTHING, SIZE_MAX, mem_alloc(n_runs * sizeof(double))};
     state->match = match_new(merged, state->views);
     state->class = (struct view_class){.name = class->name,
                                        .title = merged->title ? merged->title : class->title,
                                        .sorted_by = class->sorted_by,
                                        .shows_callers = class->shows_callers,
                                        .expand = merged_expand,
+                                       .cost = merged_cost,
                                        .release = merged_release,
                                        .close = merged_close,
                                        .origin = merged_origin};
     struct view *view = view_new(&state->class, NULL, &merged->metrics);
     view->state = state;
-    set_root(view);
+    for (size_t run = 0; run < n_runs; run++)
+        vec_push(&state->rows, 0);
+    for (size_t m = 0; m < merged->metrics.n_stored; m++)
+        view->totals[m] =
+            (struct cost){value_of(state, NOTHING, m, INCLUSIVE), value_of(state, NOTHING, m, EXCLUSIVE)};
     view_sort(view, sorting);
     return view;
 }
@@ -224,14 +219,6 @@ const uint32_t *merged_rows(const struct view *view, uint32_t row)
 
 double *merged_costs(const struct view *view, uint32_t row, size_t quantity, enum cost_part part)
 {
-    const struct merged_runs *merged = merged_runs_of(view);
-    const uint32_t *rows = merged_rows(view, row);
-    size_t n_runs = merged->runs.n;
-    double *costs = mem_alloc(n_runs * sizeof *costs);
-    for (size_t run = 0; run < n_runs; run++) {
-        size_t metric = merged_source(merged, quantity, run);
-        if (rows[run] != NOTHING && metric != SIZE_MAX)
-            costs[run] = view_cost(merged_view_of(view, run), rows[run], metric, part);
-    }
-    return costs;
+    size_t size = merged_runs_of(view)->runs.n * sizeof(double);
+    return memcpy(mem_alloc(size), values_of(state_of(view), row, quantity, part), size);
 }

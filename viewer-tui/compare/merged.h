@@ -8,9 +8,9 @@
 #include "viewer-tui/compare/merged-runs.h"
 #include "viewer-tui/tree/view.h"
 
-/* Merges a view of each run, all of one kind, of which it takes ownership: nobody else may expand or sort them.
- * `merged` must outlive the result. */
-struct view *merged_open(const struct merged_runs *merged, struct view *const *views, struct sorting sorting);
+/* Merges a view of each run, all of one kind. Takes ownership of them and of their array: nobody else may expand or
+ * sort them. `merged` must outlive the result. */
+struct view *merged_open(const struct merged_runs *merged, struct view **views, struct sorting sorting);
 
 /* What a view is a merger of; NULL for a view of one run. */
 const struct merged_runs *merged_runs_of(const struct view *view);

@@ -202,49 +202,44 @@ static bool merge_runs(struct session *session, enum projection projection)
     return merged != NULL;
 }
 
-/* Merges a view of each run; NULL if one of them cannot be made. */
-static struct view *merge_views(struct session *session, enum projection projection, enum view_id id)
-{
-    const struct merged_runs *merged = session->merged[projection];
-    struct view **views = mem_alloc(session->runs.n * sizeof(struct view *)), *view = NULL;
-    size_t n = 0;
-    for (struct database *db; n < session->runs.n; n++) {
-        db = session_run_database(session, &session->runs.at[n], projection);
-        views[n] = db ? view_open(classes[id], db) : NULL;
-        if (!views[n])
-            break;
-    }
-    if (n == session->runs.n) {
-        enum cost_part part = classes[id]->sorted_by;
-        struct sorting sorting = {.metric = metrics_first_measured(&merged->metrics), .part = part};
-        view = merged_open(merged, views, merged->comparing ? comparison_sorting(merged, part) : sorting);
-    }
-    while (!view && n > 0)
-        view_close(views[--n]);
-    free(views);
-    return view;
-}
-
-/* Makes a view; NULL if it cannot be made, with session->outcome. */
-static struct view *make_view(struct session *session, enum projection projection, enum view_id id)
+/* Merges the runs, and defines the derived metrics of what they are merged into, unless that was done before. */
+static bool settle_merged(struct session *session, enum projection projection)
 {
     struct formula_error error;
-    if (session_is_merged(session)) {
-        if (!session->merged[projection] && !merge_runs(session, projection))
-            return NULL;
-        session->outcome = FAILED;
-        struct metrics *metrics = &session->merged[projection]->metrics;
-        for (size_t i = metrics->n - metrics->n_stored; i < session->definitions.n; i++)
-            if (!derived_define(metrics, session->definitions.at[i], &error)) {
-                session_definition_is_bad(session, session->definitions.at[i], &error);
-                return NULL;
-            }
-        return merge_views(session, projection, id);
+    if (!session->merged[projection] && !merge_runs(session, projection))
+        return false;
+    struct metrics *metrics = &session->merged[projection]->metrics;
+    for (size_t i = metrics->n - metrics->n_stored; i < session->definitions.n; i++)
+        if (!derived_define(metrics, session->definitions.at[i], &error)) {
+            session->outcome = FAILED;
+            return session_definition_is_bad(session, session->definitions.at[i], &error);
+        }
+    return true;
+}
+
+/* Makes a view, of several runs one of each; NULL if it cannot be made, with session->outcome. */
+static struct view *make_view(struct session *session, enum projection projection, enum view_id id)
+{
+    if (session_is_merged(session) && !settle_merged(session, projection))
+        return NULL;
+    const struct merged_runs *merged = session->merged[projection];
+    struct view **views = mem_alloc(session->runs.n * sizeof(struct view *)), *only;
+    for (size_t n = 0; n < session->runs.n; n++) {
+        struct database *db = session_run_database(session, &session->runs.at[n], projection);
+        views[n] = db ? view_open(classes[id], db) : NULL;
+        if (views[n])
+            continue;
+        session->outcome = db ? STOPPED : session->outcome;
+        while (n > 0)
+            view_close(views[--n]);
+        free(views);
+        return NULL;
     }
-    struct view *view = view_open(classes[id], session->runs.at[0].opened[projection].db);
-    if (!view)
-        session->outcome = STOPPED;
-    return view;
+    if (merged)
+        return merged_open(merged, views, comparison_sorting(merged, classes[id]->sorted_by));
+    only = views[0];
+    free(views);
+    return only;
 }
 
 struct view *session_view(struct session *session, enum projection projection, enum view_id id)

@@ -22,26 +22,28 @@ static struct restriction restriction_of(const struct session *session, const st
     return (struct restriction){session->threads, run->ranges, run->range_name, run->run};
 }
 
-static void put(struct session *session, struct session_run *run, const struct restriction *restriction)
-{
-    session->threads = restriction->threads;
-    run->ranges = restriction->ranges;
-    run->range_name = restriction->range_name;
-    run->run = restriction->run;
-    if (!session_is_merged(session))
-        session->run = run->run;
-}
-
-/* Unless that is DONE, the restriction is as before. */
-static enum outcome change_restriction(struct session *session, struct session_run *run, enum projection projection,
-                                       const struct restriction *restriction)
+static void exchange(struct session *session, struct session_run *run, struct restriction *other)
 {
     struct restriction before = restriction_of(session, run);
-    put(session, run, restriction);
+    session->threads = other->threads;
+    run->ranges = other->ranges;
+    run->range_name = other->range_name;
+    run->run = other->run;
+    if (!session_is_merged(session))
+        session->run = run->run;
+    *other = before;
+}
+
+/* Puts a restriction in force. Afterwards `other` is the one that is not: the one before, or the new one if the outcome
+ * is not DONE. */
+static enum outcome change_restriction(struct session *session, struct session_run *run, enum projection projection,
+                                       struct restriction *other)
+{
+    exchange(session, run, other);
     run->restriction++;
     const struct database *db = session_run_database(session, run, projection);
     if (!db) {
-        put(session, run, &before);
+        exchange(session, run, other);
         run->restriction--;
         return session->outcome;
     }
@@ -54,11 +56,10 @@ enum outcome session_restrict(struct session *session, enum projection projectio
                               struct thread_set *set)
 {
     struct session_run *run = &session->runs.at[0];
-    struct restriction restriction = restriction_of(session, run);
-    struct thread_set *before = restriction.threads;
-    restriction.threads = set;
-    enum outcome outcome = change_restriction(session, run, projection, &restriction);
-    thread_set_free(outcome == DONE ? before : set);
+    struct restriction other = restriction_of(session, run);
+    other.threads = set;
+    enum outcome outcome = change_restriction(session, run, projection, &other);
+    thread_set_free(other.threads);
     return outcome;
 }
 
@@ -124,20 +125,18 @@ static enum outcome set_ranges(struct session *session, struct session_run *run,
 {
     const struct timeline *timeline = timeline_of(run);
     enum outcome outcome = FAILED;
-    struct restriction before = restriction_of(session, run), restriction = before;
-    restriction.ranges = ranges;
-    restriction.range_name = name;
-    if (ranges.n && (!timeline || !run->runs_read.at[0])) {
+    struct restriction other = {session->threads, ranges, name, run->runs_read.at[0]};
+    if (ranges.n && (!timeline || !other.run)) {
         lacks_timeline(run);
     } else {
-        restriction.run = ranges.n ? run_slice(run->runs_read.at[0], timeline, &ranges) : run->runs_read.at[0];
         if (ranges.n)
-            vec_push(&run->runs_read, restriction.run);
-        outcome = change_restriction(session, run, projection, &restriction);
+            other.run = run_slice(other.run, timeline, &ranges);
+        if (ranges.n)
+            vec_push(&run->runs_read, other.run);
+        outcome = change_restriction(session, run, projection, &other);
     }
-    struct restriction *unused = outcome == DONE ? &before : &restriction;
-    vec_free(&unused->ranges);
-    free(unused->range_name);
+    vec_free(&other.ranges);
+    free(other.range_name);
     return outcome;
 }
 

@@ -195,7 +195,7 @@ const char *database_title(const struct database *db)
     return title ? title : "";
 }
 
-static uint32_t item_index(const struct database *db, const struct table *table, uint64_t pointer)
+uint32_t database_index(const struct database *db, const struct table *table, uint64_t pointer)
 {
     if (pointer == 0)
         return NOTHING;
@@ -206,16 +206,6 @@ static uint32_t item_index(const struct database *db, const struct table *table,
     return NOTHING;
 }
 
-uint32_t database_module_index(const struct database *db, uint64_t pointer)
-{
-    return item_index(db, &db->modules, pointer);
-}
-
-uint32_t database_file_index(const struct database *db, uint64_t pointer)
-{
-    return item_index(db, &db->files, pointer);
-}
-
 static uint32_t unknown_procedure(const struct database *db)
 {
     return (uint32_t)db->functions.n;
@@ -223,7 +213,7 @@ static uint32_t unknown_procedure(const struct database *db)
 
 uint32_t database_procedure_id(const struct database *db, uint64_t pointer)
 {
-    uint32_t function = item_index(db, &db->functions, pointer);
+    uint32_t function = database_index(db, &db->functions, pointer);
     return function == NOTHING ? unknown_procedure(db) : function;
 }
 
@@ -273,9 +263,9 @@ struct procedure database_procedure(const struct database *db, uint32_t id)
         v4_read(&db->meta, db->functions.at + id * db->functions.stride, &function,
                 sizeof function);
         procedure.name = function.name ? string_at(db, function.name) : NULL;
-        procedure.file = database_file_index(db, function.file);
+        procedure.file = database_index(db, &db->files, function.file);
         procedure.line = function.line;
-        procedure.module = database_module_index(db, function.module);
+        procedure.module = database_index(db, &db->modules, function.module);
         procedure.offset = function.offset;
     }
     return procedure;

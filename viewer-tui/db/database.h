@@ -81,10 +81,9 @@ void database_close(struct database *db);
 
 const char *database_title(const struct database *db);
 
-/* Indices of the structures that pointers of meta.db refer to. NOTHING for pointer 0 and, with the
- * problem noted, for a pointer to anything else. */
-uint32_t database_module_index(const struct database *db, uint64_t pointer);
-uint32_t database_file_index(const struct database *db, uint64_t pointer);
+/* The index of the structure that a pointer of meta.db refers to. NOTHING for pointer 0 and, with the problem noted,
+ * for a pointer to anything else. */
+uint32_t database_index(const struct database *db, const struct table *table, uint64_t pointer);
 /* The id of the function at `pointer`; for 0 that of code without function. */
 uint32_t database_procedure_id(const struct database *db, uint64_t pointer);
 /* For a point: its procedure id, and an index that takes the place of a file's (beyond those of the

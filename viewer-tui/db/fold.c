@@ -9,9 +9,8 @@
 /* A node of the folded tree, before the nodes are in preorder. */
 struct folded_node {
     uint32_t parent, from; /* `from`: the node of the file's tree that it is a copy of */
-    uint32_t first_child, next_sibling, last_child;
     bool no_call_site, is_omitted;
-    uint32_t number; /* in the folded tree */
+    uint32_t number; /* in the folded tree; NOTHING if it is omitted */
 };
 
 struct term_of {
@@ -65,22 +64,6 @@ static uint32_t ordinal(struct folding *folding, uint32_t node)
     return count;
 }
 
-static void add_node(struct folding *folding, uint32_t parent, uint32_t from)
-{
-    uint32_t index = (uint32_t)folding->nodes.n;
-    vec_push(&folding->nodes, ((struct folded_node){.parent = parent,
-                                                    .from = from,
-                                                    .first_child = NOTHING,
-                                                    .next_sibling = NOTHING,
-                                                    .last_child = NOTHING}));
-    struct folded_node *above = &folding->nodes.at[parent];
-    if (index > 0 && above->first_child == NOTHING)
-        above->first_child = index;
-    else if (index > 0)
-        folding->nodes.at[above->last_child].next_sibling = index;
-    above->last_child = index;
-}
-
 /* The folded node of a node that is not folded. */
 static uint32_t node_for(struct folding *folding, uint32_t node)
 {
@@ -90,7 +73,7 @@ static uint32_t node_for(struct folding *folding, uint32_t node)
     uint64_t itself = (uint64_t)ordinal(folding, node) << 40 | (uint64_t)file->line[node] << 8 | file->kind[node];
     uint32_t next = (uint32_t)folding->nodes.n, found = idmap_number(&folding->known, above, itself, next);
     if (found == next)
-        add_node(folding, parent, node);
+        vec_push(&folding->nodes, ((struct folded_node){.parent = parent, .from = node}));
     folding->nodes.at[found].no_call_site |= file->no_call_site[node];
     return found;
 }
@@ -184,34 +167,35 @@ static void omit_empty(struct folding *folding)
     }
 }
 
-/* The folded node that comes after another in preorder; 0 after the last. */
-static uint32_t next_in_preorder(const struct folding *folding, uint32_t index)
-{
-    const struct folded_node *node = &folding->nodes.at[index];
-    if (node->first_child != NOTHING && !node->is_omitted)
-        return node->first_child;
-    while (node->next_sibling == NOTHING && node != folding->nodes.at)
-        node = &folding->nodes.at[node->parent];
-    return node == folding->nodes.at ? 0 : node->next_sibling;
-}
-
-/* Makes the arrays. Omitted nodes get the number NOTHING, as do those below them. */
+/* Makes the arrays, in preorder: siblings are in the order in which they were made, and parents were made before. */
 static struct nodes *make_nodes(struct folding *folding)
 {
-    struct nodes *nodes = nodes_new(folding->nodes.n);
-    for (size_t i = 0; i < folding->nodes.n; i++)
-        folding->nodes.at[i].number = NOTHING;
-    uint32_t index = 0;
-    do {
-        struct folded_node *from = &folding->nodes.at[index];
-        if (!from->is_omitted) {
-            struct node node = nodes_get(folding->file, from->from);
-            node.parent = index ? folding->nodes.at[from->parent].number : 0;
-            node.no_call_site = from->no_call_site;
-            from->number = nodes_add(nodes, &node);
-        }
-        index = next_in_preorder(folding, index);
-    } while (index != 0);
+    size_t n = folding->nodes.n;
+    struct folded_node *all = folding->nodes.at;
+    struct nodes *nodes = nodes_new(n);
+    autofree uint32_t *sizes = mem_alloc(n * sizeof *sizes); /* of the tree at a node; 0 if it is omitted */
+    autofree uint32_t *free_below = mem_alloc(n * sizeof *free_below); /* number of the next node below */
+    autofree uint32_t *by_number = mem_alloc(n * sizeof *by_number);
+    for (size_t i = n; i-- > 1;) {
+        sizes[i] = all[i].is_omitted ? 0 : sizes[i] + 1;
+        sizes[all[i].parent] += sizes[i];
+    }
+    free_below[0] = 1;
+    for (uint32_t i = 1; i < n; i++) {
+        all[i].number = all[i].is_omitted ? NOTHING : free_below[all[i].parent];
+        if (all[i].is_omitted)
+            continue;
+        free_below[all[i].parent] += sizes[i];
+        free_below[i] = all[i].number + 1;
+        by_number[all[i].number] = i;
+    }
+    for (uint32_t number = 0; number < sizes[0] + 1; number++) {
+        const struct folded_node *from = &all[by_number[number]];
+        struct node node = nodes_get(folding->file, from->from);
+        node.parent = all[from->parent].number;
+        node.no_call_site = from->no_call_site;
+        nodes_add(nodes, &node);
+    }
     nodes_find_ends(nodes);
     return nodes;
 }
@@ -247,7 +231,7 @@ void fold_nodes(struct database *db, struct fold_choice choice)
         folding.file = database_nodes(db);
     folding.is_folded = mem_alloc(folding.file->n);
     folding.node_of = mem_alloc(folding.file->n * sizeof *folding.node_of);
-    add_node(&folding, 0, 0);
+    vec_push(&folding.nodes, (struct folded_node){0});
     add_term(&folding, 0, 0, TERM_WHOLE);
     for (uint32_t node = 1; node < folding.file->n; node++) /* in preorder: the parent has its folded node */
         add_from(&folding, node);

@@ -26,7 +26,15 @@
 #define VIEWER_FOLD_H
 
 #include "viewer-tui/db/database.h"
-#include "viewer-tui/db/fold-terms.h"
+
+struct fold_choice {
+    bool inlined, recursion, kernel;
+};
+
+static inline bool fold_choice_is_same(struct fold_choice a, struct fold_choice b)
+{
+    return a.inlined == b.inlined && a.recursion == b.recursion && a.kernel == b.kernel;
+}
 
 /* Folds a database that is not folded. Views made before must not be used any more. */
 void fold_nodes(struct database *db, struct fold_choice choice);

@@ -14,9 +14,7 @@ struct choice {
     size_t n_kinds; /* kinds that were added with their overhead */
     size_t n_shown; /* the selected ones after these are internal, or only named in formulas */
     bool *is_taken;
-    struct asked_parts {
-        bool is_asked[EXCLUSIVE + 1]; /* by cost_part */
-    } *parts;                         /* by metric: what the list asks for */
+    unsigned *parts; /* by metric: what the list asks for, a bit for each cost_part */
 };
 
 /* The user does not see an internal metric. */
@@ -145,27 +143,24 @@ static void choose_nonzero(const struct database *db, struct choice *choice)
 
 const char *const choose_part_endings[EXCLUSIVE + 1] = {[INCLUSIVE] = ":inclusive", [EXCLUSIVE] = ":exclusive"};
 
-/* The rest of an item of the list after a name: "", or ":inclusive". */
-struct item_end {
-    bool is_one; /* false: the item goes on otherwise */
-    size_t length;
-    struct asked_parts parts;
-};
-
-static bool ends_item(char c)
+/* The length of the rest of an item of the list after a name, "" or ":inclusive", and the parts that it asks for, as
+ * bits; NO_END if the item goes on otherwise. */
+#define NO_END SIZE_MAX
+static size_t item_end(const char *text, unsigned *parts)
 {
-    return c == ',' || c == '\0';
-}
-
-static struct item_end item_end_at(const char *text)
-{
-    struct item_end end = {ends_item(*text), 0, {{true, true}}};
-    for (int part = INCLUSIVE; part <= EXCLUSIVE && !end.is_one; part++) {
-        size_t length = strlen(choose_part_endings[part]);
-        if (strncmp(text, choose_part_endings[part], length) == 0 && ends_item(text[length]))
-            end = (struct item_end){true, length, {{part == INCLUSIVE, part == EXCLUSIVE}}};
+    static const struct {
+        const char *text;
+        unsigned parts;
+    } ends[] = {{"", 1u << INCLUSIVE | 1u << EXCLUSIVE},
+                {":inclusive", 1u << INCLUSIVE},
+                {":exclusive", 1u << EXCLUSIVE}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t length = strlen(ends[i].text);
+        *parts = ends[i].parts;
+        if (strncmp(text, ends[i].text, length) == 0 && (text[length] == ',' || text[length] == '\0'))
+            return length;
     }
-    return end;
+    return NO_END;
 }
 
 /* The metric whose name begins the list, or metrics->n. Names may contain commas, so the longest
@@ -173,11 +168,12 @@ static struct item_end item_end_at(const char *text)
 static size_t first_in_list(const struct metrics *metrics, const char *list, size_t *length)
 {
     size_t found = metrics->n;
+    unsigned parts;
     *length = 0;
     for (size_t m = 0; m < metrics->n; m++) {
         size_t size = strlen(metrics->at[m].name);
         bool fits = can_be_shown(metrics, m) && strncmp(list, metrics->at[m].name, size) == 0 &&
-                    item_end_at(list + size).is_one;
+                    item_end(list + size, &parts) != NO_END;
         if (fits && (found == metrics->n || size > *length)) {
             found = m;
             *length = size;
@@ -186,23 +182,10 @@ static size_t first_in_list(const struct metrics *metrics, const char *list, siz
     return found;
 }
 
-/* The length of the name in an item that is no metric's name. */
-static size_t name_length(const char *item)
-{
-    size_t length = strcspn(item, ",");
-    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++) {
-        size_t ending = strlen(choose_part_endings[part]);
-        if (length > ending && strncmp(item + length - ending, choose_part_endings[part], ending) == 0)
-            return length - ending;
-    }
-    return length;
-}
-
-static void choose_parts(struct choice *choice, size_t metric, const struct asked_parts *parts)
+static void choose_parts(struct choice *choice, size_t metric, unsigned parts)
 {
     choose(choice, metric);
-    for (int part = INCLUSIVE; part <= EXCLUSIVE; part++)
-        choice->parts[metric].is_asked[part] |= parts->is_asked[part];
+    choice->parts[metric] |= parts;
 }
 
 /* Whether a metric has an event and is of the quantity `name` (of `length` bytes). */
@@ -213,7 +196,7 @@ static bool is_of_event(const struct metric *metric, const char *name, size_t le
 
 /* Chooses "NAME (EVENT)" of all events; false if there are none. */
 static bool choose_of_events(struct choice *choice, const struct metrics *metrics, const char *name,
-                             size_t length, const struct asked_parts *parts)
+                             size_t length, unsigned parts)
 {
     bool is_there = false;
     for (size_t m = 0; m < metrics->n; m++)
@@ -229,16 +212,15 @@ static char *choose_listed(const struct database *db, const char *list, bool len
                            struct choice *choice)
 {
     while (*list) {
-        size_t length;
-        size_t m = first_in_list(&db->metrics, list, &length);
-        if (m == db->metrics.n)
-            length = name_length(list);
-        struct item_end end = item_end_at(list + length);
+        unsigned parts;
+        size_t length, end, m = first_in_list(&db->metrics, list, &length); /* length is 0 if there is none */
+        while ((end = item_end(list + length, &parts)) == NO_END)
+            length++;
         if (m < db->metrics.n)
-            choose_parts(choice, m, &end.parts);
-        else if (!choose_of_events(choice, &db->metrics, list, length, &end.parts) && !leniently)
-            return mem_strndup(list, length + end.length);
-        list += length + end.length;
+            choose_parts(choice, m, parts);
+        else if (!choose_of_events(choice, &db->metrics, list, length, parts) && !leniently)
+            return mem_strndup(list, length + end);
+        list += length + end;
         list += *list == ',';
     }
     return choice->n ? NULL : mem_strdup("");
@@ -297,7 +279,7 @@ static void find_sets(struct database *db, const struct choice *choice, size_t n
         metric->is_in[SET_CHOSEN] = n_listed ? i < n_listed : !metric->kind.name;
         metric->is_asked_for = i < n_listed;
         for (int part = INCLUSIVE; part <= EXCLUSIVE && i < n_listed; part++)
-            metric->is_part_hidden[part] = !choice->parts[choice->at[i]].is_asked[part];
+            metric->is_part_hidden[part] = !(choice->parts[choice->at[i]] >> part & 1);
         metric->repeats_work = repeats_work(db, choice->at[i]);
         metric->is_zero = !metric_is_sum(metric) && metric->state == METRIC_MEASURED &&
                           !may_have_values(db, metric);
@@ -354,7 +336,7 @@ char *choose_metrics(struct database *db, const json_t *run, const char *list, b
     size_t n = db->metrics.n + 1;
     struct choice choice = {.at = mem_alloc(n * sizeof(size_t)),
                             .is_taken = mem_alloc(n),
-                            .parts = mem_alloc(n * sizeof(struct asked_parts))};
+                            .parts = mem_alloc(n * sizeof(unsigned))};
     char *unknown = choose_all(db, json_object_get(run, "metrics"), list, leniently, &choice);
     if (!unknown)
         metrics_keep(&db->metrics, choice.at, choice.n);

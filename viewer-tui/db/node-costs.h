@@ -11,7 +11,31 @@
 #define VIEWER_NODE_COSTS_H
 
 #include "viewer-tui/db/database.h"
-#include "viewer-tui/db/fold-terms.h"
+#include "viewer-tui/db/nodes.h"
+
+/* What a node of the file adds to the costs of a folded node. */
+enum term_role {
+    TERM_WHOLE, /* its costs are added */
+    TERM_OWN,   /* its exclusive costs are added: a recursive call, inlined code, or the kernel */
+    TERM_LEFT   /* its inclusive costs are subtracted: a call that leads out of the node */
+};
+
+struct fold_term {
+    uint32_t node; /* of the file's tree */
+    uint8_t role;  /* enum term_role */
+};
+
+/* A folded tree (fold.h), and of what the costs of its nodes are sums. */
+struct fold {
+    struct nodes *nodes;
+    struct fold_term *terms; /* those of node n: first_term[n] .. first_term[n + 1] - 1 */
+    uint32_t *first_term;
+};
+
+static inline bool fold_term_counts(const struct fold_term *term, enum cost_part part)
+{
+    return term->role == TERM_WHOLE || (term->role == TERM_LEFT) == (part == INCLUSIVE);
+}
 
 /* Work, overhead and idleness (metrics/efficiency.h). */
 #define MOST_SUM_PARTS 3

@@ -8,32 +8,29 @@
 
 /* ---- the arrays ---- */
 
+/* Bytes of a node in all arrays. */
+#define NODE_SIZE (6 * sizeof(uint32_t) + sizeof(uint8_t) + sizeof(bool))
+
+/* One allocation for all arrays, those of larger elements first. */
 struct nodes *nodes_new(uint64_t most)
 {
     struct nodes *nodes = mem_alloc(sizeof *nodes);
-    nodes->kind = mem_alloc(most * sizeof *nodes->kind);
-    nodes->parent = mem_alloc(most * sizeof *nodes->parent);
-    nodes->end = mem_alloc(most * sizeof *nodes->end);
-    nodes->procedure = mem_alloc(most * sizeof *nodes->procedure);
-    nodes->place = mem_alloc(most * sizeof *nodes->place);
-    nodes->line = mem_alloc(most * sizeof *nodes->line);
-    nodes->position = mem_alloc(most * sizeof *nodes->position);
-    nodes->no_call_site = mem_alloc(most * sizeof *nodes->no_call_site);
+    uint32_t *words = mem_alloc(most * NODE_SIZE);
+    nodes->parent = words;
+    nodes->end = words + most;
+    nodes->procedure = words + 2 * most;
+    nodes->place = words + 3 * most;
+    nodes->line = words + 4 * most;
+    nodes->position = words + 5 * most;
+    nodes->kind = (uint8_t *)(words + 6 * most);
+    nodes->no_call_site = (bool *)(nodes->kind + most);
     return nodes;
 }
 
 void nodes_free(struct nodes *nodes)
 {
-    if (!nodes)
-        return;
-    free(nodes->kind);
-    free(nodes->parent);
-    free(nodes->end);
-    free(nodes->procedure);
-    free(nodes->place);
-    free(nodes->line);
-    free(nodes->position);
-    free(nodes->no_call_site);
+    if (nodes)
+        free(nodes->parent);
     free(nodes);
 }
 
@@ -149,11 +146,11 @@ static void read_place(struct database *db, const struct v4_context *from, struc
     if (node->kind == KIND_INSTRUCTION)
         node->place = NOTHING;
     else if (is_place_in_file && !file && has_point)
-        node->place = database_point_file(db, database_module_index(db, module), offset);
+        node->place = database_point_file(db, database_index(db, &db->modules, module), offset);
     else if (is_place_in_file)
-        node->place = database_file_index(db, file);
+        node->place = database_index(db, &db->files, file);
     else if (!function && has_point)
-        node->place = database_point_procedure(db, database_module_index(db, module), offset);
+        node->place = database_point_procedure(db, database_index(db, &db->modules, module), offset);
     else
         node->place = database_procedure_id(db, function);
 }

@@ -1,19 +1,21 @@
 #include "viewer-tui/db/record-sums.h"
 
+#include "viewer-tui/db/time-samples.h"
+
 #include <stdlib.h>
 
 /* What is added up of records: an amount, and whether it is that of a sample that counts. */
 typedef void record_adder(void *sums, const struct timeline *timeline, const struct timeline_record *record,
                           uint64_t amount, bool is_counted);
 
-/* How much of the amount is about the time up to `time`. */
-static uint64_t amount_until(const struct timeline_piece *piece, uint64_t time)
+/* How much of an amount of the sample is about the time up to `time`. */
+static uint64_t amount_until(const struct time_samples *sample, uint64_t amount, uint64_t time)
 {
-    if (time >= piece->end)
-        return piece->amount;
-    if (time <= piece->begin)
+    if (time >= sample->end)
+        return amount;
+    if (time <= sample->begin)
         return 0;
-    return (uint64_t)((unsigned __int128)piece->amount * (time - piece->begin) / (piece->end - piece->begin));
+    return (uint64_t)((unsigned __int128)amount * (time - sample->begin) / (sample->end - sample->begin));
 }
 
 /* A pass over the records of a thread in a piece of time. Returns the sum of the squares of its samples. */
@@ -25,22 +27,20 @@ struct record_pass {
     void *sums;
 };
 
-/* Adds the records of a sample, of which the range may cut one end. Returns the index after them. */
-static uint64_t add_cut(const struct record_pass *pass, uint64_t from, double *squares)
+/* Adds the records of a sample, of which the range may cut one end. */
+static void add_cut(const struct record_pass *pass, const struct time_samples *sample, double *squares)
 {
-    const struct timeline_record *records = timeline_records(pass->timeline, pass->thread);
-    uint64_t first = from, sum = 0;
-    for (; from < pass->thread->n_records && records[from].time == records[first].time; from++) {
-        struct timeline_piece piece = timeline_piece(pass->timeline, pass->thread, from);
-        uint64_t before = pass->range.from ? amount_until(&piece, pass->range.from) : 0;
-        uint64_t amount = amount_until(&piece, pass->range.to) - before;
-        bool is_counted = from == first && piece.end <= pass->range.to;
+    uint64_t sum = 0;
+    for (uint64_t i = sample->first; i < sample->next; i++) {
+        uint64_t whole = trace_amount(sample->records[i].amount);
+        uint64_t before = pass->range.from ? amount_until(sample, whole, pass->range.from) : 0;
+        uint64_t amount = amount_until(sample, whole, pass->range.to) - before;
+        bool is_counted = i == sample->first && sample->end <= pass->range.to;
         if (amount > 0 || is_counted)
-            pass->add(pass->sums, pass->timeline, &records[from], amount, is_counted);
+            pass->add(pass->sums, pass->timeline, &sample->records[i], amount, is_counted);
         sum += amount;
     }
     *squares += (double)sum * (double)sum;
-    return from;
 }
 
 /* In line, so that `add` is known where it is called: a run can have 10 million records. */
@@ -48,24 +48,23 @@ static inline __attribute__((always_inline)) double add_records(const struct rec
 {
     const struct timeline_record *records = timeline_records(pass->timeline, pass->thread);
     struct time_range range = pass->range;
-    uint64_t n = pass->thread->n_records;
-    uint64_t at = range.from ? timeline_find(pass->timeline, pass->thread, range.from + 1) : 0;
-    uint64_t last = timeline_find(pass->timeline, pass->thread, range.to); /* earlier samples end in the range */
-    uint64_t sample = 0;                                                   /* the amount of those with one time */
+    struct time_samples first = time_samples_from(pass->timeline, pass->thread, range.from ? range.from + 1 : 0);
+    struct time_samples last = time_samples_from(pass->timeline, pass->thread, range.to); /* those before end in it */
+    uint64_t sample = 0; /* the amount of those with one time */
     double squares = 0;
-    if (range.from >= range.to || at == n)
+    if (range.from >= range.to || !time_samples_next(&first))
         return 0;
-    at = add_cut(pass, at, &squares);
-    for (uint64_t first = at; at < last; at++) {
+    add_cut(pass, &first, &squares);
+    for (uint64_t at = first.next; at < last.next; at++) {
         uint64_t amount = trace_amount(records[at].amount);
-        bool is_first = at == first || records[at].time != records[at - 1].time;
+        bool is_first = at == first.next || records[at].time != records[at - 1].time;
         pass->add(pass->sums, pass->timeline, &records[at], amount, is_first);
         squares += is_first ? (double)sample * (double)sample : 0;
         sample = is_first ? amount : sample + amount;
     }
     squares += (double)sample * (double)sample;
-    if (at < n)
-        add_cut(pass, at, &squares);
+    if (first.next <= last.next && time_samples_next(&last))
+        add_cut(pass, &last, &squares);
     return squares;
 }
 

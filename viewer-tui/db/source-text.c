@@ -52,10 +52,10 @@ static void find_syntax(struct source *source)
     if (!source->syntax)
         return;
     uint8_t state = 0;
-    source->states = mem_alloc(source->n_lines + 1);
-    for (uint32_t i = 0; i < source->n_lines; i++) {
+    source->states = mem_alloc(source->lines.n + 1);
+    for (uint32_t i = 0; i < source->lines.n; i++) {
         source->states[i] = state;
-        state = syntax_line(source->syntax, state, source->lines[i], NULL);
+        state = syntax_line(source->syntax, state, source->lines.at[i], NULL);
     }
 }
 
@@ -76,15 +76,11 @@ static bool may_show(const struct database *db, const char *path, bool is_chosen
 /* Reads the file at `path`, and takes ownership of that. */
 static bool read_source(struct source *source, char *path)
 {
-    struct file_lines lines;
-    if (!path || !file_lines_read(&lines, path)) {
+    if (!path || !file_lines_read(&source->lines, path)) {
         free(path);
         return false;
     }
     source->path = path;
-    source->bytes = lines.bytes;
-    source->lines = lines.at;
-    source->n_lines = lines.n;
     find_syntax(source);
     return true;
 }
@@ -142,7 +138,7 @@ const struct source *sources_get(struct sources *sources, const struct database 
 
 const char *source_line(const struct source *source, uint32_t line)
 {
-    return line > 0 && line <= source->n_lines ? source->lines[line - 1] : NULL;
+    return line > 0 && line <= source->lines.n ? source->lines.at[line - 1] : NULL;
 }
 
 void sources_free(struct sources *sources)
@@ -150,8 +146,7 @@ void sources_free(struct sources *sources)
     for (size_t i = 0; i < sources->list.n; i++) {
         autofree struct source *source = sources->list.at[i];
         free(source->path);
-        free(source->bytes);
-        free(source->lines);
+        file_lines_free(&source->lines);
         free(source->states);
     }
     vec_free(&sources->list);

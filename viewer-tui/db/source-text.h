@@ -27,10 +27,8 @@ bool file_lines_read(struct file_lines *lines, const char *path);
 void file_lines_free(struct file_lines *lines);
 
 struct source {
-    char *path;         /* of the file that was read; NULL if none was found */
-    char *bytes;        /* the file with a NUL in place of each newline */
-    const char **lines; /* lines[0 .. n_lines-1] */
-    uint32_t n_lines;
+    char *path; /* of the file that was read; NULL if none was found */
+    struct file_lines lines;
     const struct syntax *syntax; /* NULL if unknown */
     uint8_t *states;             /* state of syntax_line before each line */
 };

@@ -2,6 +2,7 @@
 
 #include "lib/metric-kinds.h"
 #include "viewer-tui/db/run.h"
+#include "viewer-tui/db/time-samples.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,11 +91,8 @@ void time_slice_free(struct time_slice *slice)
 
 static bool has_records(const struct timeline *timeline, const struct timeline_thread *thread, struct time_range range)
 {
-    uint64_t at = timeline_find(timeline, thread, range.from ? range.from + 1 : 0);
-    if (at == thread->n_records)
-        return false;
-    struct timeline_piece piece = timeline_piece(timeline, thread, at);
-    return piece.end <= range.to || piece.begin < range.to;
+    struct time_samples sample = time_samples_from(timeline, thread, range.from ? range.from + 1 : 0);
+    return time_samples_next(&sample) && (sample.end <= range.to || sample.begin < range.to);
 }
 
 bool time_slice_has(const struct time_slice *slice, uint32_t profile)

@@ -14,9 +14,6 @@
 /* Amounts have 64 - TRACE_FLAG_BITS bits. */
 #define MOST_SHIFT (63 - TRACE_FLAG_BITS)
 
-/* A sample makes one record for each state at most. Damaged files can have more records with one time. */
-#define MOST_OF_A_SAMPLE TRACE_STATES
-
 /* Runs end before that, a year after the begin, unless a file is damaged. Sums of a few times stay in 64 bits. */
 #define LATEST_END 32e15
 
@@ -159,36 +156,4 @@ enum trace_state timeline_state(const struct timeline *timeline, const struct ti
         return state;
     problem_found(timeline->map.path, "corrupt: a record");
     return TRACE_DROPPED;
-}
-
-/* The first record of the sample to which the one at `index` belongs, and the sum of its amounts. */
-static uint64_t records_of_sample(const struct timeline_record *records, uint64_t n, uint64_t index, uint64_t *sum)
-{
-    uint64_t first = index;
-    while (first > 0 && index - first < MOST_OF_A_SAMPLE && records[first - 1].time == records[index].time)
-        first--;
-    *sum = 0;
-    for (uint64_t i = first; i < n && i < index + MOST_OF_A_SAMPLE && records[i].time == records[index].time; i++)
-        *sum += trace_amount(records[i].amount);
-    return first;
-}
-
-struct timeline_piece timeline_piece(const struct timeline *timeline, const struct timeline_thread *thread,
-                                     uint64_t index)
-{
-    static const struct timeline_place nowhere;
-    const struct timeline_record *records = timeline_records(timeline, thread), *record = &records[index];
-    uint64_t sum, first = records_of_sample(records, thread->n_records, index, &sum);
-    uint64_t end = record->time * timeline->header.unit, length = sum >> timeline->header.shift;
-    uint64_t before = first > 0 ? records[first - 1].time * timeline->header.unit : 0;
-    before = before < end ? before : end; /* of a damaged file */
-    bool is_sound = record->place < timeline->header.n_places;
-    return (struct timeline_piece){
-        .begin = !timeline->is_time ? end : end - before < length ? before : end - length,
-        .end = end,
-        .amount = trace_amount(record->amount),
-        .state = timeline_state(timeline, record),
-        .is_worker = record->amount & TRACE_WORKER,
-        .place = is_sound ? &timeline->places[record->place] : &nowhere,
-    };
 }

@@ -24,18 +24,6 @@ struct timeline {
     uint64_t n_records; /* of all threads */
 };
 
-/* What a record says. */
-struct timeline_piece {
-    /* The record is about the last part, as long as its amount and those of the other records with this time, of the
-     * interval from the record before that to its time. Intervals of different times do not overlap. begin = end if the
-     * amount is no time. */
-    uint64_t begin, end;
-    uint64_t amount; /* in the fixed point of the event */
-    enum trace_state state;
-    bool is_worker; /* it pays idleness */
-    const struct timeline_place *place;
-};
-
 /* NULL if the database has none, or, with the problem noted, if it is damaged. `run`, run.json, may be NULL; it must
  * outlive the result. */
 struct timeline *timeline_open(const char *folder, const json_t *run);
@@ -52,10 +40,6 @@ const struct timeline_wake_up *timeline_wake_ups(const struct timeline *timeline
 
 /* The first record of the thread that ends at `time` or later; its number of records if none does. */
 uint64_t timeline_find(const struct timeline *timeline, const struct timeline_thread *thread, uint64_t time);
-
-/* The record at `index` < n_records. Records of one sample share `begin` and `end`. */
-struct timeline_piece timeline_piece(const struct timeline *timeline, const struct timeline_thread *thread,
-                                     uint64_t index);
 
 /* The state of a record; TRACE_DROPPED, with the problem noted, if it is damaged. Then it has no place. */
 enum trace_state timeline_state(const struct timeline *timeline, const struct timeline_record *record);

@@ -18,14 +18,9 @@ const void *v4_array(const struct v4_map *map, uint64_t at, uint64_t count, uint
     return map->bytes + at;
 }
 
-const void *v4_bytes(const struct v4_map *map, uint64_t at, uint64_t size, uint64_t alignment)
-{
-    return v4_array(map, at, size, 1, alignment);
-}
-
 bool v4_read(const struct v4_map *map, uint64_t at, void *out, size_t size)
 {
-    const void *bytes = v4_bytes(map, at, size, 8);
+    const void *bytes = v4_array(map, at, size, 1, 8);
     if (!bytes)
         return false;
     memcpy(out, bytes, size);
@@ -34,7 +29,7 @@ bool v4_read(const struct v4_map *map, uint64_t at, void *out, size_t size)
 
 const char *v4_string(const struct v4_map *map, uint64_t at)
 {
-    const char *text = v4_bytes(map, at, 1, 1);
+    const char *text = v4_array(map, at, 1, 1, 1);
     if (!text)
         return NULL;
     uint64_t left = map->size - at;
@@ -66,7 +61,7 @@ static const char *check_sections(struct v4_map *map, const struct v4_kind *kind
         struct v4_section *section = &map->sections[i];
         if (!v4_read(map, V4_HEADER_SIZE + i * sizeof *section, section, sizeof *section))
             return "truncated: the header ends early";
-        if (!v4_bytes(map, section->at, section->size, 1))
+        if (!v4_array(map, section->at, section->size, 1, 1))
             return "corrupt: a section lies outside of the file";
     }
     return NULL;

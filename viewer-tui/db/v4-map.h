@@ -34,12 +34,8 @@ bool v4_map_open(struct v4_map *map, const char *folder, const struct v4_kind *k
 /* Unmaps; an empty (zeroed) map may be closed. */
 void v4_map_close(struct v4_map *map);
 
-/* The `size` bytes at offset `at`; NULL if some lie outside of the file or `at` is not a multiple
- * of `alignment`. */
-const void *v4_bytes(const struct v4_map *map, uint64_t at, uint64_t size, uint64_t alignment);
-
-/* The same for `count` items of `stride` bytes, without overflow. The result for count 0 must not
- * be read. */
+/* The `count` items of `stride` bytes at offset `at`; NULL if some lie outside of the file or `at` is not a multiple of
+ * `alignment`. The result for count 0 must not be read. */
 const void *v4_array(const struct v4_map *map, uint64_t at, uint64_t count, uint64_t stride,
                      uint64_t alignment);
 

@@ -80,38 +80,25 @@ static struct formula_metric *nameable(const struct metrics *metrics, size_t n)
     return list;
 }
 
-/* The first metric in a state that the formula names; NULL if none. */
-static const struct metric *first_in_state(const struct metrics *metrics,
-                                           const struct formula *formula, enum metric_state state)
+/* Finds the derived metrics that a metric depends on, and its state, which follows from those of the metrics in its
+ * formula. */
+static void find_needs(struct metrics *metrics, struct metric *metric)
 {
-    for (size_t i = 0; i < formula->steps.n; i++) {
-        size_t named;
-        if (formula_step_names(&formula->steps.at[i], &named) && metrics->at[named].state == state)
-            return &metrics->at[named];
-    }
-    return NULL;
-}
-
-/* Whether the formula names a metric whose value is a lower bound for the whole program, but not for
- * each context. */
-static bool bounds_total(const struct metrics *metrics, const struct formula *formula)
-{
-    for (size_t i = 0; i < formula->steps.n; i++) {
-        size_t named;
-        if (formula_step_names(&formula->steps.at[i], &named) && metrics->at[named].bounds_total)
-            return true;
-    }
-    return false;
-}
-
-/* Sets the state of a derived metric from those of the metrics in its formula. */
-static void find_state(struct metrics *metrics, size_t index)
-{
-    struct metric *metric = &metrics->at[index];
     struct derivation *derivation = metric->derived;
     const struct formula *formula = &derivation->formula;
-    const struct metric *missing = first_in_state(metrics, formula, METRIC_NOT_MEASURED);
-    const struct metric *bounded = first_in_state(metrics, formula, METRIC_LOWER_BOUND);
+    const struct metric *missing = NULL, *bounded = NULL; /* the first ones */
+    bool bounds_total = false;
+    size_t named;
+    for (size_t i = 0; i < formula->steps.n; i++) {
+        if (!formula_step_names(&formula->steps.at[i], &named))
+            continue;
+        const struct metric *needed = &metrics->at[named];
+        if (metric_derivation(needed))
+            derivation->needs |= needed->derived->needs | UINT64_C(1) << (named - metrics->n_stored);
+        missing = !missing && needed->state == METRIC_NOT_MEASURED ? needed : missing;
+        bounded = !bounded && needed->state == METRIC_LOWER_BOUND ? needed : bounded;
+        bounds_total |= needed->bounds_total;
+    }
     enum metric_state state = METRIC_MEASURED;
     if (missing) {
         state = METRIC_NOT_MEASURED;
@@ -119,26 +106,9 @@ static void find_state(struct metrics *metrics, size_t index)
     } else if (bounded && formula->bound != BOUND_EXACT) {
         state = formula->bound == BOUND_LOWER ? METRIC_LOWER_BOUND : METRIC_NOT_MEASURED;
         derivation->why = mem_printf("'%s' is only a lower bound: %s", bounded->name, bounded->why);
-        metric->bounds_total = bounds_total(metrics, formula);
+        metric->bounds_total = bounds_total;
     }
     metric_set_state(metric, state, derivation->why);
-}
-
-/* Finds the derived metrics that a metric depends on, and its state. */
-static void find_needs(struct metrics *metrics, size_t index)
-{
-    struct metric *metric = &metrics->at[index];
-    struct derivation *derivation = metric->derived;
-    for (size_t i = 0; i < derivation->formula.steps.n; i++) {
-        size_t named;
-        if (!formula_step_names(&derivation->formula.steps.at[i], &named))
-            continue;
-        const struct metric *needed = &metrics->at[named];
-        if (metric_derivation(needed))
-            derivation->needs |= needed->derived->needs | (uint64_t)1
-                                                              << (named - metrics->n_stored);
-    }
-    find_state(metrics, index);
 }
 
 static bool settle(struct metrics *metrics, size_t index, struct formula_error *error)
@@ -146,12 +116,10 @@ static bool settle(struct metrics *metrics, size_t index, struct formula_error *
     struct metric *metric = &metrics->at[index];
     struct derivation *derivation = metric->derived;
     autofree struct formula_metric *list = nameable(metrics, index);
-    bool is_sound = formula_parse(&derivation->formula, derivation->text, derivation->formula_at,
-                                  list, index, error);
-    if (!is_sound)
+    if (!formula_parse(&derivation->formula, derivation->text, derivation->formula_at, list, index, error))
         return false;
     metric->is_ratio = !derivation->formula.is_additive;
-    find_needs(metrics, index);
+    find_needs(metrics, metric);
     return true;
 }
 

@@ -28,8 +28,10 @@ struct parser {
     bool has_failed;
 };
 
-static void parse_comparison(struct parser *parser);
-static void parse_signed(struct parser *parser);
+/* Ranks of operators of two values. */
+enum rank { COMPARISONS, SUMS, PRODUCTS, RANKS };
+
+static void parse_operators(struct parser *parser, enum rank rank);
 
 __attribute__((format(printf, 3, 4))) static void fail(struct parser *parser, size_t at,
                                                        const char *format, ...)
@@ -213,7 +215,7 @@ static void parse_arguments(struct parser *parser, const struct function *functi
     size_t start = parser->at;
     bool is_chain = function->n_most > 3; /* max(a, b, c) is max(max(a, b), c) */
     do {
-        parse_comparison(parser);
+        parse_operators(parser, COMPARISONS);
         if (is_chain && n > 0)
             apply(parser, function->op);
         n++;
@@ -276,7 +278,7 @@ static void parse_value(struct parser *parser)
     } else if (isalpha((unsigned char)next)) {
         parse_function(parser);
     } else if (take(parser, "(")) {
-        parse_comparison(parser);
+        parse_operators(parser, COMPARISONS);
         if (!take(parser, ")"))
             fail(parser, parser->at, "')' is missing");
     } else {
@@ -306,55 +308,39 @@ static void parse_signed(struct parser *parser)
     parser->n_levels--;
 }
 
-struct symbol {
+/* Of those that begin alike the longer one first. */
+static const struct operator {
     const char *text;
+    enum rank rank;
     enum operation op;
-};
+} operators[] = {{"<=", COMPARISONS, LESS_OR_EQUAL}, {">=", COMPARISONS, GREATER_OR_EQUAL},
+                 {"==", COMPARISONS, EQUAL},         {"!=", COMPARISONS, NOT_EQUAL},
+                 {"<", COMPARISONS, LESS},           {">", COMPARISONS, GREATER},
+                 {"+", SUMS, ADD},                   {"-", SUMS, SUBTRACT},
+                 {"*", PRODUCTS, MULTIPLY},          {"/", PRODUCTS, DIVIDE}};
 
-/* Takes the next of n symbols if it is there; NULL if not. */
-static const struct symbol *take_symbol(struct parser *parser, const struct symbol *symbols,
-                                        size_t n)
+/* Takes the next operator of a rank if it is there; NULL if not. */
+static const struct operator *take_operator(struct parser *parser, enum rank rank)
 {
-    for (size_t i = 0; i < n; i++)
-        if (take(parser, symbols[i].text))
-            return &symbols[i];
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (operators[i].rank == rank && take(parser, operators[i].text))
+            return &operators[i];
     return NULL;
 }
 
-/* "a * b / c": operators of the same rank, from left to right. */
-static void parse_chain(struct parser *parser, const struct symbol symbols[2],
-                        void (*parse_operand)(struct parser *))
+/* "a * b / c": operators of a rank and above, from left to right. Comparisons are no chain. */
+static void parse_operators(struct parser *parser, enum rank rank)
 {
-    const struct symbol *symbol;
-    parse_operand(parser);
-    while ((symbol = take_symbol(parser, symbols, 2))) {
-        parse_operand(parser);
-        apply(parser, symbol->op);
-    }
-}
-
-static void parse_product(struct parser *parser)
-{
-    parse_chain(parser, (const struct symbol[]){{"*", MULTIPLY}, {"/", DIVIDE}}, parse_signed);
-}
-
-static void parse_sum(struct parser *parser)
-{
-    parse_chain(parser, (const struct symbol[]){{"+", ADD}, {"-", SUBTRACT}}, parse_product);
-}
-
-static void parse_comparison(struct parser *parser)
-{
-    /* The longer ones first. */
-    static const struct symbol symbols[] = {{"<=", LESS_OR_EQUAL}, {">=", GREATER_OR_EQUAL},
-                                            {"==", EQUAL},         {"!=", NOT_EQUAL},
-                                            {"<", LESS},           {">", GREATER}};
-    parse_sum(parser);
-    const struct symbol *symbol = take_symbol(parser, symbols, sizeof symbols / sizeof *symbols);
-    if (!symbol)
+    const struct operator *operator = NULL;
+    if (rank == RANKS) {
+        parse_signed(parser);
         return;
-    parse_sum(parser);
-    apply(parser, symbol->op);
+    }
+    do {
+        parse_operators(parser, rank + 1);
+        if (operator)
+            apply(parser, operator->op);
+    } while ((rank != COMPARISONS || !operator) && (operator = take_operator(parser, rank)));
 }
 
 bool formula_parse(struct formula *formula, const char *text, size_t start,
@@ -370,7 +356,7 @@ bool formula_parse(struct formula *formula, const char *text, size_t start,
                             .error = error};
     if (strlen(text) > MOST_LENGTH)
         fail(&parser, start, "it is longer than %d characters", MOST_LENGTH);
-    parse_comparison(&parser);
+    parse_operators(&parser, COMPARISONS);
     if (peek(&parser))
         fail(&parser, parser.at, "nothing was expected to follow here");
     if (parser.has_failed)

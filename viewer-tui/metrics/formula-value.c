@@ -16,8 +16,7 @@ double formula_cost_in_array(const void *costs, size_t metric, enum cost_part pa
     return part == INCLUSIVE ? cost->inclusive : cost->exclusive;
 }
 
-double formula_step_value(const struct formula_step *step, const struct formula_input *input,
-                          enum cost_part part)
+static double value_of_metric(const struct formula_step *step, const struct formula_input *input, enum cost_part part)
 {
     bool is_exclusive =
         step->part == PART_EXCLUSIVE || (step->part == PART_OF_RESULT && part == EXCLUSIVE);
@@ -88,7 +87,7 @@ double formula_value(const struct formula *formula, const struct formula_input *
         if (step->operation == NUMBER)
             *++top = step->number;
         else if (step->operation == METRIC)
-            *++top = formula_step_value(step, input, part);
+            *++top = value_of_metric(step, input, part);
         else
             top = compute((enum operation)step->operation, top);
     }

@@ -89,10 +89,8 @@ void formula_free(struct formula *formula);
 double formula_value(const struct formula *formula, const struct formula_input *input,
                      enum cost_part part);
 
-/* Whether a step pushes the value of a metric, and of which one; and that value. */
+/* Whether a step pushes the value of a metric, and of which one. */
 bool formula_step_names(const struct formula_step *step, size_t *metric);
-double formula_step_value(const struct formula_step *step, const struct formula_input *input,
-                          enum cost_part part);
 
 /* Whether the text names a metric. May be true if the name only begins another name. */
 bool formula_names(const char *text, const char *metric);

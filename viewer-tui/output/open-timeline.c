@@ -7,8 +7,8 @@
 #include "viewer-tui/compare/session-restriction.h"
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/db/run.h"
+#include "viewer-tui/db/time-samples.h"
 #include "viewer-tui/output/time-looks.h"
-#include "viewer-tui/timeline/time-samples.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <inttypes.h>

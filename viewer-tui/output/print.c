@@ -4,7 +4,7 @@
 #include "viewer-tui/db/metric-selection.h"
 #include "viewer-tui/table/column-choice.h"
 #include "viewer-tui/tree/labels.h"
-#include "viewer-tui/tree/matching-paths.h"
+#include "viewer-tui/tree/filtered-tree.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "viewer-tui/terminal/pane.h"
 
 #include "viewer-tui/base/task.h"
-#include "viewer-tui/tree/matching-paths.h"
+#include "viewer-tui/tree/filtered-tree.h"
 #include "viewer-tui/tree/view.h"
 
 #include <stdlib.h>

@@ -8,6 +8,26 @@
 
 #define NANOS 1e9
 
+/* What becomes of samples: their names in the fates of a thread's event, and their counts in a process. */
+enum { FIRED, RECORDED, IDLE, NOBODY_WORKING, DROPPED, FATES };
+
+static const struct {
+    const char *name, *count;
+} fate_names[FATES] = {
+    [FIRED] = {"fired", "samples"},
+    [RECORDED] = {"recorded", "recorded"},
+    [IDLE] = {"idle thread", "idle"},
+    [NOBODY_WORKING] = {"nobody working", "nobody_working"},
+    [DROPPED] = {"dropped: for any reason", NULL},
+};
+
+/* What the records of a thread say, or those of all threads of a process. */
+struct sampled_times {
+    double cpu, ready, fates[FATES]; /* seconds, or counts */
+    uint64_t counts[FATES];
+    bool has_records;
+};
+
 struct slicer {
     const struct timeline *timeline;
     const time_ranges *ranges;
@@ -16,24 +36,50 @@ struct slicer {
     double amount, squares; /* of all records */
     uint64_t n_records;
     uint32_t step;
+    double process_begin; /* of the process that is being sliced, in the time line, */
+    struct sampled_times process, thread; /* its threads so far, and the thread that is being sliced */
 };
 
-/* What the records of a thread say. */
-struct thread_times {
-    double cpu, ready, fates[4]; /* seconds, or counts; fates in the order of fate_names */
-    uint64_t counts[4];
-    bool has_records;
-};
+/* Changes an object; false: it is left out. */
+typedef bool slice_object(struct slicer *slicer, json_t *object);
 
-enum { RECORDED, IDLE, NOBODY_WORKING, DROPPED };
+/* An array of changed copies of the objects in an array. */
+static json_t *slice_each(struct slicer *slicer, const json_t *array, slice_object *slice)
+{
+    json_t *sliced = json_array();
+    json_each (object, array) {
+        json_t *copy = json_copy(object);
+        if (slice(slicer, copy))
+            json_array_append_new(sliced, copy);
+        else
+            json_decref(copy);
+    }
+    return sliced;
+}
 
-static const char *const fate_names[] = {
-    [RECORDED] = "recorded",
-    [IDLE] = "idle thread",
-    [NOBODY_WORKING] = "nobody working",
-    [DROPPED] = "dropped: for any reason",
-};
-#define FATES (sizeof fate_names / sizeof *fate_names)
+static void set(json_t *object, const char *key, double value)
+{
+    json_object_set_new(object, key, json_real(value));
+}
+
+static void set_count(json_t *object, const char *key, uint64_t count)
+{
+    json_object_set_new(object, key, json_integer((json_int_t)count));
+}
+
+/* Sets a number, if it is one; else it stays unknown. */
+static void set_number(json_t *object, const char *key, bool is_known, double value)
+{
+    if (json_is_number(json_object_get(object, key)))
+        json_object_set_new(object, key, is_known ? json_real(value) : json_null());
+}
+
+static void multiply(json_t *object, const char *key, double factor)
+{
+    set_number(object, key, true, run_number(object, key) * factor);
+}
+
+/* ---- threads ---- */
 
 static int fate_of(enum trace_state state)
 {
@@ -56,33 +102,51 @@ static uint64_t on_cpu(const struct slicer *slicer, const struct state_sums *sum
     return state == TRACE_WORK || state == TRACE_OVERHEAD ? sums->amounts[state] : 0;
 }
 
-static struct thread_times times_of(struct slicer *slicer, uint32_t profile)
+static struct sampled_times times_of(struct slicer *slicer, uint32_t profile)
 {
     struct state_sums sums = {0};
-    struct thread_times times = {0};
+    struct sampled_times times = {0};
     const struct timeline_thread *thread = timeline_thread(slicer->timeline, profile);
     if (!thread)
         return times;
     for (size_t i = 0; i < slicer->ranges->n; i++)
         state_sums_add(&sums, slicer->timeline, thread, slicer->ranges->at[i]);
-    for (int state = 0; state < TRACE_STATES; state++) {
+    for (enum trace_state state = 0; state < TRACE_STATES; state++) {
         double amount = timeline_amount(slicer->timeline, (double)sums.amounts[state]);
-        int fate = fate_of((enum trace_state)state);
+        int fate = fate_of(state);
         times.fates[fate] += amount;
         times.counts[fate] += sums.counts[state];
-        times.cpu += timeline_amount(slicer->timeline, (double)on_cpu(slicer, &sums, (enum trace_state)state));
+        times.cpu += timeline_amount(slicer->timeline, (double)on_cpu(slicer, &sums, state));
         times.ready += state == TRACE_READY ? amount : 0;
         times.has_records |= sums.amounts[state] > 0;
         slicer->amount += amount;
-        slicer->n_records += sums.counts[state];
     }
+    for (int fate = FIRED + 1; fate < FATES; fate++) {
+        times.fates[FIRED] += times.fates[fate];
+        times.counts[FIRED] += times.counts[fate];
+    }
+    slicer->n_records += times.counts[FIRED];
     slicer->squares += sums.squares;
     slicer->step = times.has_records && thread->step > slicer->step ? thread->step : slicer->step;
     return times;
 }
 
-/* ---- threads ---- */
+/* The traced event of a thread; of the others nothing is known. */
+static bool slice_event_of_thread(struct slicer *slicer, json_t *event)
+{
+    const struct sampled_times *times = &slicer->thread;
+    json_t *fates = json_object();
+    for (int fate = FIRED; fate < FATES; fate++)
+        if (fate == FIRED || times->fates[fate] > 0)
+            json_object_set_new(fates, fate_names[fate].name,
+                                json_pack("{s: I, s: f}", "count", (json_int_t)times->counts[fate], "amount",
+                                          times->fates[fate]));
+    set_count(event, "samples", times->counts[FIRED]);
+    json_object_set_new(event, "fates", fates);
+    return strcmp(run_text(event, "event"), slicer->timeline->event) == 0;
+}
 
+/* The seconds of a life in the pieces of time. */
 static double overlap(const struct slicer *slicer, double begin, double wall)
 {
     double sum = 0;
@@ -92,60 +156,6 @@ static double overlap(const struct slicer *slicer, double begin, double wall)
     }
     return sum;
 }
-
-static json_t *fates_of_times(const struct thread_times *times)
-{
-    json_t *fates = json_object();
-    double amount = 0;
-    uint64_t count = 0;
-    for (size_t fate = 0; fate < FATES; fate++) {
-        amount += times->fates[fate];
-        count += times->counts[fate];
-    }
-    json_object_set_new(fates, "fired", json_pack("{s: I, s: f}", "count", (json_int_t)count, "amount", amount));
-    for (size_t fate = 0; fate < FATES; fate++)
-        if (times->fates[fate] > 0)
-            json_object_set_new(fates, fate_names[fate],
-                                json_pack("{s: I, s: f}", "count", (json_int_t)times->counts[fate], "amount",
-                                          times->fates[fate]));
-    return fates;
-}
-
-/* The traced event of a thread, of the others nothing is known. */
-static json_t *events_of(const struct slicer *slicer, const json_t *thread, const struct thread_times *times)
-{
-    json_t *events = json_array(), *event;
-    size_t i;
-    json_array_foreach(json_object_get(thread, "events"), i, event)
-    {
-        if (strcmp(run_text(event, "event"), slicer->timeline->event) != 0)
-            continue;
-        json_t *fates = fates_of_times(times), *copy = json_copy(event);
-        json_object_set(copy, "samples", json_object_get(json_object_get(fates, "fired"), "count"));
-        json_object_set_new(copy, "fates", fates);
-        json_array_append_new(events, copy);
-    }
-    return events;
-}
-
-/* Sets a number, if it is one; else it stays unknown. */
-static void set_number(json_t *object, const char *key, bool is_known, double value)
-{
-    if (json_is_number(json_object_get(object, key)))
-        json_object_set_new(object, key, is_known ? json_real(value) : json_null());
-}
-
-static void multiply(json_t *object, const char *key, double factor)
-{
-    set_number(object, key, true, run_number(object, key) * factor);
-}
-
-/* The sums over a process's threads. */
-struct process_times {
-    double begin; /* of the process, in the time line */
-    double cpu, ready;
-    uint64_t counts[FATES];
-};
 
 /* The seconds in which a thread had no CPU, and how often it got one, are known for its whole life. While it sleeps it
  * wants none, so they are those of its CPU time; of another event, those of its life. */
@@ -158,141 +168,107 @@ static void slice_waits_for_cpu(const struct slicer *slicer, json_t *thread, dou
     set_number(thread, "ready", true, ready);
 }
 
-/* NULL: it did not live then. */
-static json_t *slice_thread(struct slicer *slicer, const json_t *thread, struct process_times *process)
+/* False: it did not live then. */
+static bool slice_thread(struct slicer *slicer, json_t *thread)
 {
-    double begin = process->begin + run_number(thread, "begin"), wall = run_number(thread, "wall");
-    double left = overlap(slicer, begin, wall);
-    struct thread_times times = times_of(slicer, (uint32_t)run_number(thread, "profile"));
-    if (left == 0 && !times.has_records)
-        return NULL;
-    json_t *copy = json_copy((json_t *)thread);
+    struct sampled_times *times = &slicer->thread, *process = &slicer->process;
+    double begin = slicer->process_begin + run_number(thread, "begin");
+    double left = overlap(slicer, begin, run_number(thread, "wall"));
+    *times = times_of(slicer, (uint32_t)run_number(thread, "profile"));
+    if (left == 0 && !times->has_records)
+        return false;
     if (slicer->is_wall_time)
-        set_number(copy, "ready", true, times.ready);
+        set_number(thread, "ready", true, times->ready);
     else
-        slice_waits_for_cpu(slicer, copy, slicer->timeline->is_time ? times.cpu : 0, left);
-    set_number(copy, "begin", true, fmax(begin, slicer->from) - fmax(process->begin, slicer->from));
-    set_number(copy, "wall", true, left);
-    set_number(copy, "cpu", slicer->timeline->is_time, times.cpu);
-    json_object_set_new(copy, "events", events_of(slicer, thread, &times));
-    process->cpu += times.cpu;
-    process->ready += run_number(copy, "ready");
-    for (size_t fate = 0; fate < FATES; fate++)
-        process->counts[fate] += times.counts[fate];
-    return copy;
-}
-
-/* ---- processes ---- */
-
-static void set_count(json_t *process, const char *key, uint64_t count)
-{
-    json_object_set_new(process, key, json_integer((json_int_t)count));
-}
-
-/* NULL: it has no threads that lived then. */
-static json_t *slice_process(struct slicer *slicer, const json_t *process)
-{
-    size_t i;
-    json_t *thread, *threads = json_array(), *copy;
-    double wall = run_number(process, "wall");
-    struct process_times times = {.begin = run_number(process, "time_line_begin")};
-    json_array_foreach(json_object_get(process, "threads"), i, thread)
-    {
-        json_t *sliced = slice_thread(slicer, thread, &times);
-        if (sliced)
-            json_array_append_new(threads, sliced);
-    }
-    if (json_array_size(threads) == 0) {
-        json_decref(threads);
-        return NULL;
-    }
-    copy = json_copy((json_t *)process);
-    double left = overlap(slicer, times.begin, wall);
-    uint64_t *counts = times.counts;
-    set_number(copy, "wall", true, left);
-    set_number(copy, "cpu", slicer->timeline->is_time, times.cpu);
-    set_number(copy, "ready", true, times.ready);
-    multiply(copy, "throttled", wall > 0 ? fmin(left / wall, 1) : 0);
-    set_number(copy, "startup_cpu", false, 0);
-    set_number(copy, "unsampled_cpu", false, 0);
-    set_count(copy, "samples", counts[RECORDED] + counts[IDLE] + counts[NOBODY_WORKING] + counts[DROPPED]);
-    set_count(copy, "recorded", counts[RECORDED]);
-    set_count(copy, "idle", counts[IDLE]);
-    set_count(copy, "nobody_working", counts[NOBODY_WORKING]);
-    json_object_set_new(copy, "dropped",
-                        counts[DROPPED] ? json_pack("{s: I}", "for any reason", (json_int_t)counts[DROPPED])
-                                        : json_object());
-    json_object_set_new(copy, "partial", json_object());
-    json_object_set_new(copy, "threads", threads);
-    return copy;
+        slice_waits_for_cpu(slicer, thread, slicer->timeline->is_time ? times->cpu : 0, left);
+    set_number(thread, "begin", true, fmax(begin, slicer->from) - fmax(slicer->process_begin, slicer->from));
+    set_number(thread, "wall", true, left);
+    set_number(thread, "cpu", slicer->timeline->is_time, times->cpu);
+    json_object_set_new(thread, "events", slice_each(slicer, json_object_get(thread, "events"), slice_event_of_thread));
+    process->cpu += times->cpu;
+    process->ready += run_number(thread, "ready");
+    for (int fate = FIRED; fate < FATES; fate++)
+        process->counts[fate] += times->counts[fate];
+    return true;
 }
 
 /* ---- the run ---- */
 
-static json_t *slice_metrics(const json_t *run, const char *event)
+/* False: it has no threads that lived then. */
+static bool slice_process(struct slicer *slicer, json_t *process)
 {
-    size_t i;
-    json_t *metric, *metrics = json_array();
-    autofree char *why = mem_printf("it is known for the whole run only: the time line has the samples of %s", event);
-    json_array_foreach(json_object_get(run, "metrics"), i, metric)
-    {
-        json_t *copy = json_copy(metric);
-        bool is_measured = metric_state_of(run_text(metric, "state")) != METRIC_NOT_MEASURED;
-        if (is_measured && record_metric_of(metric, event) == RECORD_METRICS) {
-            json_object_set_new(copy, "state", json_string(metric_state_name(METRIC_NOT_MEASURED)));
-            json_object_set_new(copy, "why", json_string(why));
-        }
-        json_array_append_new(metrics, copy);
-    }
-    return metrics;
+    struct sampled_times *times = &slicer->process;
+    double wall = run_number(process, "wall");
+    *times = (struct sampled_times){0};
+    slicer->process_begin = run_number(process, "time_line_begin");
+    json_t *threads = slice_each(slicer, json_object_get(process, "threads"), slice_thread);
+    double left = overlap(slicer, slicer->process_begin, wall);
+    set_number(process, "wall", true, left);
+    set_number(process, "cpu", slicer->timeline->is_time, times->cpu);
+    set_number(process, "ready", true, times->ready);
+    multiply(process, "throttled", wall > 0 ? fmin(left / wall, 1) : 0);
+    set_number(process, "startup_cpu", false, 0);
+    set_number(process, "unsampled_cpu", false, 0);
+    json_t *dropped = json_object();
+    if (times->counts[DROPPED])
+        set_count(dropped, "for any reason", times->counts[DROPPED]);
+    for (int fate = FIRED; fate < DROPPED; fate++)
+        set_count(process, fate_names[fate].count, times->counts[fate]);
+    json_object_set_new(process, "dropped", dropped);
+    json_object_set_new(process, "partial", json_object());
+    json_object_set_new(process, "threads", threads);
+    return json_array_size(threads) > 0;
 }
 
-static json_t *slice_events(const struct slicer *slicer, const json_t *run)
+static bool slice_metric(struct slicer *slicer, json_t *metric)
 {
-    size_t i;
-    json_t *event, *events = json_array();
-    double scale = timeline_amount(slicer->timeline, 1);
-    json_array_foreach(json_object_get(run, "events"), i, event)
-    {
-        json_t *copy = json_copy(event);
-        if (i == slicer->timeline->header.event && slicer->amount > 0)
-            json_object_set_new(copy, "increment", json_real(slicer->squares * scale * scale / slicer->amount));
-        json_array_append_new(events, copy);
+    const char *event = slicer->timeline->event;
+    bool is_measured = metric_state_of(run_text(metric, "state")) != METRIC_NOT_MEASURED;
+    if (is_measured && record_metric_of(metric, event) == RECORD_METRICS) {
+        autofree char *why = mem_printf("it is known for the whole run only: the time line has the samples of %s", event);
+        json_object_set_new(metric, "state", json_string(metric_state_name(METRIC_NOT_MEASURED)));
+        json_object_set_new(metric, "why", json_string(why));
     }
-    return events;
+    return true;
+}
+
+static bool slice_event(struct slicer *slicer, json_t *event)
+{
+    double scale = timeline_amount(slicer->timeline, 1);
+    if (slicer->amount > 0 && strcmp(run_text(event, "name"), slicer->timeline->event) == 0)
+        set(event, "increment", slicer->squares * scale * scale / slicer->amount);
+    return true;
 }
 
 static json_t *range_of(const struct slicer *slicer)
 {
-    double length = overlap(slicer, slicer->from, slicer->to - slicer->from);
-    json_t *range = json_pack("{s: f, s: f, s: I, s: I}", "from", slicer->from, "to", slicer->to, "records",
-                              (json_int_t)slicer->n_records, "step", (json_int_t)slicer->step);
+    json_t *range = json_object();
+    set(range, "from", slicer->from);
+    set(range, "to", slicer->to);
+    set_count(range, "records", slicer->n_records);
+    set_count(range, "step", slicer->step);
     if (slicer->ranges->n > 1) {
-        json_object_set_new(range, "pieces", json_integer((json_int_t)slicer->ranges->n));
-        json_object_set_new(range, "length", json_real(length));
+        set_count(range, "pieces", slicer->ranges->n);
+        set(range, "length", overlap(slicer, slicer->from, slicer->to - slicer->from));
     }
     return range;
 }
 
 json_t *run_slice(const json_t *run, const struct timeline *timeline, const time_ranges *ranges)
 {
-    size_t i;
+    static const struct {
+        const char *key;
+        slice_object *slice;
+    } arrays[] = {{"processes", slice_process}, {"metrics", slice_metric}, {"events", slice_event}};
     struct time_range span = time_ranges_span(ranges);
-    json_t *process, *processes = json_array(), *slice = json_copy((json_t *)run);
+    json_t *slice = json_copy((json_t *)run);
     struct slicer slicer = {.timeline = timeline,
                             .ranges = ranges,
                             .from = (double)span.from / NANOS,
                             .to = (double)span.to / NANOS,
                             .is_wall_time = timeline_has_waits(timeline)};
-    json_array_foreach(json_object_get(run, "processes"), i, process)
-    {
-        json_t *sliced = slice_process(&slicer, process);
-        if (sliced)
-            json_array_append_new(processes, sliced);
-    }
-    json_object_set_new(slice, "processes", processes);
-    json_object_set_new(slice, "metrics", slice_metrics(run, timeline->event));
-    json_object_set_new(slice, "events", slice_events(&slicer, run));
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        json_object_set_new(slice, arrays[i].key, slice_each(&slicer, json_object_get(run, arrays[i].key), arrays[i].slice));
     json_object_set_new(slice, "regions", json_array());
     json_object_set_new(slice, "range", range_of(&slicer));
     return slice;

@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bits per pass of the radix sort by context. */
-#define DIGIT_BITS 11
-#define DIGITS     (1u << DIGIT_BITS)
-
 /* ---- ids of values ---- */
 
 /* The ids of a metric's values in the threads, by scope; with several, it is a sum. */
@@ -60,35 +56,10 @@ static uint8_t *scopes_of_ids(const struct database *db, size_t metric)
     return scopes;
 }
 
-/* ---- refs by context ---- */
-
-/* One pass of the radix sort: sorts stably by one digit of the contexts. */
-static void sort_by_digit(const struct value_ref *from, struct value_ref *to, size_t n, unsigned shift)
+static int by_context(const void *left, const void *right)
 {
-    size_t next[DIGITS] = {0}, start = 0;
-    for (size_t i = 0; i < n; i++)
-        next[from[i].context >> shift & (DIGITS - 1)]++;
-    for (size_t digit = 0; digit < DIGITS; digit++) {
-        size_t count = next[digit];
-        next[digit] = start;
-        start += count;
-    }
-    for (size_t i = 0; i < n; i++)
-        to[next[from[i].context >> shift & (DIGITS - 1)]++] = from[i];
-}
-
-static void sort_by_context(struct value_refs *refs)
-{
-    size_t n = refs->list.n;
-    struct value_ref *other = mem_alloc((n + 1) * sizeof *other), *from = refs->list.at;
-    for (unsigned shift = 0; shift < 32; shift += DIGIT_BITS) {
-        struct value_ref *to = from == other ? refs->list.at : other;
-        sort_by_digit(from, to, n, shift);
-        from = to;
-    }
-    if (n && from == other)
-        memcpy(refs->list.at, other, n * sizeof *other);
-    free(other);
+    const struct value_ref *a = left, *b = right;
+    return (a->context > b->context) - (a->context < b->context);
 }
 
 /* ---- sums ---- */
@@ -231,7 +202,7 @@ enum outcome thread_values(const struct database *db, struct value_refs *refs, s
     uint32_t n = database_n_profiles(db);
     autofree uint8_t *scopes_of = scopes_of_ids(db, metric);
     memset(by_profile, 0, n * sizeof *by_profile);
-    sort_by_context(refs);
+    vec_sort(&refs->list, by_context);
     progress_begin("adding up threads", n);
     if (db->slice)
         values_in_slice(db, refs, metric, by_profile);

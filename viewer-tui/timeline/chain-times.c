@@ -2,7 +2,7 @@
 
 #include "lib/binary-search.h"
 #include "viewer-tui/base/scope.h"
-#include "viewer-tui/timeline/time-samples.h"
+#include "viewer-tui/db/time-samples.h"
 
 #include <math.h>
 #include <stdlib.h>

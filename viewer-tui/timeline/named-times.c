@@ -2,6 +2,7 @@
 
 #include "lib/hash-tables.h"
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/db/time-samples.h"
 #include "viewer-tui/tree/pattern.h"
 
 #include <string.h>
@@ -38,16 +39,19 @@ static time_ranges times_of_regions(const thread_regions *regions, const char *n
 static void add_times(const struct timeline *timeline, const struct timeline_thread *thread, const bool *marks,
                       time_ranges *times)
 {
-    uint64_t now = 0, before = 0, marked = UINT64_MAX; /* ends: of this sample, the one before, the last with a mark */
-    for (uint64_t i = 0; i < thread->n_records; i++) {
-        struct timeline_piece piece = timeline_piece(timeline, thread, i);
-        before = piece.end == now ? before : now;
-        now = piece.end;
-        if (!piece.place || !marks[piece.place - timeline->places])
+    struct time_samples sample = time_samples_from(timeline, thread, 0);
+    uint64_t marked = UINT64_MAX; /* end of the last sample with a mark */
+    for (uint64_t before = 0; time_samples_next(&sample); before = sample.end) {
+        bool is_marked = false;
+        for (uint64_t i = sample.first; i < sample.next; i++) {
+            uint32_t place = sample.records[i].place;
+            is_marked |= place < timeline->header.n_places && marks[place];
+        }
+        if (!is_marked)
             continue;
-        bool stays = marked == before && piece.begin - before <= now - piece.begin;
-        vec_push(times, ((struct time_range){stays ? before : piece.begin, now}));
-        marked = now;
+        bool stays = marked == before && sample.begin - before <= sample.end - sample.begin;
+        vec_push(times, ((struct time_range){stays ? before : sample.begin, sample.end}));
+        marked = sample.end;
     }
 }
 

@@ -2,7 +2,7 @@
 
 #include "lib/alloc.h"
 #include "viewer-tui/base/scope.h"
-#include "viewer-tui/timeline/time-samples.h"
+#include "viewer-tui/db/time-samples.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "viewer-tui/timeline/time-chart.h"
 
-#include "viewer-tui/timeline/time-samples.h"
+#include "viewer-tui/db/time-samples.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,162 +2,25 @@
 
 #include "viewer-tui/db/node-costs.h"
 
-#include "viewer-tui/tree/row-path.h"
-#include "viewer-tui/tree/view.h"
-#include "viewer-tui/tree/walk.h"
-
-/* What is looked for among the children of a row. */
-struct wanted {
-    enum scope_kind kind;
-    uint32_t place, line;
-    bool has_call; /* call_file and call_line matter */
-    uint32_t call_file, call_line;
-};
-
-/* The first such child in order; NOTHING if there is none. */
-static uint32_t find_child(struct view *view, uint32_t row, const struct wanted *wanted)
-{
-    view_expand(view, row);
-    for (uint32_t i = 0; i < view_row(view, row)->n_children; i++) {
-        uint32_t number = view_child(view, row, i);
-        const struct row *child = view_row(view, number);
-        bool is_called_so = !wanted->has_call || (child->call_file == wanted->call_file &&
-                                                  child->call_line == wanted->call_line);
-        if (child->kind == wanted->kind && child->place == wanted->place &&
-            child->line == wanted->line && is_called_so)
-            return number;
-    }
-    return NOTHING;
-}
-
 uint32_t corresponding_procedure(struct view *bottomup, const struct view *from, uint32_t row)
 {
     row = view_procedure_at(from, row);
-    if (!row)
-        return NOTHING;
-    struct wanted called = {.kind = KIND_PROCEDURE, .place = view_row(from, row)->place};
-    struct wanted inlined = {.kind = KIND_INLINED, .place = called.place};
-    uint32_t found = find_child(bottomup, 0, &called);
-    return found != NOTHING ? found : find_child(bottomup, 0, &inlined);
-}
-
-/* The row of a procedure that was called. */
-static uint32_t flat_procedure(struct view *flat, uint32_t id)
-{
-    struct procedure procedure = database_procedure(flat->db, id);
-    struct wanted way[] = {{.kind = KIND_MODULE, .place = procedure.module},
-                           {.kind = KIND_FILE, .place = procedure.file},
-                           {.kind = KIND_PROCEDURE, .place = id}};
-    uint32_t row = 0;
-    for (size_t i = 0; i < sizeof way / sizeof *way && row != NOTHING; i++)
-        row = find_child(flat, row, &way[i]);
-    return row;
-}
-
-/* Searches for the most expensive inlined copy of a procedure. */
-struct copies {
-    uint32_t id;
-    double most;
-    struct path path; /* of the best one so far; empty if none */
-};
-
-static void look_at_copy(void *context, struct view *flat, uint32_t number, uint32_t level)
-{
-    (void)level;
-    struct copies *copies = context;
-    const struct row *row = view_row(flat, number);
-    double cost = view_cost(flat, number, flat->sorting.metric, INCLUSIVE);
-    if (row->kind != KIND_INLINED || row->place != copies->id ||
-        (copies->path.steps.n && cost <= copies->most))
-        return;
-    copies->most = cost;
-    path_free(&copies->path);
-    copies->path = path_of(flat, number);
-}
-
-static uint32_t flat_copy(struct view *flat, uint32_t id)
-{
-    struct copies copies = {.id = id};
-    struct limits all = {.depth = NO_DEPTH_LIMIT, .share = -1};
-    struct visitor visitor = {.enter = look_at_copy, .context = &copies};
-    size_t n;
-    walk_view(flat, 0, &all, &visitor);
-    uint32_t found = copies.path.steps.n ? path_find(flat, &copies.path, &n) : NOTHING;
-    path_free(&copies.path);
-    return found;
+    view_expand(bottomup, 0);
+    const struct row *program = view_row(bottomup, 0);
+    for (uint32_t found = program->first_child; row && found < program->first_child + program->n_children; found++)
+        if (view_row(bottomup, found)->place == view_row(from, row)->place)
+            return found;
+    return NOTHING;
 }
 
 uint32_t corresponding_static_scope(struct view *flat, const struct view *from, uint32_t row)
 {
-    if (from->class->shows_callers) {
-        uint32_t id = view_row(from, row)->place;
-        uint32_t found = row ? flat_procedure(flat, id) : NOTHING;
-        return found != NOTHING || !row ? found : flat_copy(flat, id);
-    }
-    autofree VEC(uint32_t) inside = {0}; /* the scopes within the procedure that was called */
-    for (; row && view_row(from, row)->kind != KIND_PROCEDURE; row = view_row(from, row)->parent)
-        vec_push(&inside, row);
-    uint32_t found = row ? flat_procedure(flat, view_row(from, row)->place) : NOTHING;
-    while (inside.n && found != NOTHING) {
-        const struct row *at = view_row(from, inside.at[--inside.n]);
-        struct wanted wanted = {at->kind,      at->place,    at->line, at->kind == KIND_INLINED,
-                                at->call_file, at->call_line};
-        found = find_child(flat, found, &wanted);
-    }
-    return found;
+    const struct row *at = view_row(from, row);
+    if (row == 0)
+        return NOTHING;
+    return from->class->shows_callers ? flat_row_of_procedure(flat, at->place)
+                                      : flat_row_of_node(flat, from->nodes.at[at->first_node].node);
 }
-
-static bool is_called_from(const struct nodes *nodes, uint32_t context, const struct row *row)
-{
-    uint32_t site = nodes_call_site(nodes, context);
-    uint32_t file = site ? nodes->place[site] : NOTHING, line = site ? nodes->line[site] : 0;
-    return file == row->call_file && line == row->call_line;
-}
-
-/* Whether a context belongs to a row of the bottom-up view: its callers are the chain of rows above
- * that row, from row 0 downwards. */
-static bool is_chain(const struct nodes *nodes, uint32_t context, const struct view *view,
-                     const uint32_t *chain, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const struct row *row = view_row(view, chain[i]);
-        bool is_caller = i > 0;
-        uint32_t frame = is_caller ? nodes_caller(nodes, context) : context;
-        if (!is_procedure_kind(nodes->kind[frame]) || nodes->place[frame] != row->place ||
-            (is_caller && !is_called_from(nodes, context, row)))
-            return false;
-        context = frame;
-    }
-    return true;
-}
-
-/* Whether a context belongs to a row of the flat view: its scopes up to its procedure are those of
- * the row. */
-static bool is_static(const struct nodes *nodes, uint32_t context, const struct view *view,
-                      uint32_t number)
-{
-    for (;;) {
-        const struct row *row = view_row(view, number);
-        if (nodes->kind[context] != row->kind || nodes->place[context] != row->place ||
-            nodes->line[context] != row->line)
-            return false;
-        if (row->kind == KIND_PROCEDURE)
-            return true;
-        if (row->kind == KIND_INLINED && !is_called_from(nodes, context, row))
-            return false;
-        do
-            context = nodes->parent[context];
-        while (nodes->kind[context] == KIND_STATEMENT || nodes->kind[context] == KIND_INSTRUCTION);
-        number = row->parent;
-    }
-}
-
-/* A row, to find its contexts. */
-struct context_search {
-    const struct view *view;
-    uint32_t row;
-    VEC(uint32_t) chain; /* in the bottom-up view: the path to the row */
-};
 
 struct node_of_view {
     const struct view *view;
@@ -170,84 +33,68 @@ static double cost_of_node(const void *context, size_t metric, enum cost_part pa
     return node_cost(of->view->db, of->node, metric, part);
 }
 
-/* The most expensive context; 0 if none. */
-static uint32_t hottest_context(const struct context_search *search)
+/* The most expensive context of a row; 0 if there is none. */
+static uint32_t hottest_context(const struct view *view, uint32_t row)
 {
-    const struct view *view = search->view;
     enum cost_part part = view->class->shows_callers ? view->sorting.part : INCLUSIVE;
-    enum scope_kind kind = view_row(view, search->row)->kind;
     uint32_t hottest = 0;
     double most = 0;
-    const struct nodes *nodes = database_nodes(view->db);
-    for (uint32_t c = 1; c < nodes->n; c++) {
-        bool is_of_row = view->class->shows_callers
-                             ? is_chain(nodes, c, view, search->chain.at, search->chain.n)
-                             : kind > KIND_FILE && is_static(nodes, c, view, search->row);
-        if (!is_of_row)
-            continue;
-        bool is_own = nodes->kind[c] == KIND_STATEMENT;
-        double value = view_value(view, cost_of_node, &(struct node_of_view){view, c}, view->sorting.metric,
+    autofree struct node_refs contexts = {0};
+    if (view_row(view, row)->kind <= KIND_FILE) /* whose exclusive costs are those of all procedures in it */
+        return 0;
+    view_nodes(view, &row, 1, EXCLUSIVE, &contexts);
+    for (size_t i = 0; i < contexts.list.n; i++) {
+        uint32_t node = contexts.list.at[i].node;
+        bool is_own = view_row(view, row)->kind == KIND_STATEMENT;
+        double value = view_value(view, cost_of_node, &(struct node_of_view){view, node}, view->sorting.metric,
                                   is_own ? EXCLUSIVE : part);
         if (!hottest || value > most) {
-            hottest = c;
+            hottest = node;
             most = value;
         }
     }
     return hottest;
 }
 
-/* The row of a context in the top-down view. */
-static uint32_t row_of(struct view *topdown, uint32_t context)
+/* The child of a row with the innermost node around a node of the tree, and that node in *innermost. NOTHING if there
+ * is none. Calls are rows beside the line that contains them. */
+static uint32_t child_around(struct view *topdown, uint32_t row, uint32_t node, uint32_t *innermost)
 {
     const struct nodes *nodes = database_nodes(topdown->db);
-    autofree VEC(uint32_t) way = {0};
-    for (uint32_t c = context; c; c = nodes->parent[c])
-        if (c == context || (nodes->kind[c] != KIND_STATEMENT && nodes->kind[c] != KIND_INSTRUCTION))
-            vec_push(&way, c);
-    uint32_t row = 0;
-    if (way.n && database_shows_programs(topdown->db)) {
-        uint32_t entry = nodes->place[way.at[way.n - 1]];
-        struct wanted program = {.kind = KIND_PROGRAM,
-                                 .place = database_program_of_entry(topdown->db, entry)};
-        row = find_child(topdown, 0, &program);
-    }
-    while (way.n && row != NOTHING) {
-        uint32_t c = way.at[--way.n];
-        struct wanted wanted = {
-            nodes->kind[c], nodes->place[c], nodes->line[c], is_procedure_kind(nodes->kind[c]), NOTHING, 0};
-        uint32_t site = nodes_call_site(nodes, c);
-        if (wanted.has_call && site) {
-            wanted.call_file = nodes->place[site];
-            wanted.call_line = nodes->line[site];
+    uint32_t found = NOTHING;
+    view_expand(topdown, row);
+    for (uint32_t i = 0; i < view_row(topdown, row)->n_children; i++) {
+        uint32_t child = view_row(topdown, row)->first_child + i;
+        const struct row *at = view_row(topdown, child);
+        for (uint32_t k = at->first_node; k < at->first_node + at->n_nodes; k++) {
+            uint32_t around = topdown->nodes.at[k].node;
+            if (around <= node && node < nodes->end[around] && (found == NOTHING || around > *innermost)) {
+                *innermost = around;
+                found = child;
+            }
         }
-        row = find_child(topdown, row, &wanted);
     }
-    return row;
+    return found;
 }
 
 uint32_t corresponding_context(struct view *topdown, const struct view *from, uint32_t row)
 {
-    struct context_search search = {.view = from, .row = row};
-    for (uint32_t at = row; at; at = view_row(from, at)->parent)
-        vec_push(&search.chain, at);
-    for (size_t i = 0; i < search.chain.n / 2; i++) {
-        uint32_t at = search.chain.at[i];
-        search.chain.at[i] = search.chain.at[search.chain.n - 1 - i];
-        search.chain.at[search.chain.n - 1 - i] = at;
-    }
-    uint32_t context = row ? hottest_context(&search) : 0;
-    vec_free(&search.chain);
-    return context ? row_of(topdown, context) : NOTHING;
+    uint32_t context = row ? hottest_context(from, row) : 0, found = context ? 0 : NOTHING, innermost = 0;
+    while (found != NOTHING && innermost != context)
+        found = child_around(topdown, found, context, &innermost);
+    return found;
 }
 
 uint32_t call_site_row(struct view *topdown, uint32_t row)
 {
-    const struct row *called = view_row(topdown, row);
+    const struct row *called = view_row(topdown, row), *around = view_row(topdown, called->parent);
     if (!is_procedure_kind(called->kind))
         return NOTHING;
-    struct wanted line = {
-        .kind = KIND_STATEMENT, .place = called->call_file, .line = called->call_line};
-    uint32_t parent = called->parent;
-    uint32_t found = called->call_line ? find_child(topdown, parent, &line) : NOTHING;
-    return found != NOTHING ? found : parent;
+    for (uint32_t i = 0; i < around->n_children && called->call_line; i++) {
+        uint32_t number = view_child(topdown, called->parent, i);
+        const struct row *at = view_row(topdown, number);
+        if (at->kind == KIND_STATEMENT && at->place == called->call_file && at->line == called->call_line)
+            return number;
+    }
+    return called->parent;
 }

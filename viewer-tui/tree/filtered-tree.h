@@ -2,7 +2,7 @@
  *
  * The children of a row in this tree are the view's children without the hidden ones. Elided rows
  * are replaced by what is below them; all are sorted among each other. Which rows lie above one
- * that matches a FILTER_ONLY is found by a pass over the view (filtered_prepare, matching-paths.h).
+ * that matches a FILTER_ONLY is found by a pass over the view (filtered_prepare, matching-paths.c).
  */
 #ifndef VIEWER_FILTERED_TREE_H
 #define VIEWER_FILTERED_TREE_H
@@ -47,6 +47,10 @@ struct filtered_tree {
 };
 
 void filtered_close(struct filtered_tree *tree);
+
+/* Takes note of the filters in force and of the view's sorting. Call it when they have changed so that it matters
+ * (filtered_is_prepared). If STOPPED, other filters must be put in force. */
+enum outcome filtered_prepare(struct filtered_tree *tree);
 
 /* Whether the filters and the view's sorting are still those that it was prepared for. */
 bool filtered_is_prepared(const struct filtered_tree *tree);

@@ -4,7 +4,7 @@
  * A static scope merges many contexts.
  * - Exclusive costs are summed over these; for a file or module they are the costs of all its code.
  * - Inclusive costs count every cost below any of the contexts once, even if one lies below another
- *   through recursion: the rule of bottomup.c, for each scope.
+ *   through recursion: the rule of view.h, for each scope.
  * - Inclusive costs of a statement are its own and those of the procedures that it calls. Code
  *   inlined at it is a scope of its own, beside it.
  *
@@ -19,23 +19,22 @@
 #include <string.h>
 
 struct static_scope {
-    uint32_t parent;                            /* scope, NOTHING for a module */
+    uint32_t parent;                            /* scope; 0, the program, for a module */
     uint32_t place, line, call_file, call_line; /* as in struct row */
     uint32_t covered;                           /* nodes before this number have been counted */
+    uint32_t first_child, last_child, next;     /* 0: none */
     uint8_t kind;
 };
 
 struct flat {
-    VEC(struct static_scope) scopes;
-    VEC(struct cost) costs;           /* n_metrics for each scope */
+    VEC(struct static_scope) scopes;  /* 0 is the program */
+    VEC(struct cost) costs;           /* metrics->n_stored for each scope */
     uint32_t *scope_of;               /* by node; NOTHING for none */
-    uint32_t *children, *first_child; /* first_child[s] .. first_child[s + 1] - 1 in children;
-                                         those of the program stand at s = scopes.n */
 };
 
 /* A pass over the nodes: it makes the scopes and adds up their costs, or lists the nodes of some of them. */
 struct making {
-    struct view *view;
+    const struct view *view;
     struct flat *flat;
     const struct nodes *nodes;
     uint32_t *procedure_scopes; /* by id of the procedure; NOTHING for none yet */
@@ -57,7 +56,7 @@ static void take(struct making *making, uint32_t scope, enum cost_part part, uin
                      ((struct node_ref){.node = node, .row = making->number_of[scope], .part = of_node}));
         return;
     }
-    size_t n = making->view->n_metrics;
+    size_t n = making->view->metrics->n_stored;
     struct cost *costs = making->flat->costs.at + scope * n;
     for (size_t m = 0; m < n; m++) {
         double cost = of_node == INCLUSIVE ? making->costs[m].inclusive : making->costs[m].exclusive;
@@ -66,6 +65,13 @@ static void take(struct making *making, uint32_t scope, enum cost_part part, uin
 }
 
 /* ---- scopes ---- */
+
+static void add_scope(struct flat *flat, struct static_scope scope, size_t n_metrics)
+{
+    vec_push(&flat->scopes, scope);
+    for (size_t m = 0; m < n_metrics; m++)
+        vec_push(&flat->costs, (struct cost){0});
+}
 
 /* The scope with this description, made if it is new. Inlined code is identified by the line at
  * which it is inlined, loops and statements by their own line. */
@@ -79,9 +85,10 @@ static uint32_t scope_for(struct making *making, struct static_scope scope)
     struct flat *flat = making->flat;
     uint32_t next = (uint32_t)flat->scopes.n, number = idmap_number(&making->scopes, above, itself, next);
     if (number == next) {
-        vec_push(&flat->scopes, scope);
-        for (size_t m = 0; m < making->view->n_metrics; m++)
-            vec_push(&flat->costs, (struct cost){0});
+        add_scope(flat, scope, making->view->metrics->n_stored);
+        struct static_scope *parent = &flat->scopes.at[scope.parent];
+        *(parent->first_child ? &flat->scopes.at[parent->last_child].next : &parent->first_child) = number;
+        parent->last_child = number;
     }
     return number;
 }
@@ -99,7 +106,7 @@ static uint32_t procedure_scope(struct making *making, uint32_t node)
     uint32_t id = making->nodes->place[node];
     if (making->procedure_scopes[id] == NOTHING) {
         struct procedure procedure = database_procedure(making->view->db, id);
-        uint32_t module = outer_scope(making, NOTHING, KIND_MODULE, procedure.module);
+        uint32_t module = outer_scope(making, 0, KIND_MODULE, procedure.module);
         uint32_t file = outer_scope(making, module, KIND_FILE, procedure.file);
         making->procedure_scopes[id] = outer_scope(making, file, KIND_PROCEDURE, id);
     }
@@ -153,7 +160,7 @@ static void cover(struct making *making, uint32_t scope, uint32_t node, enum cos
 static void add_procedure(struct making *making, uint32_t node)
 {
     uint32_t scope = scope_of(making, node);
-    for (; scope != NOTHING; scope = making->flat->scopes.at[scope].parent) {
+    for (; scope != 0 && scope != NOTHING; scope = making->flat->scopes.at[scope].parent) {
         take(making, scope, EXCLUSIVE, node, EXCLUSIVE);
         cover(making, scope, node, INCLUSIVE);
     }
@@ -175,7 +182,7 @@ static void add_inlined_or_loop(struct making *making, uint32_t node)
         return;
     while (making->flat->scopes.at[scope].kind != KIND_PROCEDURE)
         scope = making->flat->scopes.at[scope].parent;
-    while ((scope = making->flat->scopes.at[scope].parent) != NOTHING)
+    while ((scope = making->flat->scopes.at[scope].parent))
         take(making, scope, EXCLUSIVE, node, EXCLUSIVE);
 }
 
@@ -183,7 +190,7 @@ static void add_inlined_or_loop(struct making *making, uint32_t node)
 static void add_statement(struct making *making, uint32_t node)
 {
     bool has_costs = making->number_of;
-    for (size_t m = 0; m < making->view->n_metrics && !has_costs; m++)
+    for (size_t m = 0; m < making->view->metrics->n_stored && !has_costs; m++)
         has_costs = making->costs[m].exclusive != 0;
     uint32_t scope = has_costs ? scope_of(making, node) : NOTHING;
     if (scope == NOTHING)
@@ -216,27 +223,6 @@ static enum outcome pass_over_nodes(struct making *making)
     return progress_end();
 }
 
-/* Lists the children of each scope, in the order in which they were made. */
-static void list_children(struct flat *flat)
-{
-    uint32_t n = (uint32_t)flat->scopes.n;
-    flat->children = mem_alloc((n + 1) * sizeof *flat->children);
-    flat->first_child = mem_alloc((n + 2) * sizeof *flat->first_child);
-    autofree uint32_t *ends = mem_alloc((n + 1) * sizeof *ends); /* first counts, then ends */
-    for (uint32_t s = 0; s < n; s++) {
-        uint32_t parent = flat->scopes.at[s].parent;
-        ends[parent == NOTHING ? n : parent]++;
-    }
-    for (uint32_t s = 0; s <= n; s++) {
-        flat->first_child[s + 1] = flat->first_child[s] + ends[s];
-        ends[s] = flat->first_child[s];
-    }
-    for (uint32_t s = 0; s < n; s++) {
-        uint32_t parent = flat->scopes.at[s].parent;
-        flat->children[ends[parent == NOTHING ? n : parent]++] = s;
-    }
-}
-
 static uint32_t *nothings(size_t n)
 {
     uint32_t *array = mem_resize(NULL, n, sizeof *array);
@@ -247,16 +233,15 @@ static uint32_t *nothings(size_t n)
 static enum outcome flat_open(struct view *view)
 {
     struct flat *flat = view->state = mem_alloc(sizeof *flat);
-    struct making making = {
-        .view = view, .flat = flat, .costs = view->scratch};
+    autofree struct cost *costs = mem_alloc((view->metrics->n_stored + 1) * sizeof *costs);
+    struct making making = {.view = view, .flat = flat, .costs = costs};
     making.procedure_scopes = nothings(database_n_procedures(view->db));
     flat->scope_of = nothings(database_nodes(view->db)->n);
+    add_scope(flat, (struct static_scope){.kind = KIND_ROOT}, view->metrics->n_stored);
     enum outcome outcome = pass_over_nodes(&making);
     free(making.procedure_scopes);
     idmap_free(&making.scopes);
     idmap_free(&making.call_sites);
-    list_children(flat);
-    view->rows.at[0].data = flat->scopes.n;
     return outcome;
 }
 
@@ -266,53 +251,89 @@ static void flat_close(struct view *view)
     vec_free(&flat->scopes);
     vec_free(&flat->costs);
     free(flat->scope_of);
-    free(flat->children);
-    free(flat->first_child);
 }
 
 static enum outcome flat_expand(struct view *view, uint32_t number)
 {
     const struct flat *flat = view->state;
-    uint64_t scope = view_row(view, number)->data;
-    for (uint32_t i = flat->first_child[scope]; i < flat->first_child[scope + 1]; i++) {
-        uint32_t child = flat->children[i];
-        const struct static_scope *from = &flat->scopes.at[child];
+    const struct static_scope *around = &flat->scopes.at[view_row(view, number)->scope], *from;
+    for (uint32_t child = around->first_child; child; child = from->next) {
+        from = &flat->scopes.at[child];
         struct row row = {.kind = from->kind,
-                          .is_leaf = flat->first_child[child] == flat->first_child[child + 1],
+                          .is_leaf = !from->first_child,
                           .place = from->place,
                           .line = from->line,
                           .call_file = from->call_file,
                           .call_line = from->call_line,
-                          .data = child};
+                          .scope = child};
         view_add(view, number, row);
     }
     return DONE;
 }
 
+/* The row of a scope, made with those above it. */
+static uint32_t row_of_scope(struct view *view, uint32_t scope)
+{
+    const struct flat *flat = view->state;
+    autofree VEC(uint32_t) way = {0};
+    uint32_t row = 0;
+    for (; scope; scope = flat->scopes.at[scope].parent)
+        vec_push(&way, scope);
+    while (way.n) {
+        scope = way.at[--way.n];
+        view_expand(view, row);
+        for (row = view_row(view, row)->first_child; view_row(view, row)->scope != scope;)
+            row++;
+    }
+    return row;
+}
+
+uint32_t flat_row_of_node(struct view *view, uint32_t node)
+{
+    const struct flat *flat = view->state;
+    return flat->scope_of[node] == NOTHING ? NOTHING : row_of_scope(view, flat->scope_of[node]);
+}
+
+uint32_t flat_row_of_procedure(struct view *view, uint32_t id)
+{
+    const struct flat *flat = view->state;
+    uint32_t found = NOTHING;
+    double most = 0;
+    for (uint32_t s = 1; s < flat->scopes.n; s++) {
+        const struct static_scope *scope = &flat->scopes.at[s];
+        if (scope->place != id || (scope->kind != KIND_PROCEDURE && scope->kind != KIND_INLINED))
+            continue;
+        if (scope->kind == KIND_PROCEDURE)
+            return row_of_scope(view, s);
+        double cost = view_value(view, formula_cost_in_array, &flat->costs.at[s * view->metrics->n_stored],
+                                 view->sorting.metric, INCLUSIVE);
+        if (found == NOTHING || cost > most) {
+            found = s;
+            most = cost;
+        }
+    }
+    return found == NOTHING ? NOTHING : row_of_scope(view, found);
+}
+
 static double flat_cost(const struct view *view, uint32_t number, size_t metric, enum cost_part part)
 {
     const struct flat *flat = view->state;
-    const struct cost *cost = &flat->costs.at[view_row(view, number)->data * view->n_metrics + metric];
-    return part == INCLUSIVE ? cost->inclusive : cost->exclusive;
+    const struct cost *costs = &flat->costs.at[view_row(view, number)->scope * view->metrics->n_stored];
+    return formula_cost_in_array(costs, metric, part);
 }
 
-static enum outcome flat_nodes(struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
+static enum outcome flat_nodes(const struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
                                struct node_refs *refs)
 {
     struct flat *flat = view->state;
-    autofree uint32_t *number_of = nothings(flat->scopes.n + 1);
-    autofree bool *concerns = mem_alloc(flat->scopes.n + 1);
+    autofree uint32_t *number_of = nothings(flat->scopes.n);
+    autofree bool *concerns = mem_alloc(flat->scopes.n);
     struct making making = {
         .view = view, .flat = flat, .number_of = number_of, .concerns = concerns, .wanted = part, .refs = refs};
-    for (uint32_t i = 0; i < n; i++) {
-        number_of[view_row(view, rows[i])->data] = i;
-        if (rows[i] == 0)
-            vec_push(&refs->list, ((struct node_ref){.node = 0, .row = i, .part = INCLUSIVE}));
-    }
-    for (size_t s = 0; s < flat->scopes.n; s++) { /* a scope comes after that around it */
-        uint32_t parent = flat->scopes.at[s].parent;
-        concerns[s] = number_of[s] != NOTHING || (parent != NOTHING && concerns[parent]);
-    }
+    for (uint32_t i = 0; i < n; i++)
+        number_of[view_row(view, rows[i])->scope] = i;
+    for (size_t s = 1; s < flat->scopes.n; s++) /* a scope comes after that around it */
+        concerns[s] = number_of[s] != NOTHING || concerns[flat->scopes.at[s].parent];
     enum outcome outcome = n == 1 && rows[0] == 0 ? DONE : pass_over_nodes(&making);
     return outcome;
 }
@@ -322,9 +343,9 @@ const struct view_class flat_class = {
     .has_all_code = true,
     .title = "the program as it is written: modules, files, procedures, loops, statements",
     .sorted_by = INCLUSIVE,
-    .open = flat_open,
     .expand = flat_expand,
-    .nodes = flat_nodes,
     .cost = flat_cost,
+    .nodes = flat_nodes,
+    .open = flat_open,
     .close = flat_close,
 };

@@ -29,10 +29,9 @@ static double cost_of(const struct view *view, uint32_t row, enum cost_part part
 static void add_statement(struct line_search *search, const struct view *view, uint32_t number)
 {
     const struct row *row = view_row(view, number);
-    const struct cost *costs = view_costs(view, number);
     bool calls = false;
-    for (size_t m = 0; m < view->n_metrics; m++)
-        calls |= costs[m].inclusive > costs[m].exclusive;
+    for (size_t m = 0; m < view->metrics->n_stored; m++)
+        calls |= view_cost(view, number, m, INCLUSIVE) > view_cost(view, number, m, EXCLUSIVE);
     double cost = cost_of(view, number, view->sorting.part);
     add(search, row->place, (struct line_cost){.line = row->line, .cost = cost, .calls = calls});
 }

@@ -1,6 +1,6 @@
-#include "viewer-tui/tree/matching-paths.h"
-
+/* Prepares filtered trees: finds the rows with a match of a FILTER_ONLY below them. */
 #include "viewer-tui/base/task.h"
+#include "viewer-tui/tree/filtered-tree.h"
 #include "viewer-tui/tree/walk.h"
 
 /* Steps of the whole pass, for its progress. */

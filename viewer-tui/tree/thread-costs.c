@@ -106,7 +106,7 @@ static void read_values(struct cost_reader *reader, size_t metric, enum cost_par
 
 enum outcome thread_costs_read(struct thread_costs *costs, size_t metric, enum cost_part part)
 {
-    size_t n = costs->threads.list.n, n_columns = 2 * costs->view->n_metrics;
+    size_t n = costs->threads.list.n, n_columns = 2 * costs->view->metrics->n_stored;
     struct cost_reader reader = {.costs = costs, .known = mem_alloc((n_columns + 1) * sizeof *reader.known)};
     autofree double *values = mem_alloc((n + 1) * sizeof *values);
     read_values(&reader, metric, part, values);

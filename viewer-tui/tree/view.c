@@ -8,19 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Sums over the nodes of rows, if these are several. */
+struct row_sums {
+    VEC(double) *of;       /* by 2 * metric + part, then by row; NAN: not added up yet */
+    uint32_t end;          /* rows from here on have none */
+    struct node_refs refs; /* room for the nodes of a row */
+};
+
 static uint32_t append(struct view *view, struct row row)
 {
     uint32_t number = (uint32_t)view->rows.n;
     vec_push(&view->rows, row);
     vec_push(&view->order, number);
-    size_t n = view->n_metrics, needed = view->rows.n * n;
-    if (view->class->cost)
-        return number;
-    if (needed > view->costs_size) {
-        view->costs_size = needed * 2 + 64;
-        view->costs = mem_resize(view->costs, view->costs_size, sizeof *view->costs);
-    }
-    memset(view->costs + number * n, 0, n * sizeof *view->costs);
     return number;
 }
 
@@ -31,11 +30,10 @@ struct view *view_new(const struct view_class *class, struct database *db,
     view->class = class;
     view->db = db;
     view->metrics = metrics;
-    view->n_metrics = metrics->n_stored;
     append(view, (struct row){.kind = KIND_ROOT, .place = NOTHING, .call_file = NOTHING});
-    view->totals = mem_alloc((view->n_metrics + 1) * sizeof *view->totals);
-    view->program = mem_alloc((view->n_metrics + 1) * sizeof *view->program);
-    view->scratch = mem_alloc((view->n_metrics + 1) * sizeof *view->scratch);
+    view->totals = mem_alloc((metrics->n_stored + 1) * sizeof *view->totals);
+    view->sums = mem_alloc(sizeof *view->sums);
+    view->sums->of = mem_alloc((2 * metrics->n_stored + 1) * sizeof *view->sums->of);
     return view;
 }
 
@@ -45,13 +43,10 @@ struct view *view_open(const struct view_class *class, struct database *db)
         return NULL;
     struct view *view = view_new(class, db, &db->metrics);
     node_costs_get(db, 0, view->totals);
-    for (size_t m = 0; m < view->n_metrics; m++)
-        view->program[m] = (struct cost){
-            view->totals[m].inclusive, class->has_all_code ? view->totals[m].inclusive : view->totals[m].exclusive};
     size_t first = metrics_first_measured(view->metrics);
     enum cost_part part = metric_part(&view->metrics->at[first], class->sorted_by);
     view_sort(view, (struct sorting){.metric = first, .part = part});
-    if (class->open(view) == DONE)
+    if (!class->open || class->open(view) == DONE)
         return view;
     view_close(view);
     return NULL;
@@ -65,10 +60,13 @@ void view_close(struct view *view)
         view->class->close(view);
     vec_free(&view->rows);
     vec_free(&view->order);
-    free(view->costs);
+    vec_free(&view->nodes);
     free(view->totals);
-    free(view->program);
-    free(view->scratch);
+    for (size_t i = 0; i < 2 * view->metrics->n_stored; i++)
+        vec_free(&view->sums->of[i]);
+    free(view->sums->of);
+    vec_free(&view->sums->refs.list);
+    free(view->sums);
     free(view);
 }
 
@@ -99,21 +97,77 @@ uint32_t view_add(struct view *view, uint32_t parent, struct row row)
     return append(view, row);
 }
 
-static double stored_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
+/* ---- costs ---- */
+
+/* Adds the nodes of a row as those of number `as` of the rows that were asked for. The inclusive costs of a statement
+ * are its exclusive ones, since its calls are siblings; a program has no code outside of its entry points. */
+static void add_nodes(const struct view *view, uint32_t number, uint32_t as, enum cost_part part,
+                      struct node_refs *refs)
 {
-    if (view->class->cost && row != 0)
-        return view->class->cost(view, row, metric, part);
-    const struct cost *costs = view->class->cost ? view->program : view->costs + row * view->n_metrics;
-    return part == INCLUSIVE ? costs[metric].inclusive : costs[metric].exclusive;
+    const struct row *row = view_row(view, number);
+    const struct nodes *nodes = database_nodes(view->db);
+    uint32_t exposed_end = 0;
+    if (row->kind == KIND_PROGRAM && part == EXCLUSIVE)
+        return;
+    part = row->kind == KIND_STATEMENT ? EXCLUSIVE : part;
+    for (uint32_t i = row->first_node; i < row->first_node + row->n_nodes; i++) {
+        uint32_t node = view->nodes.at[i].node;
+        if (part == INCLUSIVE && node < exposed_end)
+            continue;
+        exposed_end = nodes->end[node];
+        vec_push(&refs->list, ((struct node_ref){.node = node, .row = as, .part = part}));
+    }
 }
 
-const struct cost *view_costs(const struct view *view, uint32_t row)
+enum outcome view_nodes(const struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
+                        struct node_refs *refs)
 {
-    if (!view->class->cost)
-        return view->costs + row * view->n_metrics;
-    for (size_t m = 0; m < view->n_metrics; m++)
-        view->scratch[m] = (struct cost){stored_cost(view, row, m, INCLUSIVE), stored_cost(view, row, m, EXCLUSIVE)};
-    return view->scratch;
+    if (!view->db)
+        return FAILED;
+    for (uint32_t i = 0; i < n; i++)
+        if (rows[i] == 0)
+            vec_push(&refs->list,
+                     ((struct node_ref){.row = i, .part = view->class->has_all_code ? INCLUSIVE : part}));
+        else if (!view->class->nodes)
+            add_nodes(view, rows[i], i, part, refs);
+    return view->class->nodes ? view->class->nodes(view, rows, n, part, refs) : DONE;
+}
+
+static double sum_of_nodes(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
+{
+    struct row_sums *sums = view->sums;
+    size_t column = 2 * metric + part;
+    if (row < sums->of[column].n && !isnan(sums->of[column].at[row]))
+        return sums->of[column].at[row];
+    double sum = 0;
+    sums->refs.list.n = 0;
+    add_nodes(view, row, 0, part, &sums->refs);
+    for (size_t i = 0; i < sums->refs.list.n; i++)
+        sum += node_cost(view->db, sums->refs.list.at[i].node, metric, (enum cost_part)sums->refs.list.at[i].part);
+    if (sums->refs.list.n <= 1)
+        return sum;
+    while (sums->of[column].n <= row)
+        vec_push(&sums->of[column], NAN);
+    sums->of[column].at[row] = sum;
+    sums->end = row < sums->end ? sums->end : row + 1;
+    return sum;
+}
+
+/* Forgets the sums of rows from `first` on. */
+static void forget_sums(const struct view *view, uint32_t first)
+{
+    for (size_t i = 0; i < 2 * view->metrics->n_stored && first < view->sums->end; i++)
+        if (view->sums->of[i].n > first)
+            view->sums->of[i].n = first;
+    view->sums->end = first < view->sums->end ? first : view->sums->end;
+}
+
+static double stored_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
+{
+    if (row == 0 && view->db)
+        return part == INCLUSIVE || view->class->has_all_code ? view->totals[metric].inclusive
+                                                              : view->totals[metric].exclusive;
+    return view->class->cost ? view->class->cost(view, row, metric, part) : sum_of_nodes(view, row, metric, part);
 }
 
 struct row_of_view {
@@ -136,7 +190,7 @@ double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost
 double view_value(const struct view *view, formula_costs *cost, const void *context, size_t metric,
                   enum cost_part part)
 {
-    if (metric < view->n_metrics)
+    if (metric < view->metrics->n_stored)
         return cost(context, metric, part);
     struct formula_input input = {.cost = cost, .context = context, .program = view->totals};
     return metric < view->metrics->n ? derived_value(view->metrics, metric, input, part) : 0;
@@ -228,9 +282,7 @@ enum outcome view_rows_value_refs(struct view *view, const uint32_t *rows, size_
                                   struct value_refs *refs)
 {
     struct node_refs nodes = {0};
-    if (!view->class->nodes)
-        return FAILED;
-    enum outcome outcome = view->class->nodes(view, rows, n, part, &nodes);
+    enum outcome outcome = view_nodes(view, rows, n, part, &nodes);
     for (size_t i = 0; i < nodes.list.n && outcome == DONE; i++)
         add_value_refs(view->db, nodes.list.at[i], refs);
     vec_free(&nodes.list);
@@ -242,12 +294,19 @@ enum outcome view_value_refs(struct view *view, uint32_t row, enum cost_part par
     return view_rows_value_refs(view, &row, 1, part, refs);
 }
 
-static void move_row(struct view *view, uint32_t to, uint32_t from)
+/* Merges the nodes of two rows, in preorder, after all others. */
+static void join_nodes(struct view *view, struct row *row, const struct row *other)
 {
-    size_t n = view->n_metrics;
-    view->rows.at[to] = view->rows.at[from];
-    if (view->costs)
-        memmove(view->costs + to * n, view->costs + from * n, n * sizeof *view->costs);
+    uint32_t first = (uint32_t)view->nodes.n, n = row->n_nodes + other->n_nodes;
+    vec_reserve(&view->nodes, n);
+    const struct row_node *a = view->nodes.at + row->first_node, *b = view->nodes.at + other->first_node;
+    const struct row_node *end_a = a + row->n_nodes, *end_b = b + other->n_nodes;
+    while (a < end_a || b < end_b) {
+        bool is_a = b == end_b || (a < end_a && a->node < b->node);
+        view->nodes.at[view->nodes.n++] = is_a ? *a++ : *b++;
+    }
+    row->first_node = first;
+    row->n_nodes = n;
 }
 
 static void join_row(struct view *view, uint32_t into, uint32_t from)
@@ -261,7 +320,9 @@ static void join_row(struct view *view, uint32_t into, uint32_t from)
         row->call_file = NOTHING;
         row->call_line = 0;
     }
-    view->class->join(view, into, from);
+    if (other->kind == KIND_PROCEDURE)
+        row->kind = KIND_PROCEDURE;
+    join_nodes(view, row, other);
 }
 
 void view_join(struct view *view, uint32_t parent, const uint32_t *groups)
@@ -270,13 +331,14 @@ void view_join(struct view *view, uint32_t parent, const uint32_t *groups)
     uint32_t first = view_row(view, parent)->first_child, kept = first;
     uint32_t n = view_row(view, parent)->n_children;
     assert(n == 0 || first + n == view->rows.n);
+    forget_sums(view, first);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t row = groups[i] == NOTHING ? IDMAP_NONE : idmap_get(&rows, groups[i], 0);
         if (row != IDMAP_NONE) {
             join_row(view, row, first + i);
             continue;
         }
-        move_row(view, kept, first + i);
+        view->rows.at[kept] = view->rows.at[first + i];
         if (groups[i] != NOTHING)
             idmap_put(&rows, groups[i], 0, kept);
         kept++;
@@ -294,7 +356,8 @@ void view_dissolve(struct view *view, uint32_t parent, uint32_t child)
         view->rows.at[i].depth--;
     }
     for (uint32_t i = child + 1; i < view->rows.n; i++)
-        move_row(view, i - 1, i);
+        view->rows.at[i - 1] = view->rows.at[i];
+    forget_sums(view, child);
     view->rows.n--;
     view->order.n--;
     view->rows.at[parent].n_children = (uint32_t)view->rows.n - view_row(view, parent)->first_child;
@@ -311,5 +374,9 @@ void view_release(struct view *view, uint32_t row)
     released->sorted_by = 0;
     if (first < view->rows.n && view->class->release)
         view->class->release(view, first);
+    for (size_t i = first; i < view->rows.n && !view->class->cost; i++)
+        if (view->rows.at[i].n_nodes && view->rows.at[i].first_node < view->nodes.n)
+            view->nodes.n = view->rows.at[i].first_node;
+    forget_sums(view, first);
     view->rows.n = view->order.n = first;
 }

@@ -8,7 +8,15 @@
  *
  * topdown.c, bottomup.c and flat.c implement the views of one database: each of their rows is a set of nodes, and its
  * costs are sums over these. merged.c compares several of them. Names and places of a row are indices into the database
- * that it comes from: to look them up, call view_origin first. */
+ * that it comes from: to look them up, call view_origin first.
+ *
+ * Costs are added up by the rule for recursion in Adhianto, Mellor-Crummey, Tallent, "Effectively presenting call path
+ * profiles of application performance" (PSTI 2010):
+ * - Exclusive costs of contexts never overlap, so they are summed over all nodes of the row.
+ * - Inclusive costs of a node include those of nodes below it, so only *exposed* nodes count: those without another
+ *   node of the row above them. In preorder, a node is exposed unless it lies before the end of the last exposed one.
+ * - A node that is not exposed in a row may be exposed in a child of the row. Therefore the children's inclusive costs
+ *   may add up to more than the row's. */
 #ifndef VIEWER_VIEW_H
 #define VIEWER_VIEW_H
 
@@ -32,7 +40,18 @@ struct row {
     uint32_t line;  /* of a loop or statement; 0 unknown */
     uint32_t call_file, call_line; /* where it was called or inlined; in the bottom-up view where
                                       this caller calls; NOTHING and 0 if there is no such line */
-    uint64_t data;                 /* used by the view that made it */
+    union {
+        struct {
+            uint32_t first_node, n_nodes; /* its nodes: view->nodes from first_node on, in preorder */
+        };
+        uint32_t scope; /* in the flat view: its scope there */
+    };
+};
+
+/* One of the nodes of a row. */
+struct row_node {
+    uint32_t node;  /* its costs are a part of the row's */
+    uint32_t frame; /* of a caller in the bottom-up view: the node of the caller around `node`; else `node` */
 };
 
 struct view;
@@ -56,38 +75,34 @@ struct view_class {
     bool shows_callers;                      /* rows below the first level are callers */
     bool has_all_code;                       /* the exclusive cost of row 0 is all of the program; else what no
                                                 entry point has */
-    enum outcome (*open)(struct view *view); /* sets up state and row 0's data */
     enum outcome (*expand)(struct view *view, uint32_t row); /* adds the children with view_add */
-    void (*release)(struct view *view,
-                    uint32_t first); /* rows from `first` on are given up; may be NULL */
-    /* Adds the nodes of which one part of the costs of rows[0 .. n-1] are sums. NULL if a row's costs are stored
-     * when it is made (view_costs_of_new). */
-    enum outcome (*nodes)(struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
-                          struct node_refs *refs);
-    /* That sum for a stored metric and a row other than 0. NULL like `nodes`. */
-    double (*cost)(const struct view *view, uint32_t row, size_t metric, enum cost_part part);
-    /* Adds the nodes of a row to a sibling; neither is expanded. NULL if the view
-     * cannot join rows. */
-    void (*join)(struct view *view, uint32_t into, uint32_t row);
-    void (*close)(struct view *view);                                     /* may be NULL */
+    /* NULL, as what follows, if rows have a list of nodes, of which their costs are sums (view_add_node). */
+    double (*cost)(const struct view *view, uint32_t row, size_t metric, enum cost_part part); /* a stored metric */
+    enum outcome (*nodes)(const struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
+                          struct node_refs *refs); /* as view_nodes; not called for several databases */
+    enum outcome (*open)(struct view *view); /* sets up the state */
+    void (*release)(struct view *view, uint32_t first); /* rows from `first` on are given up; may be NULL */
+    void (*close)(struct view *view);
     const struct view *(*origin)(const struct view *view, uint32_t *row); /* may be NULL */
 };
 
 extern const struct view_class topdown_class, bottomup_class, flat_class;
+
+/* The row of the flat view for the scope of a node; and for a procedure, or else its most expensive inlined copy by
+ * the view's sorting. NOTHING if there is none. */
+uint32_t flat_row_of_node(struct view *flat, uint32_t node);
+uint32_t flat_row_of_procedure(struct view *flat, uint32_t id);
 
 struct view {
     const struct view_class *class;
     struct database *db; /* NULL: two databases, see view_origin */
     const struct metrics *metrics;
     int side;              /* number of the run whose view it is, of those that are merged */
-    size_t n_metrics;      /* number of stored metrics */
     VEC(struct row) rows;
     VEC(uint32_t) order; /* parallel to rows: a row's children in order, from first_child on */
-    struct cost *costs;  /* n_metrics for each row; unused with class->cost */
-    size_t costs_size;
-    struct cost *totals;                  /* of the whole program, by stored metric */
-    struct cost *program;                 /* of row 0; unused without class->cost */
-    struct cost *scratch;                 /* room for the costs of one row */
+    VEC(struct row_node) nodes;
+    struct cost *totals; /* of the whole program, by stored metric */
+    struct row_sums *sums; /* of nodes, as far as they were added up; unused with class->cost */
     struct sorting sorting;
     uint32_t sorting_number;
     void *state;
@@ -131,9 +146,6 @@ static inline uint32_t view_procedure_at(const struct view *view, uint32_t row)
     return row;
 }
 
-/* A row's costs, by stored metric. Valid until the next call for the view. */
-const struct cost *view_costs(const struct view *view, uint32_t row);
-
 /* The view of one database that a row comes from; *row becomes its number there. Of merged runs this is the view of
  * the run whose scope the row shows, else the view itself. */
 static inline const struct view *view_origin(const struct view *view, uint32_t *row)
@@ -147,6 +159,12 @@ double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost
 /* The same for costs that need not belong to a row: those that `cost` returns for `context`. */
 double view_value(const struct view *view, formula_costs *cost, const void *context, size_t metric,
                   enum cost_part part);
+
+/* Whether rows of the view can be joined: those that have a list of nodes. */
+static inline bool view_can_join(const struct view *view)
+{
+    return !view->class->cost;
+}
 
 /* Joins children of a row, for a comparison: child i is joined to the first child with the same
  * groups[i], unless that is NOTHING. The children must be the rows that were made last, and must
@@ -181,6 +199,10 @@ double view_magnitude(const struct view *view, size_t metric);
  * metric that it is a part of; 0 if it has no percentages. */
 double view_whole(const struct view *view, size_t metric);
 
+/* Adds the nodes of which one part of the costs of rows[0 .. n-1] are sums. FAILED as below. */
+enum outcome view_nodes(const struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
+                        struct node_refs *refs);
+
 /* Adds the values of contexts in the file of which the costs of rows[0 .. n-1] are the sums. FAILED if the view, being
  * of two databases, has none. */
 enum outcome view_rows_value_refs(struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
@@ -197,12 +219,16 @@ void view_release(struct view *view, uint32_t row);
 struct view *view_new(const struct view_class *class, struct database *db,
                       const struct metrics *metrics);
 
-/* For the implementations: appends a child of the row being expanded. Sets its parent and depth,
- * and stored costs to zero. Returns its number. */
+/* For the implementations: appends a child of the row being expanded. Sets its parent and depth. Returns its number. */
 uint32_t view_add(struct view *view, uint32_t parent, struct row row);
-static inline struct cost *view_costs_of_new(struct view *view, uint32_t row)
+
+/* For the implementations: appends a node to the row that was added last. */
+static inline void view_add_node(struct view *view, uint32_t node)
 {
-    return view->costs + row * view->n_metrics;
+    struct row *row = &view->rows.at[view->rows.n - 1];
+    if (row->n_nodes++ == 0)
+        row->first_node = (uint32_t)view->nodes.n;
+    vec_push(&view->nodes, ((struct row_node){node, node}));
 }
 
 /* For the implementations: sets where the code of a node is called. */

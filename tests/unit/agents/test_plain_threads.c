@@ -3,6 +3,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "agents/common/thread-slots.h"
+#include "agents/semaphore-holders.h"
 
 enum { OWN_TID = 7, OTHER_TID = 8 };
 
@@ -183,6 +184,86 @@ TEST(a_spin_lock_has_one_holder)
     for (int i = 0; i < 4; i++)
         assert_int_equal(agent_for_threads.charge_waiters(&cursor, 1, 0, 100), 1);
     assert_int_equal(waiter->delay[0], 400);
+}
+
+/* Other words: the semaphore is not known to be a lock, another thread has it, or it is another semaphore. */
+TEST(a_semaphore_that_is_a_lock_has_a_holder)
+{
+    const uint64_t lock = 0x7f0000123450, held = semaphore_held_by(lock, OWN_TID);
+    uint64_t word = held;
+    struct agent_slot *waiter = add(AGENT_SLOT_WAITING);
+    waiter->lock = lock;
+    waiter->holder = AGENT_HOLDER_OF_SEMAPHORE | (uint64_t)&word;
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).waiting_for_this, 1);
+    assert_int_equal(agent_for_threads.charge_waiters(&cursor, 1, 0, 100), 1);
+    assert_int_equal(waiter->delay[0], 100);
+    const uint64_t others[] = {held & ~SEMAPHORE_IS_LOCK, held | SEMAPHORE_IS_SIGNAL, semaphore_held_by(lock, OTHER_TID),
+                               semaphore_held_by(lock, 0), semaphore_held_by(lock + 16, OWN_TID), 0};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        word = others[i];
+        assert_int_equal(agent_for_threads.worker_counts(&cursor).waiting_for_this, 0);
+    }
+    word = held;
+    own_slot->lock = lock;
+    own_slot->state = AGENT_SLOT_WAITING;
+    assert_int_equal(agent_for_threads.worker_counts(&cursor).waiting_for_this, 0);
+}
+
+/* An interpreter says which sections of code a thread is in, and each section which locks of objects it has. */
+struct section {
+    uint64_t around;
+    const void *locks[2];
+};
+
+static struct {
+    uint64_t tid, sections;
+} interpreted;
+
+static const struct agent_lock objects = {.tid = 0, .sections = 8};
+
+static uint32_t waiters_for_byte(const uint8_t *lock)
+{
+    struct agent_slot *waiter = add(AGENT_SLOT_WAITING);
+    waiter->lock = (uint64_t)lock;
+    waiter->holder = AGENT_HOLDER_OF_BYTE | (uint64_t)&objects;
+    uint32_t count = agent_for_threads.worker_counts(&cursor).waiting_for_this;
+    slots.end--;
+    return count;
+}
+
+TEST(a_thread_has_the_locks_of_the_sections_that_it_is_in)
+{
+    static const uint8_t locks[4];
+    struct section outer = {0, {&locks[0]}}, inner = {(uint64_t)&outer, {&locks[1], &locks[2]}};
+    interpreted.tid = OWN_TID;
+    interpreted.sections = (uint64_t)&inner | SECTION_HAS_TWO;
+    assert_int_equal(waiters_for_byte(&locks[0]), 0);
+    own_slot->interpreted = (uint64_t)&interpreted;
+    const uint32_t expected[] = {1, 1, 1, 0};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(waiters_for_byte(&locks[i]), expected[i]);
+    interpreted.sections = (uint64_t)&inner;
+    assert_int_equal(waiters_for_byte(&locks[2]), 0);
+    inner.around |= SECTION_IS_LEFT;
+    assert_int_equal(waiters_for_byte(&locks[0]), 0);
+    assert_int_equal(waiters_for_byte(&locks[1]), 1);
+    interpreted.sections |= SECTION_IS_LEFT;
+    assert_int_equal(waiters_for_byte(&locks[1]), 0);
+}
+
+/* The thread's structure may be freed, and its memory be another thread's. */
+TEST(sections_of_another_thread_are_not_looked_at)
+{
+    static const uint8_t lock;
+    struct section section = {0, {&lock}};
+    own_slot->interpreted = (uint64_t)&interpreted;
+    interpreted.tid = OTHER_TID;
+    interpreted.sections = (uint64_t)&section;
+    assert_int_equal(waiters_for_byte(&lock), 0);
+    interpreted.tid = OWN_TID;
+    assert_int_equal(waiters_for_byte(&lock), 1);
+    section.around = (uint64_t)&section; /* not a list */
+    assert_int_equal(waiters_for_byte(&lock + 1), 0);
 }
 
 /* By an event whose samples come while threads wait, too: a holder with too many of them pays no more than its waiters

@@ -101,7 +101,9 @@ TEST(offsets_of_3_13)
     assert_int_equal(layout.code_first_traceable, 184);
     assert_int_equal(layout.generator_frame, 72);
     assert_int_equal(layout.thread_task, 0);
+    assert_int_equal(layout.thread_sections, 0);
     assert_null(FIND(of_3_13_without_gil, 216, 80, &layout));
+    assert_int_equal(layout.thread_sections, 176);
     assert_int_equal(layout.gil_in_state, 16);
     assert_int_equal(layout.code_first_traceable, 200);
     assert_int_equal(layout.generator_frame, 88);
@@ -124,6 +126,7 @@ TEST(offsets_of_3_14)
     assert_null(FIND(of_3_14_without_gil, 232, 80, &layout));
     assert_int_equal(layout.gil_holder, exports.runtime + 115648 + 7824);
     assert_int_equal(layout.object_more, 16);
+    assert_int_equal(layout.thread_sections, layout.thread_tid + 16);
     assert_int_equal(layout.frame_copy, 72);
     assert_int_equal(layout.code_copies, 224);
     assert_int_equal(layout.code_version, 108);

@@ -6,12 +6,14 @@ static long sys6(long number, long a, long b, long c, long d, long e, long f);
 
 #include "tests/unit/hpcrun/made_up_functions.h"
 
+#include "agents/semaphore-holders.h"
 #include "hpcrun/hooks/event-waits.c"
 
 #define SAMPLES SIGRTMIN /* the sampling signal */
 
 struct process process;
 struct sampling sampling;
+_Atomic(const struct agent_lock *) agent_lock;
 __thread struct agent_slot *own_slot;
 
 /* What the real function does, and what it saw. */
@@ -24,6 +26,8 @@ static struct {
     long argument[6];
     uint64_t set;
     bool has_start, waits;
+    uint64_t lock, holder; /* of the slot */
+    bool charges;          /* a holder's sample comes meanwhile */
     uint64_t ticks; /* that it takes */
 } sim;
 
@@ -35,6 +39,10 @@ static long made_up(long a, long b, long c, long d, long e, long f)
     memcpy(sim.argument, (long[]){a, b, c, d, e, f}, sizeof sim.argument);
     sim.has_start = has_start;
     sim.waits = atomic_load(&slot.state) == AGENT_SLOT_WAITING;
+    sim.lock = slot.lock;
+    sim.holder = slot.holder;
+    if (sim.charges)
+        slot.is_charged = 1;
     if (sim.rest_at >= 0)
         *(struct timespec *)sim.argument[sim.rest_at] = sim.rest;
     if (sim.set_at >= 0)
@@ -76,6 +84,17 @@ uint64_t waker_note(const volatile void *object, enum wakes wakes)
     return 0;
 }
 
+static const volatile void *recorded;
+
+static bool recorded_semaphore;
+
+void semaphore_wait_record(struct agent_slot *its, const volatile void *lock, bool is_semaphore)
+{
+    assert_ptr_equal(its, &slot);
+    recorded = lock;
+    recorded_semaphore = is_semaphore;
+}
+
 bool wake_up_by_last(const volatile void *object, uint64_t since, uint64_t time)
 {
     asked = object;
@@ -84,7 +103,8 @@ bool wake_up_by_last(const volatile void *object, uint64_t since, uint64_t time)
 
 STEP(begin)
 {
-    noted = asked = NULL;
+    noted = asked = recorded = NULL;
+    agent_lock = NULL;
     memset(&sim, 0, sizeof sim);
     memset(&slot, 0, sizeof slot);
     sim.rest_at = sim.set_at = -1;
@@ -237,4 +257,155 @@ TEST(a_long_wait_for_a_semaphore_asks_for_the_waker)
     sim.ticks = 0;
     sem_wait(&at.semaphore);
     assert_null(asked);
+}
+
+/* ---- locks of an interpreter ---- */
+
+static const struct agent_lock all_code = {.code_size = UINT64_MAX};
+
+static int wait_timed(sem_t *semaphore)
+{
+    return sem_timedwait(semaphore, &wanted);
+}
+
+static int wait_on_clock(sem_t *semaphore)
+{
+    return sem_clockwait(semaphore, CLOCK_MONOTONIC, &wanted);
+}
+
+static int (*const waits[])(sem_t *) = {sem_wait, wait_timed, wait_on_clock};
+
+/* Makes a lock of a new semaphore, and has another thread take it. */
+static void have_other_take(sem_t *semaphore)
+{
+    struct agent_slot other = {.tid = 8};
+    slot.tid = 7;
+    sim.result = 0;
+    sem_init(semaphore, 0, 1);
+    own_slot = &other;
+    sem_trywait(semaphore);
+    sem_post(semaphore);
+    sem_trywait(semaphore);
+    own_slot = &slot;
+}
+
+TEST(a_thread_waits_for_a_lock_of_the_interpreter)
+{
+    for (int i = 0; i < 3; i++) {
+        sem_t semaphore;
+        begin(state);
+        agent_lock = &all_code;
+        have_other_take(&semaphore);
+        waits[i](&semaphore);
+        assert_true(sim.waits);
+        assert_int_equal(sim.lock, &semaphore);
+        assert_true(sim.holder & AGENT_HOLDER_OF_SEMAPHORE);
+        assert_null(recorded);
+        const uint64_t *word = (const void *)(sim.holder & ~AGENT_HOLDER_OF_SEMAPHORE);
+        assert_int_equal(*word, semaphore_held_by((uint64_t)&semaphore, 7));
+        assert_int_equal(slot.lock + slot.holder, 0);
+    }
+}
+
+TEST(what_a_holder_has_charged_is_recorded)
+{
+    for (int i = 0; i < 3; i++) {
+        sem_t semaphore;
+        begin(state);
+        agent_lock = &all_code;
+        have_other_take(&semaphore);
+        sim.charges = true;
+        waits[i](&semaphore);
+        assert_ptr_equal(recorded, &semaphore);
+        assert_true(recorded_semaphore);
+    }
+}
+
+TEST(who_did_not_get_a_lock_does_not_hold_it)
+{
+    for (int i = 0; i < 3; i++) {
+        sem_t semaphore;
+        begin(state);
+        agent_lock = &all_code;
+        have_other_take(&semaphore);
+        sim.result = -1;
+        waits[i](&semaphore);
+        const uint64_t *word = (const void *)(sim.holder & ~AGENT_HOLDER_OF_SEMAPHORE);
+        sem_trywait(&semaphore);
+        assert_int_equal(*word, semaphore_held_by((uint64_t)&semaphore, 8));
+    }
+}
+
+TEST(semaphores_of_other_code_are_no_locks)
+{
+    const struct agent_lock code_before = {.code_size = 4096};
+    for (int i = 0; i < 6; i++) {
+        sem_t semaphore;
+        begin(state);
+        agent_lock = i < 3 ? NULL : &code_before;
+        have_other_take(&semaphore);
+        sim.charges = true;
+        waits[i % 3](&semaphore);
+        assert_int_equal(sim.lock + sim.holder, 0);
+        assert_null(recorded);
+    }
+}
+
+/* ---- locks of objects, for which a thread waits by a semaphore on its stack ---- */
+
+static const struct agent_lock objects = {.code_size = UINT64_MAX, .sections = 8};
+
+struct entry {
+    const void *waiter;
+    const uint8_t *lock;
+    sem_t semaphore;
+    char after; /* further out on the stack */
+};
+
+static void wait_by(struct entry *entry, const struct agent_lock *kind)
+{
+    agent_lock = kind;
+    recorded = NULL;
+    sim.charges = true;
+    sem_init(&entry->semaphore, 0, 0);
+    sem_wait(&entry->semaphore);
+    slot.is_charged = 0;
+}
+
+TEST(a_thread_waits_for_the_lock_of_an_object)
+{
+    uint8_t lock = BYTE_IS_WAITED_FOR;
+    struct entry entry = {.lock = &lock};
+    entry.waiter = &entry.after;
+    slot.stack_low = (uint64_t)&entry;
+    slot.stack_high = (uint64_t)(&entry + 1);
+    slot.tid = 7;
+    wait_by(&entry, &objects);
+    assert_int_equal(sim.lock, &lock);
+    assert_int_equal(sim.holder, AGENT_HOLDER_OF_BYTE | (uint64_t)&objects);
+    assert_ptr_equal(recorded, &lock);
+    assert_false(recorded_semaphore);
+    assert_null(semaphore_holder(&entry.semaphore)); /* the semaphore is nobody's */
+}
+
+TEST(other_waits_on_the_stack_are_for_no_object)
+{
+    uint8_t lock = BYTE_IS_WAITED_FOR, other = 2;
+    struct entry entry;
+    for (int i = 0; i < 7; i++) {
+        entry = (struct entry){.waiter = &entry.after, .lock = &lock};
+        slot.stack_low = (uint64_t)&entry + (i == 0 ? 8 : 0);
+        slot.stack_high = i == 1 ? (uint64_t)&entry.semaphore : (uint64_t)(&entry + 1);
+        if (i == 2)
+            entry.waiter = NULL;
+        if (i == 3)
+            entry.waiter = &entry + 1;
+        if (i == 4)
+            entry.lock = NULL;
+        if (i == 5)
+            entry.lock = &other;
+        wait_by(&entry, i == 6 ? &all_code : &objects);
+        assert_int_equal(sim.lock + sim.holder, 0);
+        assert_null(recorded);
+    }
 }

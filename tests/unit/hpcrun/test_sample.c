@@ -1,6 +1,8 @@
 /* What becomes of a sample: its fate, and what the time line gets. */
 #include "tests/unit/hpcrun/made_sample.h"
 
+#include "agents/semaphore-holders.h"
+
 /* ---- fates ---- */
 
 TEST(every_fate_has_a_place_of_its_own)
@@ -257,6 +259,23 @@ TEST(a_sample_of_a_wait_for_a_lock_says_how_long_it_is)
         set_status(i == 2 ? AGENT_WORKING : AGENT_WAITING, 4, 1);
         take(1000);
         assert_int_equal(slot.unpaid[event - thread.events], i > 0 ? 1000 : 0);
+    }
+}
+
+TEST(a_wait_for_a_semaphore_is_one_for_a_lock_if_that_is_known)
+{
+    static struct agent_slot slot;
+    const uint64_t lock = 0x7f0000123450, held = semaphore_held_by(lock, 5);
+    const uint64_t words[] = {held & ~SEMAPHORE_IS_LOCK, held | SEMAPHORE_IS_SIGNAL, semaphore_held_by(lock + 16, 5), held};
+    uint64_t word;
+    own_slot = &slot;
+    slot.lock = lock;
+    slot.holder = AGENT_HOLDER_OF_SEMAPHORE | (uint64_t)&word;
+    set_status(AGENT_WAITING, 4, 1);
+    for (unsigned i = 0; i < 4; i++) {
+        word = words[i];
+        take(1000);
+        assert_int_equal(slot.unpaid[event - thread.events], i == 3 ? 1000 : 0);
     }
 }
 

@@ -21,6 +21,7 @@ struct made_wake_up {
     uint32_t began, released, time, waker;
 };
 
+/* What the time line of a test is made of. */
 struct made_timeline {
     struct timeline_place places[64];
     uint64_t n_places;
@@ -34,20 +35,18 @@ struct made_timeline {
     json_t *run;
 };
 
-/* Made with `unit` ns, and a shift of 4. The event is CPUTIME, or a count. */
-void make_timeline(struct made_timeline *made, const struct made_record *records, size_t n, uint64_t unit,
-                   bool is_time);
+extern struct made_timeline made;
+extern struct timeline *timeline; /* of that file; NULL: it is damaged, or there is none */
 
-/* Writes its bytes and opens the file. */
-struct timeline *open_made(struct made_timeline *made);
+/* Makes and opens the file, after the one before is closed, with `unit` ns and a shift of 4. Its places, and if it has any
+ * its wake-ups, were set in `made`. The event is CPUTIME, or a count. */
+void begin_timeline(const struct made_record *records, size_t n, uint64_t unit, bool is_time);
 
-/* Both, with a unit of 1 ns; the file is good. */
-struct timeline *make_and_open(struct made_timeline *made, const struct made_record *records, size_t n, bool is_time);
+/* Writes its bytes and opens the file again. */
+void reopen_timeline(void);
 
-/* Deletes the folder. */
-void remove_made(struct made_timeline *made);
-
-/* Closes the timeline, deletes the folder, and forgets what was wrong with the file. */
-void close_made(struct made_timeline *made, struct timeline *timeline);
+/* Closes the time line, deletes the folder, and forgets what was wrong with the file, and what it was made of. For
+ * EACH_TEST, too. */
+int end_timeline(void **state);
 
 #endif

@@ -7,8 +7,6 @@
 #define MS     1000000u
 #define PERIOD 5
 
-static struct made_timeline made;
-static struct timeline *timeline;
 static struct made_record records[1000];
 static size_t n_records;
 static uint32_t now; /* ms */
@@ -22,17 +20,14 @@ static void add(enum trace_state state, uint32_t ms)
 
 static void begin(void)
 {
-    memset(&made, 0, sizeof made);
+    end_timeline(NULL);
     made.n_places = 1;
     made.places[0] = (struct timeline_place){.logical = 1, .working = 1};
-    timeline = make_and_open(&made, records, n_records, true);
-}
-
-static void end(void)
-{
-    close_made(&made, timeline);
+    begin_timeline(records, n_records, 1, true);
     n_records = now = 0;
 }
+
+EACH_TEST(NULL, end_timeline);
 
 static struct at_work rule(uint32_t least_ms)
 {
@@ -64,7 +59,6 @@ TEST(short_gaps_are_at_work)
     assert_int_equal(rule(0).gap, 50 * MS);
     expect(50, 0, 300, (uint32_t[][2]){{0, 200}, {255, 300}}, 2);
     expect(55, 0, 300, (uint32_t[][2]){{0, 300}}, 1);
-    end();
 }
 
 TEST(threads_that_wait_are_not_at_work)
@@ -76,7 +70,6 @@ TEST(threads_that_wait_are_not_at_work)
     add(TRACE_WORK, 100);
     begin();
     expect(50, 0, 800, (uint32_t[][2]){{0, 100}, {700, 800}}, 2);
-    end();
 }
 
 TEST(the_run_has_no_gaps_at_its_ends)
@@ -90,7 +83,6 @@ TEST(the_run_has_no_gaps_at_its_ends)
     begin();
     expect(50, 0, 500, (uint32_t[][2]){{0, 150}, {350, 500}}, 2);
     expect(49, 0, 500, (uint32_t[][2]){{50, 150}, {350, 450}}, 2);
-    end();
 }
 
 /* What touches a piece of time is found as it is found in the whole. */
@@ -105,7 +97,6 @@ TEST(pieces_have_the_stretches_of_the_whole)
     expect(50, 105, 130, (uint32_t[][2]){{0, 145}}, 1); /* whole records that reach into it */
     expect(50, 200, 400, NULL, 0);
     expect(50, 150, 401, (uint32_t[][2]){{95, 200}, {400, 405}}, 2);
-    end();
 }
 
 TEST(a_gap_that_a_thread_has_often_is_short)
@@ -120,6 +111,5 @@ TEST(a_gap_that_a_thread_has_often_is_short)
         assert_int_equal(rule(0).gap, is_often ? 200 * MS : 50 * MS);
         assert_true(rule(0).spacing == (is_often ? 105.0 * MS : 1.0 * PERIOD * MS));
         assert_int_equal(rule(300).gap, 300 * MS);
-        end();
-    }
+        }
 }

@@ -90,7 +90,7 @@ TEST(shares_are_of_the_scope_and_of_the_run)
     assert_true(judgement.idleness.value == 0.3 && judgement.overhead.value == 0.2);
     assert_true(judgement.waste.value == 0.5);
     assert_true(judgement.idleness_of_run.value == 0.03);
-    assert_true(judgement.overhead_of_run.value == 0.02);
+    assert_true(judgement.saved.value == 0.05);
     assert_true(judgement.effort_of_run == 0.1);
     assert_int_equal(judgement.verdict, VERDICT_WRONG_PARALLELISM);
 }
@@ -170,7 +170,7 @@ TEST(where_nobody_works_the_grain_is_too_fine)
     struct judgement judgement = judge(&it);
     assert_int_equal(judgement.verdict, VERDICT_TOO_FINE);
     assert_true(judgement.is_nobody_high && judgement.is_notable);
-    assert_true(judgement.nobody.value == 30.0 / 130 && judgement.fine_grain.value == 32.0 / 130);
+    assert_true(judgement.nobody.value == 30.0 / 130 && judgement.saved.value == 32.0 / 130);
     it.overhead = NOT_KNOWN;
     assert_int_equal(judge(&it).verdict, VERDICT_TOO_FINE);
 }

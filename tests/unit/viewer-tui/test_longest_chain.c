@@ -7,9 +7,6 @@
 
 #include <math.h>
 
-static struct made_timeline made;
-static struct timeline *timeline;
-
 /* Places 0 to 3 are in procedures 0 to 3. */
 static const uint32_t procedures[] = {0, 1, 2, 3};
 
@@ -17,33 +14,47 @@ static uint64_t step = 1, window = 100; /* one in `step` windows of so many ns i
 
 static void begin(const struct made_record *records, size_t n, const struct made_wake_up *wake_ups, size_t n_wake_ups)
 {
-    memset(&made, 0, sizeof made);
+    end_timeline(NULL);
     made.step = step;
     made.window = window;
     made.n_places = 4;
     made.wake_ups = wake_ups;
     made.n_wake_ups = n_wake_ups;
-    timeline = make_and_open(&made, records, n, true);
+    begin_timeline(records, n, 1, true);
 }
 
-static void end(void)
-{
-    close_made(&made, timeline);
-}
+EACH_TEST(NULL, end_timeline);
 
 /* A record in each of three threads. */
 static const struct made_record three[] = {
     {1, 10, 10, TRACE_WORK, 0, false}, {2, 10, 10, TRACE_WORK, 1, false}, {3, 10, 10, TRACE_WORK, 2, false}};
 
-static void assert_piece(const chain_pieces *pieces, size_t i, uint32_t thread, uint64_t from, uint64_t runs,
-                         uint64_t to)
+static void assert_pieces(const chain_pieces *pieces, const struct chain_piece *expected, size_t n)
 {
-    assert_true(i < pieces->n);
-    assert_int_equal(pieces->at[i].thread, thread);
-    assert_int_equal(pieces->at[i].from, from);
-    assert_int_equal(pieces->at[i].runs, runs);
-    assert_int_equal(pieces->at[i].to, to);
+    assert_int_equal(pieces->n, n);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(pieces->at[i].thread, expected[i].thread);
+        assert_int_equal(pieces->at[i].is_unknown, expected[i].is_unknown);
+        assert_int_equal(pieces->at[i].from, expected[i].from);
+        assert_int_equal(pieces->at[i].runs, expected[i].runs);
+        assert_int_equal(pieces->at[i].to, expected[i].to);
+    }
 }
+
+static void check_chain(struct chain_processes *processes, uint32_t thread, uint64_t from, uint64_t to,
+                        const struct chain_piece *expected, size_t n)
+{
+    chain_pieces pieces = longest_chain(timeline, processes, thread, from, to);
+    assert_pieces(&pieces, expected, n);
+    vec_free(&pieces);
+    if (processes)
+        vec_free(&processes->list);
+}
+
+/* The chain that ends in a thread has these pieces: {thread, is_unknown, from, runs, to}. */
+#define ASSERT_CHAIN(processes, thread, from, to, ...)                                             \
+    check_chain(processes, thread, from, to, (const struct chain_piece[]){__VA_ARGS__},            \
+                sizeof(const struct chain_piece[]){__VA_ARGS__} / sizeof(struct chain_piece))
 
 /* Thread 1 creates 2 and 3; 3 waits for 2, and 1 for 3. 2 was woken by 1 in between. */
 TEST(it_changes_to_the_thread_that_ended_a_wait)
@@ -51,14 +62,8 @@ TEST(it_changes_to_the_thread_that_ended_a_wait)
     static const struct made_wake_up wake_ups[] = {
         {1, 400, 800, 810, 3}, {2, 100, 100, 100, 1}, {2, 150, 300, 305, 1}, {3, 120, 120, 120, 1}, {3, 200, 500, 520, 2}};
     begin(three, 3, wake_ups, 5);
-    chain_pieces pieces = longest_chain(timeline, NULL, 0, 0, 1000);
-    assert_int_equal(pieces.n, 4);
-    assert_piece(&pieces, 0, 0, 0, 0, 300);
-    assert_piece(&pieces, 1, 1, 300, 305, 500);
-    assert_piece(&pieces, 2, 2, 500, 520, 800);
-    assert_piece(&pieces, 3, 0, 800, 810, 1000);
-    vec_free(&pieces);
-    end();
+    ASSERT_CHAIN(NULL, 0, 0, 1000, {0, false, 0, 0, 300}, {1, false, 300, 305, 500}, {2, false, 500, 520, 800},
+                 {0, false, 800, 810, 1000});
 }
 
 /* Thread 1 creates 2, and later waits for its end: it has told an idle worker to end; one that works ends by itself. */
@@ -69,13 +74,8 @@ TEST(it_does_not_stay_on_idle_workers)
         const struct made_record records[] = {{1, 10, 10, TRACE_WORK, 0, false},
                                               {2, 800, 10, is_idle ? TRACE_IDLE : TRACE_WORK, 1, false}};
         begin(records, 2, wake_ups, 2);
-        chain_pieces pieces = longest_chain(timeline, NULL, 0, 0, 1000);
-        assert_int_equal(pieces.n, 3);
-        assert_piece(&pieces, 0, 0, 0, 0, is_idle ? 900 : 100);
-        assert_piece(&pieces, 1, 1, is_idle ? 900 : 100, is_idle ? 900 : 100, 950);
-        assert_piece(&pieces, 2, 0, 950, 950, 1000);
-        vec_free(&pieces);
-        end();
+        uint64_t turn = is_idle ? 900 : 100;
+        ASSERT_CHAIN(NULL, 0, 0, 1000, {0, false, 0, 0, turn}, {1, false, turn, turn, 950}, {0, false, 950, 950, 1000});
     }
 }
 
@@ -84,13 +84,7 @@ TEST(a_creator_that_waits_has_created_before)
 {
     static const struct made_wake_up wake_ups[] = {{1, 90, 195, 200, 2}, {2, 160, 160, 160, 1}};
     begin(three, 3, wake_ups, 2);
-    chain_pieces pieces = longest_chain(timeline, NULL, 0, 0, 1000);
-    assert_int_equal(pieces.n, 3);
-    assert_piece(&pieces, 0, 0, 0, 0, 90);
-    assert_piece(&pieces, 1, 1, 90, 160, 195);
-    assert_piece(&pieces, 2, 0, 195, 200, 1000);
-    vec_free(&pieces);
-    end();
+    ASSERT_CHAIN(NULL, 0, 0, 1000, {0, false, 0, 0, 90}, {1, false, 90, 160, 195}, {0, false, 195, 200, 1000});
 }
 
 /* 2 is said to have woken 1 before 3, created by 1, has created it. */
@@ -98,12 +92,7 @@ TEST(a_waker_that_had_not_begun_is_none)
 {
     static const struct made_wake_up wake_ups[] = {{1, 250, 300, 310, 2}, {2, 500, 500, 500, 3}, {3, 400, 400, 400, 1}};
     begin(three, 3, wake_ups, 3);
-    chain_pieces pieces = longest_chain(timeline, NULL, 0, 0, 1000);
-    assert_int_equal(pieces.n, 2);
-    assert_piece(&pieces, 0, 0, 0, 0, 250);
-    assert_piece(&pieces, 1, 0, 250, 310, 1000);
-    vec_free(&pieces);
-    end();
+    ASSERT_CHAIN(NULL, 0, 0, 1000, {0, false, 0, 0, 250}, {0, false, 250, 310, 1000});
 }
 
 /* 2 was created in a window of which only long waits are known, or when such a window begins. */
@@ -119,8 +108,7 @@ TEST(creations_in_windows)
         for (size_t k = 0; k < pieces.n; k++)
             assert_int_equal(pieces.at[k].thread, pieces.at[k].to > at);
         vec_free(&pieces);
-        end();
-    }
+        }
     step = 1;
 }
 
@@ -151,18 +139,12 @@ TEST(it_changes_to_the_child_that_ended)
                                              {8, 0, 0, 820, 900, NOTHING, 0}};
         begin(four, 4, wake_ups, 2);
         struct chain_processes processes = chain_processes(list, 6, of);
-        chain_pieces pieces = longest_chain(timeline, &processes, 0, 0, 1000);
-        assert_int_equal(pieces.n, has_image ? 5 : 3);
-        assert_piece(&pieces, 0, 0, 0, 0, has_image ? 100 : 200);
-        if (has_image) {
-            assert_piece(&pieces, 1, 3, 100, 100, 150);
-            assert_piece(&pieces, 2, 2, 150, 300, 390);
-        }
-        assert_piece(&pieces, 1 + 2 * has_image, 1, has_image ? 390 : 200, 400, 800);
-        assert_piece(&pieces, 2 + 2 * has_image, 0, 800, 810, 1000);
-        vec_free(&pieces);
-        vec_free(&processes.list);
-        end();
+        if (has_image)
+            ASSERT_CHAIN(&processes, 0, 0, 1000, {0, false, 0, 0, 100}, {3, false, 100, 100, 150},
+                         {2, false, 150, 300, 390}, {1, false, 390, 400, 800}, {0, false, 800, 810, 1000});
+        else
+            ASSERT_CHAIN(&processes, 0, 0, 1000, {0, false, 0, 0, 200}, {1, false, 200, 400, 800},
+                         {0, false, 800, 810, 1000});
     }
 }
 
@@ -179,11 +161,7 @@ TEST(pids_of_other_processes)
     uint32_t of[] = {0, 1, 3};
     begin(three, 3, wake_ups, 3);
     struct chain_processes processes = chain_processes(list, 4, of);
-    chain_pieces pieces = longest_chain(timeline, &processes, 0, 0, 2000000000);
-    assert_int_equal(pieces.n, 1);
-    vec_free(&pieces);
-    vec_free(&processes.list);
-    end();
+    ASSERT_CHAIN(&processes, 0, 0, 2000000000, {0, false, 0, 0, 2000000000});
 }
 
 /* It was created before its parent waited. */
@@ -194,13 +172,8 @@ TEST(at_the_begin_of_a_child_it_goes_back_to_what_its_parent_did)
     uint32_t of[] = {0, 1, 0};
     begin(three, 3, wake_ups, 1);
     struct chain_processes processes = chain_processes(list, 2, of);
-    chain_pieces pieces = longest_chain(timeline, &processes, 0, 0, 1000);
-    assert_int_equal(pieces.n, 3);
-    assert_piece(&pieces, 0, 0, 0, 0, 400);
-    assert_piece(&pieces, 1, 1, 400, 400, 800);
-    vec_free(&pieces);
-    vec_free(&processes.list);
-    end();
+    ASSERT_CHAIN(&processes, 0, 0, 1000, {0, false, 0, 0, 400}, {1, false, 400, 400, 800},
+                 {0, false, 800, 810, 1000});
 }
 
 /* Thread 1 is of process 8, which thread 0 waits for, and so is 2, whose creation is lost or earlier by its clock. 1
@@ -216,26 +189,15 @@ TEST(threads_of_a_child_are_within_its_life)
         begin(three, 3, wake_ups, has_creation ? 3 : 2);
         struct chain_processes processes = chain_processes(list, 2, of);
         processes.ends = ends;
-        chain_pieces pieces = longest_chain(timeline, &processes, 0, 0, 1000);
-        assert_piece(&pieces, 0, 0, 0, 0, 400);
-        assert_int_equal(pieces.n, 4);
-        assert_piece(&pieces, 1, 2, 400, 400, 700);
-        assert_piece(&pieces, 2, 1, 700, 700, 790);
-        assert_piece(&pieces, 3, 0, 790, 810, 1000);
-        vec_free(&pieces);
-        vec_free(&processes.list);
-        end();
+        ASSERT_CHAIN(&processes, 0, 0, 1000, {0, false, 0, 0, 400}, {2, false, 400, 400, 700}, {1, false, 700, 700, 790},
+                     {0, false, 790, 810, 1000});
     }
 }
 
 TEST(without_wake_ups_it_stays_on_the_thread)
 {
     begin(three, 3, NULL, 0);
-    chain_pieces pieces = longest_chain(timeline, NULL, 2, 40, 1000);
-    assert_int_equal(pieces.n, 1);
-    assert_piece(&pieces, 0, 2, 40, 40, 1000);
-    vec_free(&pieces);
-    end();
+    ASSERT_CHAIN(NULL, 2, 40, 1000, {2, false, 40, 40, 1000});
 }
 
 /* Clocks of threads differ a little: thread 2 seems to have released 1 just after it began to wait for 3, or just
@@ -245,18 +207,9 @@ TEST(a_release_in_a_wait_is_at_its_nearer_end)
     static const struct made_wake_up soon[] = {{1, 400, 802, 810, 2}, {2, 800, 900, 900, 3}},
                                      late[] = {{1, 400, 798, 810, 2}, {2, 300, 700, 800, 3}};
     begin(three, 3, soon, 2);
-    chain_pieces pieces = longest_chain(timeline, NULL, 0, 0, 1000);
-    assert_int_equal(pieces.n, 2);
-    assert_piece(&pieces, 0, 1, 0, 0, 802);
-    vec_free(&pieces);
-    end();
+    ASSERT_CHAIN(NULL, 0, 0, 1000, {1, false, 0, 0, 802}, {0, false, 802, 810, 1000});
     begin(three, 3, late, 2);
-    pieces = longest_chain(timeline, NULL, 0, 0, 1000);
-    assert_int_equal(pieces.n, 3);
-    assert_piece(&pieces, 0, 2, 0, 0, 700);
-    assert_piece(&pieces, 1, 1, 700, 798, 798);
-    vec_free(&pieces);
-    end();
+    ASSERT_CHAIN(NULL, 0, 0, 1000, {2, false, 0, 0, 700}, {1, false, 700, 798, 798}, {0, false, 798, 810, 1000});
 }
 
 /* The windows from 0, 400 and 800 ns on are complete. In between the chain stays on the thread, but for long waits. */
@@ -271,17 +224,12 @@ TEST(between_windows_the_chain_is_not_known)
     step = 4;
     begin(three, 3, wake_ups, 4);
     chain_pieces pieces = longest_chain(timeline, NULL, 1, 0, 805);
-    assert_int_equal(pieces.n, 7);
-    for (size_t i = 0; i < 7; i++) {
-        assert_piece(&pieces, i, expected[i].thread, expected[i].from, expected[i].runs, expected[i].to);
-        assert_int_equal(pieces.at[i].is_unknown, expected[i].is_unknown);
-    }
+    assert_pieces(&pieces, expected, 7);
     struct chain_times times = chain_times_find(timeline, &pieces, procedures, 4);
     assert_true(times.unknown == 300 + 190 + 110);
     vec_free(&times.list);
     vec_free(&pieces);
     step = 1;
-    end();
 }
 
 /* Whatever a file says: threads that do not exist, times in any order. 1 creates 2, and 2 creates 3. */
@@ -310,8 +258,7 @@ TEST(it_ends_and_has_no_gaps)
         }
         assert_int_equal(at, 100);
         vec_free(&pieces);
-        end();
-    }
+        }
     step = 1;
     window = 100;
 }
@@ -329,7 +276,6 @@ TEST(it_does_not_take_forever)
     assert_int_equal(pieces.at[0].to, pieces.at[1].from);
     assert_int_equal(pieces.at[pieces.n - 1].to, 6 * ms - 1);
     vec_free(&pieces);
-    end();
 }
 
 /* ---- times ---- */
@@ -370,7 +316,6 @@ TEST(samples_divide_the_time_that_a_thread_is_on_the_chain)
     assert_ns(time_of(&times, 1, CHAIN_WAKING, NOTHING)->ns, 10);
     assert_int_equal(times.n_unknown, 1);
     vec_free(&times.list);
-    end();
 }
 
 /* Two waits: one of two samples, one of one. */
@@ -390,7 +335,6 @@ TEST(waits_on_the_chain_have_no_known_waker)
     assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 0)->waiting, 0);
     assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 0)->ns, 200);
     vec_free(&times.list);
-    end();
 }
 
 /* A worker without work is idle: no call path is kept. After its last sample, the thread sleeps. */
@@ -409,5 +353,4 @@ TEST(time_in_no_procedure_is_idle_or_without_samples)
     assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, 0)->ns, 150);
     assert_ns(time_of(&times, 0, CHAIN_IN_PROCEDURE, NOTHING)->ns, 0);
     vec_free(&times.list);
-    end();
 }

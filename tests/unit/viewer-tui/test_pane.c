@@ -10,26 +10,23 @@
 
 #define LEVELS 18 /* below row 0: 524,287 rows */
 
-static void set_costs(struct view *view, uint32_t row, uint64_t number)
-{
-    struct cost *costs = view_costs_of_new(view, row);
-    costs->inclusive = 1 / (double)(number + 1);
-    costs->exclusive = 0;
-}
-
 static enum outcome expand(struct view *view, uint32_t row)
 {
-    uint64_t number = view_row(view, row)->data;
+    uint32_t number = view_row(view, row)->scope;
     bool is_last = view_row(view, row)->depth + 1 == LEVELS;
-    for (uint64_t child = 2 * number + 1; child <= 2 * number + 2; child++) {
-        struct row made = {.kind = KIND_ROOT, .place = NOTHING, .is_leaf = is_last, .data = child};
-        set_costs(view, view_add(view, row, made), child);
-    }
+    for (uint32_t child = 2 * number + 1; child <= 2 * number + 2; child++)
+        view_add(view, row, (struct row){.kind = KIND_ROOT, .place = NOTHING, .is_leaf = is_last, .scope = child});
     return DONE;
 }
 
+static double cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
+{
+    (void)metric;
+    return part == INCLUSIVE ? 1 / (double)(view_row(view, row)->scope + 1) : 0;
+}
+
 static const struct view_class tree_class = {
-    .name = "tree", .sorted_by = INCLUSIVE, .expand = expand};
+    .name = "tree", .sorted_by = INCLUSIVE, .expand = expand, .cost = cost};
 
 static struct {
     struct metric metric;
@@ -45,7 +42,6 @@ STEP(open_tree)
     f.metric = metric_new("cost");
     f.metrics = (struct metrics){.at = &f.metric, .n = 1, .n_stored = 1};
     f.view = view_new(&tree_class, NULL, &f.metrics);
-    set_costs(f.view, 0, 0);
     f.view->totals[0].inclusive = 1;
     view_sort(f.view, (struct sorting){.metric = 0, .part = INCLUSIVE});
     pane_open(&f.pane, f.view, &f.filters);
@@ -61,17 +57,17 @@ STEP(close_view)
 EACH_TEST(open_tree, close_view);
 
 /* The heap number of the i-th visible row. */
-static uint64_t number_at(size_t i)
+static uint32_t number_at(size_t i)
 {
-    return view_row(f.view, f.pane.shown.at[i])->data;
+    return view_row(f.view, f.pane.shown.at[i])->scope;
 }
 
-static uint64_t selected(void)
+static uint32_t selected(void)
 {
     return number_at(f.pane.scroller.selected);
 }
 
-static void check_shown(const uint64_t *numbers, size_t n)
+static void check_shown(const uint32_t *numbers, size_t n)
 {
     assert_int_equal(f.pane.shown.n, n);
     for (size_t i = 0; i < n; i++)
@@ -80,7 +76,7 @@ static void check_shown(const uint64_t *numbers, size_t n)
 
 #define SHOWS(...)                                                                                 \
     do {                                                                                           \
-        const uint64_t numbers[] = {__VA_ARGS__};                                                  \
+        const uint32_t numbers[] = {__VA_ARGS__};                                                  \
         check_shown(numbers, sizeof numbers / sizeof *numbers);                                    \
     } while (0)
 

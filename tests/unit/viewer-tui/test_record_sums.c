@@ -5,24 +5,21 @@
 #include "viewer-tui/base/task.h"
 #include "viewer-tui/db/record-sums.h"
 
-static struct made_timeline made;
-static struct timeline *timeline;
-
 static void begin(const struct made_record *records, size_t n, bool is_time)
 {
-    memset(&made, 0, sizeof made);
     made.n_places = 4;
     for (uint32_t i = 0; i < 4; i++)
         made.places[i] = (struct timeline_place){.logical = 1 + i, .n = 8, .working = 1 + i, .waiters = i, .kind = i};
-    timeline = make_and_open(&made, records, n, is_time);
+    begin_timeline(records, n, 1, is_time);
 }
 
-static void end(void)
+STEP(end)
 {
-    timeline_close(timeline);
-    remove_made(&made);
     assert_null(problem_text());
+    end_timeline(NULL);
 }
+
+EACH_TEST(NULL, end);
 
 static struct record_sums sums_of(uint64_t from, uint64_t to)
 {
@@ -74,7 +71,6 @@ TEST(a_record_counts_for_its_part_of_the_range)
     expect(300, 400, 0, TRACE_WORK, 0, 0);
     expect(250, 250, 0, TRACE_WORK, 0, 0);
     expect(250, 150, 0, TRACE_WORK, 0, 0);
-    end();
 }
 
 TEST(counts_belong_to_the_piece_in_which_they_are)
@@ -83,7 +79,6 @@ TEST(counts_belong_to_the_piece_in_which_they_are)
     expect(199, 200, 0, TRACE_WORK, 60, 1);
     expect(200, 300, 0, TRACE_WORK, 100, 1);
     expect(201, 299, 0, TRACE_WORK, 0, 0);
-    end();
 }
 
 TEST(pieces_add_up_to_the_whole)
@@ -120,7 +115,6 @@ TEST(pieces_add_up_to_the_whole)
         assert_true(amount_of(&all, 0, TRACE_WORK, &ignored) <= whole);
         record_sums_free(&all);
     }
-    end();
 }
 
 TEST(sums_by_state_are_the_same)
@@ -139,7 +133,6 @@ TEST(sums_by_state_are_the_same)
     record_sums_add(&by_place, timeline, &timeline->threads[0], (struct time_range){0, 300});
     assert_true(by_place.squares == 2 * 1600.0 * 1600);
     record_sums_free(&by_place);
-    end();
 }
 
 static struct payments paid_by(enum trace_state of, uint32_t flags, uint32_t place)
@@ -176,5 +169,4 @@ TEST(records_pay_by_their_state_and_flags)
         for (int metric = 0; metric < RECORD_METRICS; metric++)
             assert_true(paid.of[metric] == 0);
     }
-    end();
 }

@@ -9,21 +9,15 @@
 
 #define N(array) (sizeof(array) / sizeof *(array))
 
-static struct made_timeline made;
-static struct timeline *timeline;
 static struct time_cell cells[64];
 
 static void begin(const struct made_record *records, size_t n, bool is_time)
 {
-    memset(&made, 0, sizeof made);
     made.n_places = 4;
-    timeline = make_and_open(&made, records, n, is_time);
+    begin_timeline(records, n, 1, is_time);
 }
 
-static void end(void)
-{
-    close_made(&made, timeline);
-}
+EACH_TEST(NULL, end_timeline);
 
 /* Finds the cells of all threads together. */
 static void find(struct time_query query)
@@ -55,7 +49,6 @@ TEST(a_record_is_in_all_cells_that_it_reaches_into)
         assert_near(time_cell_sum(&cells[i]), 100 * parts[i]);
         assert_int_equal(cells[i].value, NOTHING);
     }
-    end();
 }
 
 TEST(what_is_outside_of_the_window_does_not_count)
@@ -70,7 +63,6 @@ TEST(what_is_outside_of_the_window_does_not_count)
     find((struct time_query){.window = {140, 160, 1}});
     assert_near(cells[0].states[TRACE_WORK], 10);
     assert_near(cells[0].states[TRACE_WAITING], 10);
-    end();
 }
 
 /* Whatever the window, cells together have what the threads did in it. */
@@ -99,7 +91,6 @@ TEST(cells_add_up)
         }
         assert_near(sum, expected);
     }
-    end();
 }
 
 /* Of three records in a cell, the last one has the least time. */
@@ -121,7 +112,6 @@ TEST(a_cell_has_the_value_with_the_most_time)
     static const uint32_t expected[] = {7, 7, 7, 2, 2, 2, 2, 7, 7, 7}; /* the last one of the other thread */
     for (unsigned i = 0; i < 10; i++)
         assert_int_equal(cells[i].value, expected[i]);
-    end();
 }
 
 TEST(equal_values_have_a_fixed_order)
@@ -131,7 +121,6 @@ TEST(equal_values_have_a_fixed_order)
     begin(records, N(records), true);
     find((struct time_query){.window = {0, 100, 1}, .values = values, .n_values = 8});
     assert_int_equal(cells[0].value, 3);
-    end();
 }
 
 TEST(marked_places_are_summed_up)
@@ -142,7 +131,6 @@ TEST(marked_places_are_summed_up)
     begin(records, N(records), true);
     find((struct time_query){.window = {0, 100, 1}, .marks = marks});
     assert_near(cells[0].marked, 70);
-    end();
 }
 
 /* CPU time ran, of wall-clock time the work. */
@@ -157,7 +145,6 @@ TEST(time_on_a_cpu_is_summed_up)
     find((struct time_query){.window = {0, 100, 1}});
     assert_near(cells[0].cpu, 30);
     assert_true(timeline_has_waits(timeline));
-    end();
 }
 
 TEST(records_of_wall_clock_time_ran_in_some_states)
@@ -181,7 +168,6 @@ TEST(counts_are_in_the_cell_of_their_time)
     find((struct time_query){.window = {0, 100, 10}});
     for (unsigned i = 0; i < 10; i++)
         assert_near(cells[i].states[TRACE_WORK], i == 1 ? 1000 : i == 9 ? 500 : 0);
-    end();
 }
 
 TEST(columns_have_times)

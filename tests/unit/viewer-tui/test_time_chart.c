@@ -9,8 +9,6 @@
 
 #define N(array) (sizeof(array) / sizeof *(array))
 
-static struct made_timeline made;
-static struct timeline *timeline;
 static struct time_chart chart;
 
 /* Threads with the profiles 1 to 6; 4 has no records. Threads 1, 3 and 5 are of process 71, the others of 72. */
@@ -38,17 +36,18 @@ static const struct made_record five[] = {
 
 static void begin(const struct made_record *records, size_t n)
 {
-    memset(&made, 0, sizeof made);
     made.n_places = 1;
-    timeline = make_and_open(&made, records, n, true);
+    begin_timeline(records, n, 1, true);
     chart = time_chart_of(timeline, NULL, made_threads(), 10);
 }
 
-static void end(void)
+STEP(end)
 {
     time_chart_free(&chart);
-    close_made(&made, timeline);
+    end_timeline(NULL);
 }
+
+EACH_TEST(NULL, end);
 
 /* The profiles of a row's threads, "1 3 5", with "+" before those of a group. */
 static void assert_rows(const char *expected)
@@ -86,7 +85,6 @@ TEST(rows_are_threads_or_groups_that_open)
     time_chart_group(&chart, BY_THREAD);
     time_chart_toggle(&chart, 0);
     assert_rows("1, 2, 3, 5, 6");
-    end();
 }
 
 TEST(there_are_groups_if_there_are_more_threads_than_lines)
@@ -97,7 +95,6 @@ TEST(there_are_groups_if_there_are_more_threads_than_lines)
     for (size_t i = 0; i < chart.rows.threads.list.n; i++)
         chart.rows.threads.list.at[i].pid = 71;
     assert_int_equal(thread_rows_usual(&chart.rows, 4), BY_ROUTINE);
-    end();
 }
 
 static double work_of(const struct time_cell *cells)
@@ -122,7 +119,6 @@ TEST(groups_and_the_strip_are_sums)
     for (size_t row = 0; row < chart.rows.rows.n; row++)
         time_chart_cells(&chart, row);
     assert_true(fabs(work_of(time_chart_strip(&chart)) - (190 + 50 + 500 + 500)) < 1e-6); /* of the groups' cells */
-    end();
 }
 
 static void assert_window(uint64_t from, uint64_t to)
@@ -151,7 +147,6 @@ TEST(windows_stay_in_the_run)
     assert_window(900, 904);
     time_chart_show(&chart, 5000, 6000, 4);
     assert_window(0, 1000);
-    end();
 }
 
 static void assert_idle(const struct time_stretch *stretch, size_t thread, uint64_t from, uint64_t to)
@@ -174,7 +169,6 @@ TEST(idle_times_are_found_from_the_longest_on)
     assert_true(time_chart_longest_idle(&chart, &next, &stretch));
     assert_idle(&stretch, 1, 0, 150);
     assert_false(time_chart_longest_idle(&chart, &stretch, &next));
-    end();
 }
 
 /* Without idle workers, threads that wait; a gap ends that. */
@@ -191,7 +185,6 @@ TEST(without_idle_workers_waiting_counts)
     assert_idle(&next, 1, 910, 1000);
     assert_true(time_chart_longest_idle(&chart, &next, &stretch));
     assert_idle(&stretch, 0, 130, 150);
-    end();
 }
 
 TEST(a_run_without_waits_has_no_idle_time)
@@ -200,7 +193,6 @@ TEST(a_run_without_waits_has_no_idle_time)
     struct time_stretch stretch;
     begin(records, N(records));
     assert_false(time_chart_longest_idle(&chart, NULL, &stretch));
-    end();
 }
 
 /* The record with most of the cell, not the longest one. */
@@ -218,5 +210,4 @@ TEST(a_cell_has_a_largest_record)
     assert_int_equal(timeline_largest_node(&open, 0, 400, 500), 0);
     nodes[1] = 0;
     assert_int_equal(timeline_largest_node(&open, 0, 80, 200), 7);
-    end();
 }

@@ -2,24 +2,18 @@
 #include "tests/unit/viewer-tui/made_timeline.h"
 
 #include "viewer-tui/base/task.h"
-
-static struct made_timeline made;
-static struct timeline *timeline;
+#include "viewer-tui/db/time-samples.h"
 
 static void begin(const struct made_record *records, size_t n, uint64_t unit, bool is_time)
 {
-    memset(&made, 0, sizeof made);
+    end_timeline(NULL);
     made.n_places = 3;
     for (uint32_t i = 0; i < 3; i++)
         made.places[i] = (struct timeline_place){.logical = 10 + i, .physical = 20 + i, .n = 4, .working = 1};
-    make_timeline(&made, records, n, unit, is_time);
-    timeline = open_made(&made);
+    begin_timeline(records, n, unit, is_time);
 }
 
-static void end(void)
-{
-    close_made(&made, timeline);
-}
+EACH_TEST(NULL, end_timeline);
 
 /* Two threads; the second sample of the first one has three records. */
 static const struct made_record two[] = {
@@ -27,6 +21,20 @@ static const struct made_record two[] = {
     {2, 200, 60, TRACE_OFF_CPU, 1, false}, {2, 300, 100, TRACE_IDLE, 2, false}, {7, 1000, 5, TRACE_WAITING, 2, false},
 };
 #define N_TWO (sizeof two / sizeof *two)
+
+/* The samples of a profile's thread. Returns the last one. */
+static struct time_samples assert_samples(uint32_t profile, size_t n, const uint64_t *begins, const uint64_t *ends)
+{
+    struct time_samples sample = time_samples_from(timeline, timeline_thread(timeline, profile), 0);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(time_samples_next(&sample));
+        assert_int_equal(sample.begin, begins[i]);
+        assert_int_equal(sample.end, ends[i]);
+    }
+    struct time_samples none = sample;
+    assert_false(time_samples_next(&none));
+    return sample;
+}
 
 TEST(records_are_about_the_time_before_theirs)
 {
@@ -37,19 +45,17 @@ TEST(records_are_about_the_time_before_theirs)
     assert_string_equal(timeline->event, "CPUTIME");
     const struct timeline_thread *thread = timeline_thread(timeline, 2);
     assert_int_equal(thread->n_records, 5);
-    static const uint64_t begins[] = {40, 100, 100, 100, 200};
+    struct time_samples sample = assert_samples(2, 3, (uint64_t[]){40, 100, 200}, (uint64_t[]){100, 200, 300});
+    assert_int_equal(sample.first, 4);
+    assert_int_equal(sample.amount, 100 << 4);
     for (uint64_t i = 0; i < 5; i++) {
-        struct timeline_piece piece = timeline_piece(timeline, thread, i);
-        assert_int_equal(piece.begin, begins[i]);
-        assert_int_equal(piece.end, two[i].time);
-        assert_int_equal(piece.amount, two[i].amount << 4);
-        assert_int_equal(piece.state, two[i].state);
-        assert_int_equal(piece.is_worker, two[i].is_worker);
-        assert_int_equal(piece.place->logical, 10 + two[i].place);
+        assert_int_equal(trace_amount(sample.records[i].amount), two[i].amount << 4);
+        assert_int_equal(time_sample_state(&sample, i), two[i].state);
+        assert_int_equal((sample.records[i].amount & TRACE_WORKER) != 0, two[i].is_worker);
+        assert_int_equal(timeline->places[sample.records[i].place].logical, 10 + two[i].place);
     }
-    assert_int_equal(timeline_piece(timeline, timeline_thread(timeline, 7), 0).begin, 995);
+    assert_samples(7, 1, (uint64_t[]){995}, (uint64_t[]){1000});
     assert_true(timeline_amount(timeline, 16e9) == 1);
-    end();
 }
 
 /* The run of a sleeping process goes on after its last record. */
@@ -70,7 +76,6 @@ TEST(it_ends_with_the_last_process)
         timeline_close(of);
         json_decref(run);
     }
-    end();
 }
 
 TEST(profiles_without_records_have_no_thread)
@@ -79,7 +84,6 @@ TEST(profiles_without_records_have_no_thread)
     static const uint32_t others[] = {0, 1, 3, 6, 8, UINT32_MAX};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_null(timeline_thread(timeline, others[i]));
-    end();
 }
 
 TEST(the_first_record_that_ends_at_a_time_or_later_is_found)
@@ -89,7 +93,6 @@ TEST(the_first_record_that_ends_at_a_time_or_later_is_found)
     static const uint64_t times[][2] = {{0, 0}, {100, 0}, {101, 1}, {200, 1}, {201, 4}, {300, 4}, {301, 5}};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         assert_int_equal(timeline_find(timeline, thread, times[i][0]), times[i][1]);
-    end();
 }
 
 /* Intervals must not overlap, or a piece of time would count what another one does: a merged record can have a larger
@@ -99,32 +102,22 @@ TEST(an_interval_begins_no_earlier_than_the_record_before_it_ended)
     static const struct made_record late[] = {
         {1, 10, 50, TRACE_WORK, 0, false}, {1, 20, 30, TRACE_WORK, 0, false}, {1, 30, 4, TRACE_WORK, 0, false}};
     begin(late, 3, 1, true);
-    const struct timeline_thread *thread = timeline_thread(timeline, 1);
-    assert_int_equal(timeline_piece(timeline, thread, 0).begin, 0);
-    assert_int_equal(timeline_piece(timeline, thread, 1).begin, 10);
-    assert_int_equal(timeline_piece(timeline, thread, 2).begin, 26);
-    end();
+    assert_samples(1, 3, (uint64_t[]){0, 10, 26}, (uint64_t[]){10, 20, 30});
 }
 
 TEST(times_have_a_unit)
 {
     begin(two, N_TWO, 3, true);
     assert_int_equal(timeline->end, 3000);
-    struct timeline_piece piece = timeline_piece(timeline, timeline_thread(timeline, 2), 1);
-    assert_int_equal(piece.begin, 500);
-    assert_int_equal(piece.end, 600);
+    assert_samples(2, 3, (uint64_t[]){240, 500, 800}, (uint64_t[]){300, 600, 900});
     assert_int_equal(timeline_find(timeline, timeline_thread(timeline, 2), 301), 1);
-    end();
 }
 
 TEST(counts_take_no_time)
 {
     begin(two, N_TWO, 1, false);
-    struct timeline_piece piece = timeline_piece(timeline, timeline_thread(timeline, 2), 1);
-    assert_int_equal(piece.begin, 200);
-    assert_int_equal(piece.end, 200);
+    assert_samples(2, 3, (uint64_t[]){100, 200, 300}, (uint64_t[]){100, 200, 300});
     assert_true(timeline_amount(timeline, 48) == 3);
-    end();
 }
 
 TEST(a_database_may_have_none)
@@ -137,13 +130,11 @@ TEST(a_database_may_have_none)
 static void expect_damage(uint64_t at, const void *damage, size_t n, const char *cause)
 {
     begin(two, N_TWO, 1, true);
-    timeline_close(timeline);
     memcpy(made.bytes + at, damage, n);
-    timeline = open_made(&made);
+    reopen_timeline();
     assert_null(timeline);
     assert_non_null(problem_text());
     assert_non_null(strstr(problem_text(), cause));
-    end();
 }
 
 #define EXPECT_DAMAGE(type, base, field, value, cause)                                                                \
@@ -177,42 +168,38 @@ TEST(earlier_files_have_no_wake_ups)
 {
     begin(two, N_TWO, 1, true);
     assert_non_null(timeline->wake_lists);
-    timeline_close(timeline);
     size_t size = offsetof(struct timeline_header, wake_lists);
     memmove(made.bytes + size, made.bytes + made.header.places, made.n_places * sizeof *made.places);
     made.header.places = size;
     memcpy(made.bytes, &made.header, size);
-    timeline = open_made(&made);
+    reopen_timeline();
     assert_non_null(timeline);
     assert_null(timeline->wake_lists);
     uint64_t n;
     assert_null(timeline_wake_ups(timeline, 0, &n));
     assert_int_equal(n, 0);
     assert_int_equal(timeline->places[1].logical, 11);
-    end();
 }
 
 TEST(all_threads_have_no_more_records_than_fit)
 {
     begin(two, N_TWO, 1, true);
-    timeline_close(timeline);
     struct timeline_thread all[2] = {{.profile = 1, .n_records = made.size / 16}, {.profile = 2, .n_records = 1}};
     memcpy(made.bytes + made.header.threads, all, sizeof all);
-    assert_null(timeline = open_made(&made));
+    reopen_timeline();
+    assert_null(timeline);
     assert_non_null(strstr(problem_text(), "outside"));
-    end();
 }
 
 TEST(truncated_files_are_refused)
 {
     begin(two, N_TWO, 1, true);
-    timeline_close(timeline);
     for (made.size--; made.size > 0; made.size -= made.size > 7 ? 7 : 1) {
-        assert_null(timeline = open_made(&made));
+        reopen_timeline();
+        assert_null(timeline);
         assert_non_null(problem_text());
         problem_clear();
     }
-    end();
 }
 
 /* The rest of the file is sound. */
@@ -222,27 +209,12 @@ TEST(a_damaged_record_says_nothing)
         {1, 10, 5, TRACE_WORK, 3, false}, {1, 20, 5, 0, 0, false}, {1, 30, 5, TRACE_STATES, 0, false},
         {1, 25, 5, TRACE_WORK, 0, false}, {1, 40, 5, TRACE_WORK, 0, false}};
     begin(damaged, 5, 1, true);
-    const struct timeline_thread *thread = timeline_thread(timeline, 1);
+    struct time_samples sample = time_samples_from(timeline, timeline_thread(timeline, 1), 0);
     for (uint64_t i = 0; i < 5; i++) {
         problem_clear();
-        struct timeline_piece piece = timeline_piece(timeline, thread, i);
-        assert_true(piece.begin <= piece.end && piece.end <= timeline->end);
-        assert_int_equal(piece.state, i < 3 ? TRACE_DROPPED : TRACE_WORK);
+        assert_true(time_samples_next(&sample));
+        assert_true(sample.begin <= sample.end && sample.end <= timeline->end);
+        assert_int_equal(time_sample_state(&sample, i), i < 3 ? TRACE_DROPPED : TRACE_WORK);
         assert_int_equal(problem_text() != NULL, i < 3);
     }
-    assert_int_equal(timeline_piece(timeline, thread, 0).place->logical, 0);
-    end();
-}
-
-/* A damaged file can have any number of records with the same time: no look at one may look at all. */
-TEST(many_records_with_one_time_are_read)
-{
-    static struct made_record same[40000];
-    for (size_t i = 0; i < 40000; i++)
-        same[i] = (struct made_record){1, 1000, 1, TRACE_WORK, 0, false};
-    begin(same, 40000, 1, true);
-    const struct timeline_thread *thread = timeline_thread(timeline, 1);
-    for (uint64_t i = 0; i < 40000; i++)
-        assert_true(timeline_piece(timeline, thread, i).begin >= 1000 - 2 * TRACE_STATES);
-    end();
 }

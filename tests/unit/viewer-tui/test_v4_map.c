@@ -16,7 +16,7 @@ TEST(arrays_must_lie_in_the_file)
     /* Products and sums that do not fit into 64 bits. */
     assert_null(v4_array(&map, 8, UINT64_MAX / 8 + 2, 8, 8));
     assert_null(v4_array(&map, UINT64_MAX - 7, 1, 8, 8));
-    assert_null(v4_bytes(&map, 8, UINT64_MAX, 1));
+    assert_null(v4_array(&map, 8, UINT64_MAX, 1, 1));
 }
 
 TEST(strings_must_end_in_the_file)

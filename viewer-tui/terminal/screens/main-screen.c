@@ -224,7 +224,7 @@ static void place_source(struct tui *tui)
     struct area *tree = &tui->areas[PART_TREE], *heads = &tui->areas[PART_HEADS], *source = &tui->areas[PART_SOURCE];
     int width = screen_width(), height = screen_height();
     *source = *tree;
-    if (width >= WIDTH_SIDE_BY_SIDE && width >= ASPECT_SIDE_BY_SIDE * height && tui->source.source->n_lines) {
+    if (width >= WIDTH_SIDE_BY_SIDE && width >= ASPECT_SIDE_BY_SIDE * height && tui->source.source->lines.n) {
         heads->width = tree->width = width * 11 / 20;
         source->column = tree->width + 1;
         source->width = width - tree->width - 1;

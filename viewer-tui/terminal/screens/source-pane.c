@@ -133,7 +133,7 @@ void tui_prepare_source(struct tui *tui)
     if (shown->is_call && !pane->view->class->shows_callers)
         row = view_row(pane->view, row)->parent;
     shown->costs.n = 0;
-    if (shown->source->n_lines)
+    if (shown->source->lines.n)
         line_costs_find(&shown->costs, pane->view, row, shown->file);
     for (size_t i = 0; tui->source_scroll.at_hottest && !shown->is_call && is_procedure && i < shown->costs.n; i++)
         if (shown->costs.at[i].cost > most) { /* in place of the line that declares the procedure */
@@ -141,13 +141,13 @@ void tui_prepare_source(struct tui *tui)
             shown->line = shown->costs.at[i].line;
         }
     text_clear(&shown->missing);
-    if (shown->source->n_lines == 0)
+    if (shown->source->lines.n == 0)
         explain_missing(tui, shown, &shown->missing);
 }
 
 size_t tui_source_lines(const struct tui *tui)
 {
-    size_t width = screen_width() > 8 ? (size_t)screen_width() - 8 : 1, n = tui->source.source->n_lines;
+    size_t width = screen_width() > 8 ? (size_t)screen_width() - 8 : 1, n = tui->source.source->lines.n;
     return n ? n : text_columns(text_string(&tui->source.missing)) / width + 2;
 }
 
@@ -172,7 +172,7 @@ static void draw_title(const struct tui *tui, struct area area, const struct sho
 {
     autofree struct text title = {0}, clean = {0}, after = {0};
     const char *path = database_file_path(shown->view->db, shown->file);
-    bool has_source = shown->source->n_lines != 0;
+    bool has_source = shown->source->lines.n != 0;
     screen_rule(area.line, area.column, area.width);
     int room = area.width - 4 - (shown->costs.n ? draw_metric(tui, area) : 0);
     if (!path)
@@ -293,7 +293,7 @@ void tui_place_source(struct tui *tui, struct area area)
 {
     const struct source *source = tui->source.source;
     struct source_scroll *scroll = &tui->source_scroll;
-    long height = area.height - 1, n = (long)source->n_lines, last = n - height + 1, longest = 0;
+    long height = area.height - 1, n = (long)source->lines.n, last = n - height + 1, longest = 0;
     long centered = (long)tui->source.line - height / 2, first = centered + scroll->lines;
     first = first > last ? last : first;
     first = first < 1 ? 1 : first;
@@ -313,7 +313,7 @@ void tui_place_source(struct tui *tui, struct area area)
 void tui_draw_source(const struct tui *tui, struct area area)
 {
     const struct shown_source *shown = &tui->source;
-    size_t n_lines = shown->source->n_lines;
+    size_t n_lines = shown->source->lines.n;
     struct area line = {area.line + 1, area.column, 1, area.width};
     int end = area.line + area.height, margin = area.width > 4 ? 2 : 0;
     draw_title(tui, area, shown);

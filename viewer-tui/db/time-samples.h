@@ -1,16 +1,17 @@
-/* Visits the samples of a thread in the order of time, faster than timeline_piece does. */
+/* The samples of a thread, in the order of time, and the intervals that they are about: the last part, as long as the
+ * amount, of the time since the sample before. Intervals do not overlap. */
 #ifndef VIEWER_TIME_SAMPLES_H
 #define VIEWER_TIME_SAMPLES_H
 
 #include "viewer-tui/db/timeline.h"
 
-/* The records first .. next - 1 have the same time; they share an interval as timeline_piece says. */
+/* The records first .. next - 1 have the same time, and share an interval. */
 struct time_samples {
     const struct timeline *timeline;
     const struct timeline_record *records;
     uint64_t n, first, next; /* indices of records */
-    uint64_t begin, end;     /* of the interval */
-    uint64_t amount;         /* of all its records */
+    uint64_t begin, end;     /* of the interval; the same if the amount is no time */
+    uint64_t amount;         /* of all its records, in the fixed point of the event */
 };
 
 /* Before the first sample that ends at `time` or later. */

@@ -1,0 +1,31 @@
+/* Any context. Semaphores that an interpreter uses as locks: which thread holds them.
+ *
+ * CPython up to 3.13 makes each lock of `threading` of a semaphore, which does not say who has taken it. The wrappers of
+ * semaphores note it here, in one word (agents/semaphore-holders.h) of a table, by plain loads and stores:
+ *
+ *     after sem_trywait, sem_wait    semaphore_taken
+ *     before sem_post                semaphore_released
+ *     after sem_init                 semaphore_begins
+ *
+ * Only the thread itself writes its tid, and only while it holds the semaphore. So a store that another one overwrites
+ * makes a holder unknown, and never a wrong one. A semaphore is believed to be a lock after a thread has released it
+ * that took it, and no longer when another one releases it, as who notifies a condition, or when a thread waits for what
+ * it has itself. So nobody holds the lock for which 3.11's Thread.join waits, nor those of Condition.wait.
+ * Semaphores with the same index share a word: one that nobody holds makes room for another. */
+#ifndef HPCRUN_LOGICAL_SEMAPHORE_LOCKS_H
+#define HPCRUN_LOGICAL_SEMAPHORE_LOCKS_H
+
+/* The calling thread has got it. */
+void semaphore_taken(const volatile void *semaphore);
+
+/* The calling thread is about to release it. */
+void semaphore_released(const volatile void *semaphore);
+
+/* The memory is that of a new semaphore. */
+void semaphore_begins(const volatile void *semaphore);
+
+/* The calling thread is about to wait for it. Returns what agent_slot.holder is meanwhile; NULL: it is no lock. While the
+ * thread waits, it may turn out to be one. */
+const void *semaphore_holder(const volatile void *semaphore);
+
+#endif
