@@ -5,7 +5,7 @@ BUILD_PACKAGES = gcc g++ make pkg-config libc6-dev libiberty-dev libdwarf-dev li
 	libzydis-dev libjansson-dev libncurses-dev zlib1g-dev libzstd-dev libpapi-dev \
 	libpfm4-dev
 TEST_PACKAGES = python3 python3-dev libcmocka-dev libunwind-dev clang llvm binutils dwz libc6-dbg xz-utils zstd \
-	sqlite3 openssl pigz perl tmux libtbb-dev libxml2-utils valgrind musl-tools \
+	sqlite3 openssl pigz perl tmux libtbb-dev libxml2-dev libxml2-utils valgrind musl-tools \
 	libomp-dev libopenblas-pthread-dev strace gdb git groff-base nodejs libcap2-bin \
 	libopenmpi-dev openmpi-bin gfortran
 TEST_ALL_PACKAGES = chromium locales

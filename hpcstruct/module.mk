@@ -18,9 +18,15 @@ HPCSTRUCT_PARTS = $(foreach folder,$(HPCSTRUCT_FOLDERS),$(call objects_of,hpcstr
 $(BUILD)/bin/hpcstruct: $(call objects_of,hpcstruct) $(HPCSTRUCT_PARTS)
 	$(call link,,$(HPCSTRUCT_LIBRARIES))
 
-$(foreach name,sorted_addresses binary_text debug_info line_table split_units quick_decode loop_nest loop_location \
-	section_memory,\
+$(foreach name,sorted_addresses binary_text debug_info line_table split_units quick_decode loop_nest loop_location eh_frame,\
 	$(eval $(call unit_test,hpcstruct/test_$(name),$(HPCSTRUCT_PARTS),$(HPCSTRUCT_LIBRARIES))))
+
+# This compares with libxml2.
+$(eval $(call unit_test,hpcstruct/test_xml_text,$(HPCSTRUCT_PARTS),$(HPCSTRUCT_LIBRARIES) -lxml2))
+$(BUILD)/obj/tests/unit/hpcstruct/test_xml_text.o: CFLAGS += $(shell pkg-config --cflags libxml-2.0)
+
+# This compares with libdwarf.
+$(eval $(call unit_test,hpcstruct/test_dwarf_entries,$(HPCSTRUCT_PARTS),$(HPCSTRUCT_LIBRARIES) -ldwarf))
 
 # These make a module by hand.
 MADE_MODULE = $(BUILD)/obj/tests/unit/hpcstruct/made_module.o

@@ -1,9 +1,14 @@
-/* Names and text from binaries, overhead tags, byte readers. */
+/* Names and text from binaries, overhead tags, byte readers, decompression. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcstruct/elf/byte-reader.h"
+#include "hpcstruct/elf/decompress.h"
 #include "hpcstruct/elf/names.h"
 #include "lib/source-names.h"
+
+#include <elf.h>
+#include <zlib.h>
+#include <zstd.h>
 
 static void check_demangled(const char *name, const char *expected)
 {
@@ -149,4 +154,91 @@ TEST(test_byte_reader)
     struct byte_reader no_part = {.bytes = {bytes, 4}};
     part = sub_reader(&no_part, 5);
     assert_true(part.failed && no_part.failed);
+}
+
+/* ---- decompression ---- */
+
+struct packed {
+    uint8_t *bytes;
+    size_t size;
+};
+
+static struct packed pack(unsigned type, const uint8_t *data, size_t size)
+{
+    Elf64_Chdr header = {.ch_type = type, .ch_size = size, .ch_addralign = 1};
+    size_t room = compressBound(size) + ZSTD_compressBound(size);
+    struct packed p = {malloc(sizeof header + room), 0};
+    memcpy(p.bytes, &header, sizeof header);
+    if (type == 1) {
+        uLongf length = room;
+        assert_int_equal(compress(p.bytes + sizeof header, &length, data, size), Z_OK);
+        p.size = sizeof header + length;
+    } else {
+        p.size = sizeof header + ZSTD_compress(p.bytes + sizeof header, room, data, size, 3);
+    }
+    return p;
+}
+
+static void check_refused(uint8_t *bytes, size_t size)
+{
+    char *cause = NULL;
+    size_t decompressed_size;
+    assert_null(decompress_elf(bytes, size, SIZE_MAX, &decompressed_size, &cause));
+    assert_non_null(cause);
+    free(cause);
+}
+
+TEST(test_decompress)
+{
+    const size_t size = 300000;
+    uint8_t *data = calloc(1, size);
+    for (size_t i = 0; i < size / 2; i++)
+        data[i] = (uint8_t)(i * i >> 7);
+    for (unsigned type = 1; type <= 2; type++) {
+        struct packed p = pack(type, data, size);
+        char *cause = NULL;
+        size_t decompressed_size = 0;
+        uint8_t *decompressed = decompress_elf(p.bytes, p.size, size, &decompressed_size, &cause);
+        assert_non_null(decompressed);
+        assert_int_equal(decompressed_size, size);
+        assert_memory_equal(decompressed, data, size);
+        free(decompressed);
+        assert_null(decompress_elf(p.bytes, p.size, size - 1, &decompressed_size, &cause));
+        free(cause);
+        check_refused(p.bytes, p.size / 2);
+        check_refused(p.bytes, 10);
+        Elf64_Chdr *header = (Elf64_Chdr *)(void *)p.bytes;
+        header->ch_size = size - 1;
+        check_refused(p.bytes, p.size);
+        header->ch_size = size + 1;
+        check_refused(p.bytes, p.size);
+        header->ch_size = UINT64_MAX; /* must not be allocated */
+        check_refused(p.bytes, p.size);
+        header->ch_size = 0;
+        check_refused(p.bytes, p.size);
+        header->ch_size = size;
+        header->ch_type = 77;
+        check_refused(p.bytes, p.size);
+        free(p.bytes);
+    }
+    free(data);
+}
+
+TEST(test_decompress_gnu)
+{
+    static const uint8_t data[] = "the older way, the older way, the older way";
+    uint8_t packed[100] = {'Z', 'L', 'I', 'B', 0, 0, 0, 0, 0, 0, 0, sizeof data};
+    uLongf length = sizeof packed - 12;
+    assert_int_equal(compress(packed + 12, &length, data, sizeof data), Z_OK);
+    char *cause = NULL;
+    size_t size = 0;
+    uint8_t *decompressed = decompress_gnu(packed, 12 + length, sizeof data, &size, &cause);
+    assert_int_equal(size, sizeof data);
+    assert_memory_equal(decompressed, data, sizeof data);
+    free(decompressed);
+    packed[0] = 'z';
+    assert_null(decompress_gnu(packed, 12 + length, sizeof data, &size, &cause));
+    free(cause);
+    assert_null(decompress_gnu(packed, 11, sizeof data, &size, &cause));
+    free(cause);
 }

@@ -1,14 +1,15 @@
-/* Loop nests of random graphs, in which a block is in a loop exactly if it is on a cycle, and of special ones. */
+/* Loop nests of generated structured programs, whose nest is known; and of random graphs, in which
+ * a block is in a loop exactly if it is on a cycle. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcstruct/flow/loop-nest.h"
 
 /* ---- graphs ---- */
 
-#define SMALL 24
+#define MAX_BLOCKS 400
 
 struct graph {
-    VEC(uint32_t) successors[SMALL];
+    VEC(uint32_t) successors[MAX_BLOCKS];
     uint32_t count;
 };
 
@@ -49,7 +50,122 @@ static uint32_t choose(uint32_t below)
     return (uint32_t)(random_state >> 33) % below;
 }
 
+/* ---- structured programs ---- */
+
+/* A program under construction: the graph, and for each block the header of its innermost loop (for
+ * a header, its own loop). */
+struct program {
+    struct graph g;
+    uint32_t loop_of[MAX_BLOCKS];   /* header, or NO_BLOCK */
+    uint32_t parent_of[MAX_BLOCKS]; /* of headers: header of the enclosing loop, or NO_BLOCK */
+    bool is_header[MAX_BLOCKS];
+};
+
+static uint32_t new_block(struct program *p, uint32_t loop)
+{
+    p->loop_of[p->g.count] = loop;
+    return p->g.count++;
+}
+
+/* Adds code after block `from`, inside a loop (given by its header and the block after it). Returns
+ * the block in which control is at its end. */
+static uint32_t add_code(struct program *p, uint32_t from, uint32_t loop, uint32_t behind,
+                         unsigned depth)
+{
+    for (unsigned statements = 1 + choose(3); statements; statements--) {
+        if (p->g.count > MAX_BLOCKS - 20)
+            return from;
+        uint32_t kind = depth > 5 ? 0 : choose(5);
+        if (kind <= 1) { /* straight-line code */
+            uint32_t next = new_block(p, loop);
+            connect(&p->g, from, next);
+            from = next;
+        } else if (kind == 2) { /* if, with or without a break or continue */
+            uint32_t then = new_block(p, loop), next = new_block(p, loop);
+            connect(&p->g, from, then);
+            connect(&p->g, from, next);
+            uint32_t end = add_code(p, then, loop, behind, depth + 1);
+            uint32_t jump = loop == NO_BLOCK ? 0 : choose(4);
+            /* Code that is not repeated is outside the loop: a break must be in a branch. */
+            uint32_t inner = jump == 1 ? new_block(p, p->parent_of[loop]) : end;
+            if (jump == 1) {
+                connect(&p->g, end, inner);
+                connect(&p->g, end, next);
+                connect(&p->g, inner, behind);
+            } else if (jump == 2) {
+                connect(&p->g, end, loop);
+            } else {
+                connect(&p->g, end, next);
+            }
+            from = next;
+        } else { /* while (kind 3) or do-while (kind 4) */
+            uint32_t header = new_block(p, 0), next = new_block(p, loop);
+            p->loop_of[header] = header;
+            p->is_header[header] = true;
+            p->parent_of[header] = loop;
+            connect(&p->g, from, header);
+            if (kind == 3)
+                connect(&p->g, header, next);
+            uint32_t body = new_block(p, header);
+            connect(&p->g, header, body);
+            uint32_t end = add_code(p, body, header, next, depth + 1);
+            connect(&p->g, end, header);
+            connect(&p->g, end, next);
+            from = next;
+        }
+    }
+    return from;
+}
+
+static void check_program(struct program *p, struct cfg *cfg, struct loops *loops)
+{
+    make_cfg(cfg, &p->g);
+    loops_find(loops, cfg);
+    assert_int_equal(loops->of_block.n, p->g.count);
+    uint32_t headers = 0;
+    for (uint32_t i = 0; i < p->g.count; i++) {
+        uint32_t loop = loops->of_block.at[i];
+        headers += p->is_header[i];
+        if (p->loop_of[i] == NO_BLOCK) {
+            assert_int_equal(loop, NO_LOOP);
+            continue;
+        }
+        assert_int_not_equal(loop, NO_LOOP);
+        assert_int_equal(loops->all.at[loop].header, p->loop_of[i]);
+        assert_false(loops->all.at[loop].irreducible);
+        uint32_t parent = loops->all.at[loop].parent, expected = p->parent_of[p->loop_of[i]];
+        if (expected == NO_BLOCK) {
+            assert_int_equal(parent, NO_LOOP);
+        } else {
+            assert_true(parent < loop);
+            assert_int_equal(loops->all.at[parent].header, expected);
+        }
+    }
+    assert_int_equal(loops->all.n, headers);
+}
+
+TEST(test_structured)
+{
+    struct cfg cfg = {0};
+    struct loops loops = {0};
+    size_t found = 0;
+    for (unsigned seed = 0; seed < 2000; seed++) {
+        static struct program p;
+        p = (struct program){0};
+        random_state = seed;
+        add_code(&p, new_block(&p, NO_BLOCK), NO_BLOCK, NO_BLOCK, 0);
+        check_program(&p, &cfg, &loops);
+        found += loops.all.n;
+        free_graph(&p.g);
+    }
+    assert_true(found > 5000);
+    cfg_free(&cfg);
+    loops_free(&loops);
+}
+
 /* ---- random graphs ---- */
+
+#define SMALL 24
 
 static void find_paths(const struct graph *g, bool reaches[SMALL][SMALL])
 {

@@ -1,5 +1,6 @@
-/* The parts of split DWARF: heads of units, lists of address ranges, and the index of a .dwp file; written byte by byte
- * as the standard says (DWARF 5, 7.5.1, 2.17.3 and 7.3.5). */
+/* The parts of split DWARF: heads of units, lists of address ranges,
+ * and the index of a .dwp file; written byte by byte as the standard says (DWARF 5, 7.3.5, 7.5.1
+ * and 2.17.3). */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcstruct/dwarf/range-list.h"
@@ -112,6 +113,27 @@ TEST(test_heads)
     assert_int_equal(head->address_base, ADDRESS_BASE);
     assert_int_equal(head->low, 0x2000);
     vec_free(&heads.all);
+}
+
+/* No damage leads out of the sections (the sanitizers see that). */
+TEST(test_damaged_heads)
+{
+    for (size_t damaged = 0; damaged < 80; damaged++) {
+        struct bytes info = {0};
+        struct unit_heads heads = {0};
+        write_skeleton(&info);
+        if (damaged < info.n)
+            info.at[damaged] ^= 0xff;
+        struct unit_sections sections = sections_with(&info);
+        unit_heads_read(&sections, &heads);
+        heads.all.n = 0;
+        for (size_t size = 0; size < info.n; size++) {
+            sections.info.size = size;
+            unit_heads_read(&sections, &heads);
+        }
+        assert_int_equal(heads.all.n, 0);
+        vec_free(&heads.all);
+    }
 }
 
 /* ---- lists of address ranges ---- */
@@ -269,4 +291,21 @@ TEST(test_index)
         }
         assert_false(unit_index_find(all_of(&b), 0x900000002, &parts));
     }
+}
+
+TEST(test_damaged_index)
+{
+    struct bytes b = {0};
+    struct unit_parts parts;
+    write_index(&b, 5);
+    for (size_t size = 0; size < b.n; size++)
+        assert_false(unit_index_find((struct elf_bytes){b.at, size}, ids[1], &parts));
+    for (size_t at = 0; at < 64; at++) {
+        b.at[at] ^= 0xff;
+        unit_index_find(all_of(&b), ids[1], &parts);
+        b.at[at] ^= 0xff;
+    }
+    assert_true(unit_index_find(all_of(&b), ids[1], &parts));
+    b.at[0] = 4; /* version */
+    assert_false(unit_index_find(all_of(&b), ids[1], &parts));
 }

@@ -1,6 +1,8 @@
 /* The reader of arena files: what a killed process left is read up to the last complete sample, and
  * damage is reported. */
+#include "tests/fuzz/reader-checks.h"
 #include "tests/unit/lib/measurement_encoder.h"
+#include "tests/unit/random_numbers.h"
 
 #include "lib/arena-format.h"
 
@@ -287,6 +289,24 @@ TEST(a_cut_file_is_no_danger)
     begin();
     for (size_t size = 0; size < sizeof arena; size += 97)
         read_both(size);
+}
+
+/* Of numbers that are no longer possible, or another one's. */
+TEST(random_words_are_survived)
+{
+    static const uint64_t values[] = {0, 1, 2, 4096, 65536, UINT32_MAX, UINT64_MAX, INT64_MAX};
+    char *bytes = (char *)&arena;
+    for (unsigned round = 0; round < 2000; round++) {
+        random_state = round;
+        begin();
+        for (unsigned left = 1 + random_below(6); left > 0; left--) {
+            size_t size = random_below(2) ? 4 : 8, at = size * random_below(sizeof arena / size);
+            const void *value = random_below(2) ? (const void *)&values[random_below(sizeof values / sizeof *values)]
+                                                : bytes + 8 * random_below(sizeof arena / 8);
+            memmove(bytes + at, value, size);
+        }
+        check_measurement(read_both(sizeof arena));
+    }
 }
 
 EACH_TEST(make_directory, remove_directory);

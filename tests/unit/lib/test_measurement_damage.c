@@ -1,4 +1,6 @@
+#include "tests/fuzz/reader-checks.h"
 #include "tests/unit/lib/measurement_encoder.h"
+#include "tests/unit/random_numbers.h"
 
 /* 40 chunks, each of which adds 1 to a node of its own, so the test sees which chunk is lost. */
 enum { PAYMENTS = 40 };
@@ -64,6 +66,52 @@ TEST(a_damaged_file_header_costs_nothing_else)
     struct measurement *m = read_file();
     assert_problem(m, "file header is damaged");
     assert_int_equal(sum_of(m), PAYMENTS);
+}
+
+TEST(random_damage_is_survived)
+{
+    start_payments();
+    static struct bytes damaged;
+    for (unsigned round = 0; round < 3000; round++) {
+        random_state = round;
+        memcpy(damaged.at, file.at, file.n);
+        damaged.n = file.n;
+        for (unsigned hits = 1 + random_below(20); hits > 0; hits--)
+            damaged.at[random_below((uint32_t)file.n)] = (uint8_t)random_below(256);
+        char *cause;
+        struct measurement *m = read_bytes(damaged.at, damaged.n, &cause);
+        free(cause);
+        if (m)
+            check_measurement(m);
+    }
+}
+
+/* A random number, usually small, sometimes huge. */
+static uint64_t random_number(void)
+{
+    if (random_below(8))
+        return random_below(6);
+    return ((uint64_t)random_below(UINT32_MAX) << 32 | random_below(UINT32_MAX)) >>
+           random_below(64);
+}
+
+/* Well-formed chunks of random numbers: damage that no CRC detects. */
+TEST(random_payloads_are_survived)
+{
+    static const unsigned kinds[] = {1, 2, 3, 4, 5, 6, 7, 8, 16, 17, 18, 18, 18, 19, 20, 20, 21, 23, 23, 24};
+    for (unsigned round = 0; round < 6000; round++) {
+        random_state = round + 1000000;
+        start_file();
+        put_events_and_metrics();
+        for (unsigned chunks = 1 + random_below(12); chunks > 0; chunks--) {
+            for (unsigned i = random_below(40); i > 0; i--)
+                encode_v(&payload, random_number());
+            unsigned kind = kinds[random_below(sizeof kinds / sizeof *kinds)];
+            end_chunk(kind, kind < 16 ? PROCESS : random_below(3));
+        }
+        struct measurement *m = read_file();
+        check_measurement(m);
+    }
 }
 
 TEST(hostile_sizes_are_refused)
