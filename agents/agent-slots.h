@@ -56,11 +56,11 @@ struct agent_lock {
 
     /* Objects' locks, each a byte that does not say who has it; `sections` 0: there are none.
      *
-     * Holders: in the structure of a thread, at this offset, begins the list of the sections of code that it is in, innermost
-     * first. A pointer to a section has SECTION_IS_LEFT if the thread has let go of its locks and those of the sections
+     * Holders: in the structure of a thread, at this offset, begins the list of the sections of code that it is in,
+     * innermost first. A pointer to a section has SECTION_IS_LEFT if the thread has let go of its locks and those of the sections
      * around it. A section is {pointer to the one around it, lock}, with SECTION_HAS_TWO {the same, second lock}.
-     * Waiters: in the interpreter's code, on the stack before the semaphore: {address of what the thread waits with, above
-     * the semaphore on the stack; lock}. The lock's byte is BYTE_IS_WAITED_FOR then. */
+     * Waiters: in the interpreter's code, on the stack before the semaphore: {address of what the thread waits with,
+     * above the semaphore on the stack; lock}. The lock's byte is BYTE_IS_WAITED_FOR then. */
     uint64_t sections;
     const char *byte_name; /* a constant, "<lock NAME>" for all of them */
 };

@@ -8,15 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Adds the run of a database, of which it takes the path; false if there is none. */
-static bool add_database(struct session *session, size_t side, char *folder)
-{
-    if (folder)
-        session_add_run(session, folder, side, 0);
-    free(folder);
-    return folder != NULL;
-}
-
 /* The range in the last part of "DB@1.2s:3.4s", which *length then leaves out; all 0 if a file has that name. The name
  * of a region can have any characters. */
 static struct asked_range range_in(const char *path, size_t *length)
@@ -37,11 +28,12 @@ static bool add_path(struct session *session, size_t side, const char *path)
 {
     size_t length;
     struct asked_range range = range_in(path, &length);
-    autofree char *folder = mem_strndup(path, length);
-    bool is_there = add_database(session, side, database_for(folder));
-    if (is_there)
+    autofree char *folder = mem_strndup(path, length), *database = database_for(folder);
+    if (database) {
+        session_add_run(session, database, side, 0);
         session->runs.at[session->runs.n - 1].asked_range = range;
-    return is_there;
+    }
+    return database != NULL;
 }
 
 /* Adds the runs of a set, which must have one number of workers. */
@@ -62,7 +54,10 @@ static bool add_set(struct session *session, size_t side, const char *folder)
             is_right = false;
         }
         workers = run->workers;
-        is_right = is_right && add_database(session, side, database_of_set_run(folder, run)); /* reports a cause */
+        autofree char *database = is_right ? database_of_set_run(folder, run) : NULL; /* reports a cause */
+        is_right = database != NULL;
+        if (database)
+            session_add_run(session, database, side, 0);
     }
     if (cause)
         diag_error(folder, "%s", cause);

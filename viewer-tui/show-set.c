@@ -55,8 +55,8 @@ static void read_database(const char *folder, struct run_values *values)
         session_close(session);
 }
 
-/* Times of the runs that ended with status 0 from the index of their set, costs from their databases, which hpcprof makes
- * if there are none beside them. A run whose database cannot be had only has its time; that is reported. */
+/* Times of the runs that ended with status 0 from the index of their set, costs from their databases, which hpcprof
+ * makes if there are none beside them. A run whose database cannot be had only has its time; that is reported. */
 static run_value_list read_values(const char *folder, const struct run_set *set)
 {
     run_value_list list = {0};

@@ -13,7 +13,8 @@
  * tid in every mutex and in every rwlock that a writer holds. So the sample of a holder finds those
  * who wait for it; nothing is recorded when such a lock is taken or released. Readers of an rwlock and
  * holders of spin locks are not known to the lock, so hpcrun's wrappers note in the slot of each thread which of
- * these it has, and in a table which thread has a semaphore that an interpreter uses as a lock. Readers share the blame: each pays for every n-th of its samples if n have the lock. */
+ * these it has, and in a table which thread has a semaphore that an interpreter uses as a lock. Readers share the
+ * blame: each pays for every n-th of its samples if n have the lock. */
 #include "agents/common/thread-slots.h"
 
 #include <pthread.h>

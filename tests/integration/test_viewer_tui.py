@@ -122,6 +122,17 @@ class Keys(InTerminal):
         terminal.press("q")
         self.at(terminal, "1/3", "1/3")
 
+    def test_finding_in_a_page(self):
+        """A search stays when the help has covered the page; the question comes below the page, with earlier answers."""
+        terminal = self.start(width=120, height=12)
+        terminal.press_until("5", "hpcviewer: summary", "1 process, 2 threads")
+        terminal.answer("/", "damaged").until_seen(story.RUN["problems"][0])
+        terminal.press_until("?", "hpcviewer: help")
+        terminal.press_until("q", "hpcviewer: summary")
+        terminal.press_until("g", "1 process, 2 threads")
+        terminal.press_until("n", story.RUN["problems"][0])
+        terminal.press_until("/ Up", "/damaged", "hpcviewer: summary")
+
     def test_long_lines_of_the_summary_are_broken(self):
         terminal = self.start(width=50, height=12)
         terminal.press_until("5", "hpcviewer: summary", "1 process, 2 threads")

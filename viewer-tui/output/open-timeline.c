@@ -11,9 +11,7 @@
 #include "viewer-tui/output/time-looks.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Most columns of a procedure's name in a path. */
@@ -184,17 +182,6 @@ static uint64_t add_states(const struct time_samples *sample, struct text *out)
     }
 }
 
-/* Adds how many workers or threads worked, and what waited. */
-static void add_place(const struct timeline_place *place, struct text *out)
-{
-    if (place->n)
-        text_printf(out, "; %u of %u workers work", place->working, place->n);
-    else if (place->working)
-        text_printf(out, "; %u thread%s at work", place->working, place->working == 1 ? "" : "s");
-    if (place->waiters)
-        text_printf(out, "; %u wait%s for its lock", place->waiters, place->waiters == 1 ? "s" : "");
-}
-
 uint32_t timeline_add_instant(const struct open_timeline *open, size_t thread, uint64_t time, bool ascii,
                               struct text *out)
 {
@@ -209,10 +196,16 @@ uint32_t timeline_add_instant(const struct open_timeline *open, size_t thread, u
         number = sample.records[add_states(&sample, out)].place;
     else
         text_add(out, timeline_has_waits(open->timeline) ? "no sample" : "off CPU or ready, or not there");
-    if (number < open->scopes.n)
-        add_place(&open->timeline->places[number], out);
+    bool has_place = number < open->scopes.n;
+    struct timeline_place place = has_place ? open->timeline->places[number] : (struct timeline_place){0};
+    if (place.n)
+        text_printf(out, "; %u of %u workers work", place.working, place.n);
+    else if (place.working)
+        text_printf(out, "; %u thread%s at work", place.working, place.working == 1 ? "" : "s");
+    if (place.waiters)
+        text_printf(out, "; %u wait%s for its lock", place.waiters, place.waiters == 1 ? "s" : "");
     thread_regions_add(&open->regions, of->profile, time, ascii, out);
-    return number < open->scopes.n ? open->scopes.node[number] : 0;
+    return has_place ? open->scopes.node[number] : 0;
 }
 
 uint32_t timeline_largest_node(const struct open_timeline *open, size_t thread, uint64_t from, uint64_t to)

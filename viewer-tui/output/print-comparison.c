@@ -42,8 +42,7 @@ struct comparison_printer {
     uint32_t changed[DIRECTIONS][MOST_CHANGED]; /* the largest changes first */
     size_t n_changed[DIRECTIONS];
     changes_list changes; /* of the whole program */
-    struct text titles[MERGED_COLUMNS];
-    VEC(struct table_column) columns;
+    table_columns columns;
     VEC(struct comparison_line) lines; /* of the table in the making */
 };
 
@@ -80,11 +79,12 @@ static void find_changed(struct comparison_printer *printer)
 static void make_columns(struct comparison_printer *printer)
 {
     for (int c = 0; c < MERGED_COLUMNS; c++) {
-        struct text *title = &printer->titles[c];
+        autofree struct text title = {0};
         size_t place = offsetof(struct comparison_line, columns) + (size_t)c * sizeof(struct number_text);
-        text_add_clean(title, comparison_column(printer->comparison, (enum merged_column)c), printer->writer.ascii);
-        text_cut(title, COLUMN - 1);
-        vec_push(&printer->columns, (struct table_column){text_string(title), .kind = OF_CHARS, .place = place, .width = COLUMN});
+        text_add_clean(&title, comparison_column(printer->comparison, (enum merged_column)c), printer->writer.ascii);
+        text_cut(&title, COLUMN - 1);
+        vec_push(&printer->columns, (struct table_column){mem_strdup(text_string(&title)), .kind = OF_CHARS,
+                                                          .place = place, .width = COLUMN, .is_made = true});
         place = offsetof(struct comparison_line, percent);
         if (c == MERGED_DIFFERENCE)
             vec_push(&printer->columns, (struct table_column){"", .kind = OF_CHARS, .place = place, .width = PERCENT});
@@ -141,9 +141,10 @@ static void print_changed(struct comparison_printer *printer, enum direction dir
     bool ascii = printer->writer.ascii;
     autofree char *metric = comparison_metric_name(&printer->view->metrics->at[printer->metric]);
     autofree struct text heading = {0};
+    if (!printer->n_changed[direction])
+        return;
     text_say(&heading, ascii, "Procedures whose own %s %s most", metric, change_names[direction]);
-    if (printer->n_changed[direction])
-        writer_heading(&printer->writer, text_string(&heading));
+    writer_heading(&printer->writer, text_string(&heading));
     for (size_t i = 0; i < printer->n_changed[direction]; i++) {
         uint32_t row = printer->changed[direction][i];
         struct text what = {0}, place = {0};
@@ -153,8 +154,7 @@ static void print_changed(struct comparison_printer *printer, enum direction dir
         add_costs(printer, row, printer->metric, EXCLUSIVE, &what);
         vec_free(&place);
     }
-    if (printer->n_changed[direction])
-        write_lines(printer, false);
+    write_lines(printer, false);
 }
 
 /* In Markdown, what is no table is between two of these. */
@@ -193,9 +193,7 @@ static void print_text(struct comparison_printer *printer)
     fence(printer);
     for (int direction = MORE; direction < DIRECTIONS; direction++)
         print_changed(printer, (enum direction)direction);
-    for (int c = 0; c < MERGED_COLUMNS; c++)
-        vec_free(&printer->titles[c]);
-    vec_free(&printer->columns);
+    table_columns_free(&printer->columns);
     vec_free(&printer->lines);
 }
 

@@ -257,7 +257,8 @@ static void write_notes(const struct critical_path *path, size_t n_left_out, dou
         writer_line(writer, "Threads were woken too often to record all: the path is known for %.2g %% of that time.",
                     100 * path->known / path->seconds);
     if (n_left_out)
-        writer_line(writer, "%s row%s with less than %g%% of the path, %.3f s in all, %s left out (--min-percent 0 shows all).",
+        writer_line(writer,
+                    "%s row%s with less than %g%% of the path, %.3f s in all, %s left out (--min-percent 0 shows all).",
                     number_grouped(n_left_out).text, n_left_out == 1 ? "" : "s", least, seconds,
                     n_left_out == 1 ? "is" : "are");
 }

@@ -98,17 +98,6 @@ static void add_names(const struct summary *summary, const char *title,
     text_add(out, before == title ? "" : ". ");
 }
 
-static void print_footnote(struct summary *summary)
-{
-    struct writer *writer = &summary->writer;
-    autofree struct text note = {0}, piece = {0};
-    add_names(summary, "0: ", is_zero, &note);
-    add_names(summary, "Not measured (reasons are below): ", is_unmeasured, &note);
-    const char *rest = text_string(&note);
-    while (*rest && text_take_line(&rest, writer->width - 2, &piece))
-        writer_line(writer, "  %s", text_string(&piece));
-}
-
 /* The first metric, from m on, that was not measured for a reason; metrics.n: none. */
 static size_t unmeasured_from(const struct summary *summary, size_t m, const char *why)
 {
@@ -141,6 +130,7 @@ void print_unmeasured_metrics(struct summary *summary)
 void print_metric_totals(struct summary *summary)
 {
     const struct metrics *metrics = &summary->db->metrics;
+    struct writer *writer = &summary->writer;
     size_t width = 0;
     bool has_percent = false;
     metrics_each (m, metrics, metrics_shown) {
@@ -148,10 +138,14 @@ void print_metric_totals(struct summary *summary)
         width = has_line(summary, m) && columns > width ? columns : width;
         has_percent |= has_line(summary, m) && metric_is_of_effort(&metrics->at[m]);
     }
-    writer_heading(&summary->writer, has_percent ? "Metrics, and their shares of the effort"
-                                                 : "Metrics");
+    writer_heading(writer, has_percent ? "Metrics, and their shares of the effort" : "Metrics");
     metrics_each (m, metrics, metrics_shown)
         if (has_line(summary, m))
             print_total(summary, m, width, has_percent);
-    print_footnote(summary);
+    autofree struct text note = {0}, piece = {0};
+    add_names(summary, "0: ", is_zero, &note);
+    add_names(summary, "Not measured (reasons are below): ", is_unmeasured, &note);
+    const char *rest = text_string(&note);
+    while (*rest && text_take_line(&rest, writer->width - 2, &piece))
+        writer_line(writer, "  %s", text_string(&piece));
 }

@@ -75,20 +75,10 @@ static double idleness_of(const struct database *db, const struct phase *phase)
     return is_measured && effort > 0 ? 100 * paid[PAYS_IDLENESS] / effort : NAN;
 }
 
-static char *clean(const char *raw, bool ascii)
-{
-    struct text text = {0};
-    text_add_clean(&text, raw, ascii);
-    text_add(&text, "");
-    return text.at;
-}
-
-static struct phase_line line_of(const struct database *db, const struct phases *phases, size_t i,
-                                 const struct writer *writer)
+static struct phase_line line_of(const struct database *db, const struct phases *phases, size_t i)
 {
     char buffer[NAME_SIZE];
     const struct phase *phase = &phases->at[i];
-    bool is_text = writer->format == FORMAT_TEXT;
     const char *name = phase_place(db, phase, buffer);
     struct procedure procedure = name ? database_procedure(db, phase->procedure) : (struct procedure){.file = NOTHING};
     return (struct phase_line){
@@ -103,35 +93,30 @@ static struct phase_line line_of(const struct database *db, const struct phases 
         .idleness = idleness_of(db, phase),
         .ready = percent_of(db, phase, TRACE_READY, METRIC_READY),
         .off_cpu = percent_of(db, phase, TRACE_OFF_CPU, METRIC_OFF_CPU),
-        .procedure = !name ? NULL : is_text ? clean(name, writer->ascii) : mem_strdup(name),
+        .procedure = name ? mem_strdup(name) : NULL,
         .file = database_file_path(db, procedure.file),
         .line = procedure.line ? (int64_t)procedure.line : -1,
     };
 }
 
-static bool is_about_machine(const struct finding *finding)
-{
-    return finding->order == ORDER_MACHINE;
-}
-
-/* Where nothing used a CPU, only waits matter: shares of next to no CPU time say nothing. */
-static bool is_of_phase(const struct finding *finding, const struct phase *phase, bool is_disturbed)
-{
-    if (phase->is_quiet)
-        return finding->kind == FINDING_BLOCKED || finding->kind == FINDING_LOCK;
-    return !(is_disturbed && is_about_machine(finding));
-}
-
-/* What disturbed the whole run: said once, not of each phase. NULL: nothing; else the caller frees. */
-static char *advice_on_machine(struct session *session)
+/* The first advice that is of a phase; without one (NULL) what disturbed the whole run, which is said once and not of
+ * each phase. NULL: none; else the caller frees. */
+static char *first_advice(struct session *session, const struct phase *phase, bool is_disturbed)
 {
     struct view *view = session_view(session, LOGICAL, TOP_DOWN);
     if (!view)
         return NULL;
     struct advice advice = session_advice(session, view, 0);
-    const struct findings *findings = &advice.findings;
-    bool is_disturbed = findings->list.n && is_about_machine(&findings->list.at[0]);
-    char *text = is_disturbed ? mem_strdup(findings->list.at[0].text) : NULL;
+    char *text = NULL;
+    for (size_t i = 0; i < advice.findings.list.n && !text; i++) {
+        const struct finding *finding = &advice.findings.list.at[i];
+        bool is_of_machine = finding->order == ORDER_MACHINE, is_wanted = !(is_disturbed && is_of_machine);
+        if (!phase)
+            is_wanted = i == 0 && is_of_machine;
+        else if (phase->is_quiet) /* only waits matter: shares of next to no CPU time say nothing */
+            is_wanted = finding->kind == FINDING_BLOCKED || finding->kind == FINDING_LOCK;
+        text = is_wanted ? mem_strdup(finding->text) : NULL;
+    }
     advice_free(&advice);
     return text;
 }
@@ -141,15 +126,7 @@ static char *advice_on_phase(struct session *session, const struct phase *phase,
 {
     if (session_set_range(session, LOGICAL, &phase->range, NULL) != DONE)
         return NULL;
-    struct view *view = session_view(session, LOGICAL, TOP_DOWN);
-    if (!view)
-        return NULL;
-    struct advice advice = session_advice(session, view, 0);
-    char *text = NULL;
-    for (size_t i = 0; i < advice.findings.list.n && !text; i++)
-        if (is_of_phase(&advice.findings.list.at[i], phase, is_disturbed))
-            text = mem_strdup(advice.findings.list.at[i].text);
-    advice_free(&advice);
+    char *text = first_advice(session, phase, is_disturbed);
     if (text || !phase->is_quiet)
         return text;
     struct text use = {0};
@@ -194,10 +171,12 @@ static void print_text(struct writer *writer, struct data_table *table, const st
     table->n_columns = choose_columns(lines, table->n_rows, writer->width, chosen, &room);
     for (size_t i = 0; i < table->n_rows; i++) {
         struct text name = {0};
+        autofree struct text clean = {0};
         has_idleness |= lines[i].idleness > 0; /* else text has no such column */
         if (!lines[i].procedure)
             continue;
-        shorten_name(lines[i].procedure, room, writer->ascii, &name);
+        text_add_clean(&clean, lines[i].procedure, writer->ascii);
+        shorten_name(text_string(&clean), room, writer->ascii, &name);
         text_cut(&name, room);
         free(lines[i].procedure);
         lines[i].procedure = name.at;
@@ -232,10 +211,10 @@ int print_phases(struct session *session, struct view *view, const struct print_
     struct session *alone = session_open(session->folder, NULL); /* so that views of the other one stay */
     alone->rules = session->rules;
     const struct database *db = session_database(session, LOGICAL);
-    autofree char *machine = advice_on_machine(alone);
+    autofree char *machine = first_advice(alone, NULL, false);
     writer_open(&writer, options->format, options->width, out);
     for (size_t i = 0; i < phases->n; i++) {
-        lines[i] = line_of(db, phases, i, &writer);
+        lines[i] = line_of(db, phases, i);
         lines[i].advice = advice_on_phase(alone, &phases->at[i], machine);
     }
     struct data_table table = {columns, sizeof columns / sizeof *columns, lines, sizeof *lines, phases->n, NULL};

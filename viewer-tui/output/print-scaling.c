@@ -9,7 +9,7 @@
 /* A line of the tables: a number of workers, or the serial baseline. */
 struct line {
     struct scaling_row row;
-    const char *workers, *interval; /* "serial" or the number; "0.513 to 0.520" */
+    char *workers, *interval; /* "serial" or the number; "0.513 to 0.520"; owned */
     int64_t runs;
     struct speedup_laws laws;
 };
@@ -169,32 +169,20 @@ static void print_laws(struct printed_scaling *printed)
 /* Less than this share of CPUs has a note of its own. */
 #define MOST_CPUS 0.8
 
-/* The row whose workers had the smallest share of their CPUs, if that is worth a note; or NULL. */
-static const struct scaling_row *row_without_cpus(const struct scaling_table *table)
-{
-    const struct scaling_row *found = NULL;
-    double least = MOST_CPUS;
-    for (size_t i = 0; i < table->rows.n; i++) {
-        double share = scaling_share_of_cpus(&table->rows.at[i]);
-        if (share < least) {
-            least = share;
-            found = &table->rows.at[i];
-        }
-    }
-    return found;
-}
-
 static void print_notes(struct writer *writer, const struct run_set *set,
                         const struct scaling_table *table)
 {
     double coverage = table->n_serial ? table->serial.coverage : 1; /* the least one */
     bool exceeds = false, lacks_idleness = false;
+    const struct scaling_row *without = NULL; /* the row whose workers had the smallest share of their CPUs */
     for (size_t i = 0; i < table->rows.n; i++) {
-        coverage = fmin(coverage, table->rows.at[i].time.coverage);
-        exceeds |= table->rows.at[i].exceeds_cpus;
-        lacks_idleness |= isnan(table->rows.at[i].idleness.median);
+        const struct scaling_row *row = &table->rows.at[i];
+        coverage = fmin(coverage, row->time.coverage);
+        exceeds |= row->exceeds_cpus;
+        lacks_idleness |= isnan(row->idleness.median);
+        if (scaling_share_of_cpus(row) < (without ? scaling_share_of_cpus(without) : MOST_CPUS))
+            without = row;
     }
-    const struct scaling_row *without = row_without_cpus(table);
     writer_heading(writer, "Notes");
     if (without)
         writer_line(writer,
@@ -286,8 +274,8 @@ static void free_printed(struct printed_scaling *printed)
 {
     writer_free(&printed->writer);
     for (size_t i = 0; i < printed->lines.n; i++) {
-        free((char *)printed->lines.at[i].workers);
-        free((char *)printed->lines.at[i].interval);
+        free(printed->lines.at[i].workers);
+        free(printed->lines.at[i].interval);
     }
     vec_free(&printed->lines);
 }

@@ -57,30 +57,27 @@ static void print_event_head(struct writer *writer, const struct event_fates *ev
     }
 }
 
-static void print_fate(struct writer *writer, const struct event_fates *event,
-                       const struct fate_total *fate, double fired)
-{
-    const char *meaning = fate_meaning(fate->name);
-    struct number_text percent = number_percent(fate->amount, fired);
-    text_printf(&writer->line, "%12s%12s%7s%s", number_grouped(fate->count).text,
-                number_with_unit(fate->amount, event->unit).text, percent.text, *percent.text ? "%" : " ");
-    writer_say(writer, "  %s", fate->name);
-    writer_line(writer, "%s%s", meaning ? ": " : "", meaning ? meaning : "");
-}
-
 static void print_events(struct summary *summary)
 {
     const struct fates *fates = &summary->fates;
+    struct writer *writer = &summary->writer;
     if (fates->events.n)
-        writer_heading(&summary->writer, "Samples");
+        writer_heading(writer, "Samples");
     for (size_t e = 0; e < fates->events.n; e++) {
         const struct event_fates *event = &fates->events.at[e];
         double fired = 0;
-        print_event_head(&summary->writer, event);
+        print_event_head(writer, event);
         for (size_t i = 0; i < event->fates.n; i++)
             fired = strcmp(event->fates.at[i].name, "fired") == 0 ? event->fates.at[i].amount : fired;
-        for (size_t i = 0; i < event->fates.n; i++)
-            print_fate(&summary->writer, event, &event->fates.at[i], fired);
+        for (size_t i = 0; i < event->fates.n; i++) {
+            const struct fate_total *fate = &event->fates.at[i];
+            const char *meaning = fate_meaning(fate->name);
+            struct number_text percent = number_percent(fate->amount, fired);
+            text_printf(&writer->line, "%12s%12s%7s%s", number_grouped(fate->count).text,
+                        number_with_unit(fate->amount, event->unit).text, percent.text, *percent.text ? "%" : " ");
+            writer_say(writer, "  %s", fate->name);
+            writer_line(writer, "%s%s", meaning ? ": " : "", text_or_empty(meaning));
+        }
     }
 }
 
@@ -273,14 +270,15 @@ static void print_lists(struct summary *summary)
 
 void print_summary_text(struct summary *summary)
 {
-    bool is_narrow = summary->width && summary->width < ADVICE_WIDTH;
-    struct advice_lines lines = {.width = is_narrow ? summary->width : ADVICE_WIDTH, .ascii = summary->writer.ascii};
+    const struct writer *writer = &summary->writer;
+    struct advice_lines lines = {.width = writer->width < ADVICE_WIDTH ? writer->width : ADVICE_WIDTH,
+                                 .ascii = writer->ascii};
     print_title(summary);
     print_metric_totals(summary);
     print_work_span_text(summary);
     print_regions_text(summary);
     advice_describe(&summary->advice, &lines);
-    advice_lines_print(&lines, summary->writer.out);
+    advice_lines_print(&lines, writer->out);
     advice_lines_free(&lines);
     print_events(summary);
     print_processes(summary);

@@ -169,7 +169,8 @@ static void write_finding(struct json_writer *json, const struct finding *findin
                           const struct database *db)
 {
     char buffer[NAME_SIZE];
-    json_print(json, "{kind:%s gain:%g gain_interval:", finding->name, finding->is_gain_claimed ? finding->gain.factor : NAN);
+    json_print(json, "{kind:%s gain:%g gain_interval:", finding->name,
+               finding->is_gain_claimed ? finding->gain.factor : NAN);
     write_interval(json, finding->is_gain_claimed, finding->gain.low, finding->gain.high);
     json_print(json, "scope:%s", name_of(db, finding->procedure, buffer));
     json_put_place(json, database_file_path(db, finding->file), finding->line);
@@ -193,7 +194,7 @@ static void print_summary_json(struct summary *summary)
                                          "regions",      "modules", "unmeasured", "problems"};
     const struct metrics *metrics = &summary->db->metrics;
     struct json_writer *json = &summary->writer.json;
-    json_print(json, "title:%s", summary->title);
+    json_print(json, "title:%s", session_title(summary->session, summary->db));
     json_put_range(json, summary->session);
     json_print(json, "processes:[");
     json_each (process, json_object_get(summary->run, "processes"))
@@ -228,11 +229,9 @@ int print_summary(struct session *session, struct view *view, const struct print
     struct summary summary = {.session = session,
                               .db = view->db,
                               .run = session->run,
-                              .title = session_title(session, view->db),
                               .n_threads = threads_count(view->db),
                               .view = view,
-                              .advice = session_advice(session, view, 0),
-                              .width = options->width};
+                              .advice = session_advice(session, view, 0)};
     if (!summary_take_changes(&summary, options->changes)) {
         advice_free(&summary.advice);
         return 2;

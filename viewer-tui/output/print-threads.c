@@ -313,7 +313,8 @@ static void write_procedure(const struct thread_costs *costs, const char *name, 
     }
     thread_costs_statistics(costs, statistics);
     for (int s = 0; s < THREAD_STATISTICS; s++)
-        vec_push(&lines, ((struct thread_line){.kind = statistics[s].name, .profile = -1, .value = statistics[s].value}));
+        vec_push(&lines,
+                 ((struct thread_line){.kind = statistics[s].name, .profile = -1, .value = statistics[s].value}));
     struct data_table table = {columns, 4, lines.at, sizeof *lines.at, lines.n, NULL};
     writer_open(&writer, options->format, options->width, out);
     writer_head(&writer, session, costs->view->db, "threads", options->projection);

@@ -7,9 +7,6 @@
 #include "viewer-tui/output/print.h"
 #include "viewer-tui/table/table.h"
 
-#include <math.h>
-#include <string.h>
-
 /* Text has groups of threads if there are more. */
 #define MOST_ROWS 64
 
@@ -40,10 +37,8 @@ static void write_strip(const struct timeline_lines *lines, struct writer *write
     struct time_chart *chart = &lines->open->chart;
     double most = timeline_strip_most(lines);
     for (size_t line = 0; line < STRIP_LINES; line++) {
-        if (!timeline_strip_label(lines, line, &writer->line)) {
-            text_clear(&writer->line);
+        if (!timeline_strip_label(lines, line, &writer->line))
             continue;
-        }
         for (unsigned column = 0; column < chart->window.n; column++)
             text_add(&writer->line, time_bar(timeline_strip_value(lines, line, column) / most, lines->ascii));
         text_trim(&writer->line);

@@ -1,23 +1,24 @@
 /* A tree for programs.
  *
- * CSV: a record per row in the order of the walk, so that the rows below a row follow it with a
- * larger depth. A comparison has a column "in": the databases that have the row.
+ * CSV: a record per row in the order of the walk, so that the rows below a row follow it with a larger depth. A
+ * comparison has a column "in": the databases that have the row.
  *
- * JSON: the tree of the manual page hpcviewer(1). Rows of the flat view can also be of the kinds
- * "module" and "file", those of several programs of the kind "program". Further members, where they
- * apply:
+ * JSON: the tree of the manual page hpcviewer(1). Rows of the flat view can also be of the kinds "module" and "file",
+ * those of several programs of the kind "program". Further members, where they apply:
  *
- *     "call_site"   of a scope that is called or inlined; its "state" is "unknown" if the site is
- * not known, "several" if calls from several sites are compared as one "created_at"  of a start
- * routine below <thread root>: [{"threads":2,"path":[{"name":..,"file":.., "line":..}]}], the calls
- * that created its threads "databases"   of a comparison: {"name", "path"} of each; a row then says
- * "in" which it is "called"      of a metric that has another name in its database "filters" the
- * active filters, as the viewer shows them "program", "threads"   which threads the values are sums
- * over, unless over all "inlined"     "folded" if inlined code is folded into procedures (fold.h)
- *     "recursion"   "collapsed" if recursion is collapsed (fold.h)
+ *     call_site         of a scope that is called or inlined; its "state" is "unknown" if the site is not known,
+ *                       "several" if calls from several sites are compared as one
+ *     created_at        of a start routine below <thread root>, the calls that created its threads:
+ *                       [{"threads":2,"path":[{"name":..,"file":..,"line":..}]}]
+ *     databases, in     of a comparison {"name", "path"} of each; a row then says which it is "in"
+ *     called            of a metric that has another name in its database
+ *     filters           the active filters, as the viewer shows them
+ *     program, threads  which threads the values are sums over, unless over all
+ *     inlined           "folded" if inlined code is folded into procedures (fold.h)
+ *     recursion         "collapsed" if recursion is collapsed (fold.h)
  *
- * Costs are null if the metric was not measured. Where effort is shown, the costs that are a part
- * of it come with percentages of the whole program's effort. */
+ * Costs are null if the metric was not measured. Where effort is shown, the costs that are a part of it come with
+ * percentages of the whole program's effort. */
 #include "viewer-tui/output/print.h"
 
 #include "viewer-tui/compare/comparison.h"

@@ -9,7 +9,6 @@
 #include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,8 +97,8 @@ static void print_head(struct writer *writer, const struct tree *tree)
     writer_end_line(writer);
 }
 
-/* The name of each metric, above its columns. */
-static void print_names(struct tree_printer *printer)
+/* The name of each metric, and below it the parts that its columns have. */
+static void print_column_heads(struct tree_printer *printer)
 {
     const struct columns *columns = &printer->columns;
     const struct tree *tree = printer->tree;
@@ -117,14 +116,8 @@ static void print_names(struct tree_printer *printer)
     while (column_titles_line(&titles, true, &writer->line))
         writer_end_line(writer);
     column_titles_free(&titles);
-}
-
-static void print_column_heads(struct tree_printer *printer)
-{
-    struct writer *writer = &printer->writer;
-    print_names(printer);
-    for (size_t i = 0; i < printer->columns.n; i++)
-        text_printf(&writer->line, "%*s", PART_WIDTH, printer->columns.at[i].part == INCLUSIVE ? "inclusive" : "exclusive");
+    for (size_t i = 0; i < columns->n; i++)
+        text_printf(&writer->line, "%*s", PART_WIDTH, columns->at[i].part == INCLUSIVE ? "inclusive" : "exclusive");
     writer_line(writer, "  scope");
     for (size_t i = 0; i < LINE_WIDTH; i++)
         text_add(&writer->line, writer->ascii ? "-" : "─");

@@ -67,7 +67,7 @@ static bool is_exact(const struct bounds *bounds)
     return isfinite(bounds->most) && !(bounds->most - bounds->least > 1e-9 * bounds->most);
 }
 
-/* One end of bounds, with a sign unless it is exact: of a time the lower one, of a ratio (`unit` NULL) the upper one. */
+/* One end of bounds, with a sign unless they are exact: of a time the lower one, of a ratio (`unit` NULL) the upper. */
 static void add_bound(struct text *text, const struct bounds *bounds, const char *unit, bool ascii)
 {
     double end = unit ? bounds->least : bounds->most;
@@ -223,7 +223,7 @@ void print_regions_text(struct summary *summary)
 
 /* ---- JSON ---- */
 
-/* A lower bound of 0 of a speedup or a parallelism is null: nothing is known. So is an upper bound that is not finite. */
+/* A lower bound of 0 of a speedup or a parallelism is null: nothing is known. So are bounds that are not finite. */
 static double known_least(const struct bounds *bounds)
 {
     return bounds->least > 0 ? bounds->least : NAN;

@@ -20,14 +20,12 @@ struct summary {
     const struct session *session;
     const struct database *db;
     const json_t *run; /* NULL if the database has no run.json */
-    const char *title;
     size_t n_threads; /* profiles */
     struct fates fates;
     struct view *view; /* top-down */
     struct advice advice;
     struct work_span work_span; /* all 0 if it was not measured */
     VEC(struct summary_change) what_ifs;
-    size_t width; /* of the advice, as in print_options */
 };
 
 /* The whole program's effort of the event of a metric. */

@@ -3,7 +3,6 @@
 #include "viewer-tui/base/scope.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 const char *const time_color_codes[TIME_COLORS] = {
     [TIME_GREEN] = "#009e73",  [TIME_VERMILION] = "#d55e00", [TIME_ORANGE] = "#e69f00", [TIME_SKY] = "#56b4e9",
@@ -63,41 +62,25 @@ static size_t index_of(const struct procedure_letters *letters, uint32_t procedu
     return i < letters->procedures.n ? i : LETTERS;
 }
 
-struct procedure_time {
-    uint32_t procedure;
-    double time;
-};
-
-static int compare_times(const void *left, const void *right)
-{
-    const struct procedure_time *a = left, *b = right;
-    if (a->time < b->time || a->time > b->time)
-        return a->time < b->time ? 1 : -1;
-    return (a->procedure > b->procedure) - (a->procedure < b->procedure);
-}
-
 void letters_give(struct procedure_letters *letters, struct time_chart *chart, size_t first, size_t n)
 {
-    struct idmap numbers = {0};
-    autofree VEC(struct procedure_time) times = {0};
+    uint32_t n_procedures = database_n_procedures(chart->scopes->db);
+    autofree double *times = mem_alloc((n_procedures + 1) * sizeof *times); /* by procedure; 0: it needs no letter */
     for (size_t row = first; row < first + n && letters->procedures.n < LETTERS; row++) {
         const struct time_cell *cells = time_chart_cells(chart, row);
-        for (unsigned column = 0; column < chart->window.n; column++) {
-            const struct time_cell *cell = &cells[column];
-            if (cell->value == NOTHING || index_of(letters, cell->value) < LETTERS)
-                continue;
-            uint32_t at = idmap_get(&numbers, cell->value, 0);
-            if (at == IDMAP_NONE) {
-                idmap_put(&numbers, cell->value, 0, at = (uint32_t)times.n);
-                vec_push(&times, ((struct procedure_time){.procedure = cell->value}));
-            }
-            times.at[at].time += cell->of_value;
-        }
+        for (unsigned column = 0; column < chart->window.n; column++)
+            if (cells[column].value != NOTHING && index_of(letters, cells[column].value) == LETTERS)
+                times[cells[column].value] += cells[column].of_value;
     }
-    vec_sort(&times, compare_times);
-    for (size_t i = 0; i < times.n && letters->procedures.n < LETTERS; i++)
-        vec_push(&letters->procedures, times.at[i].procedure);
-    idmap_free(&numbers);
+    while (letters->procedures.n < LETTERS) {
+        uint32_t most = 0;
+        for (uint32_t procedure = 1; procedure < n_procedures; procedure++)
+            most = times[procedure] > times[most] ? procedure : most;
+        if (!(times[most] > 0))
+            break;
+        vec_push(&letters->procedures, most);
+        times[most] = 0;
+    }
 }
 
 /* ---- cells ---- */

@@ -59,9 +59,11 @@ bool timeline_strip_label(const struct timeline_lines *lines, size_t line, struc
     double sum = 0;
     for (unsigned column = 0; column < n; column++)
         sum += timeline_strip_value(lines, line, column);
-    text_printf(out, "%-*s%*.2f ", (int)lines->label_width - VALUE_COLUMNS, strip_lines[line].name, VALUE_COLUMNS - 1,
-                sum / n);
-    return sum > 0 && line < timeline_strip_lines(lines);
+    bool is_shown = sum > 0 && line < timeline_strip_lines(lines);
+    if (is_shown)
+        text_printf(out, "%-*s%*.2f ", (int)lines->label_width - VALUE_COLUMNS, strip_lines[line].name,
+                    VALUE_COLUMNS - 1, sum / n);
+    return is_shown;
 }
 
 double timeline_strip_most(const struct timeline_lines *lines)

@@ -24,8 +24,8 @@ void timeline_line_label(const struct timeline_lines *lines, size_t row, struct 
 /* A line of the strip in a column: threads in a state, or CPUs. */
 double timeline_strip_value(const struct timeline_lines *lines, size_t line, size_t column);
 
-/* Adds the label of a line of the strip, with the mean over the window: "working         3.42 ". False if nothing is in
- * the line, or it is none. */
+/* Adds the label of a line of the strip, with the mean over the window: "working         3.42 "; nothing, and
+ * false, if nothing is in the line, or it is none. */
 bool timeline_strip_label(const struct timeline_lines *lines, size_t line, struct text *out);
 
 /* The lines of the strip: of an event that counts something else than time without the CPUs used. */

@@ -75,10 +75,10 @@ static void write_strip(struct drawing *drawing)
         drawing->y += STRIP;
         for (unsigned column = 0; column < drawing->lines->open->chart.window.n; column++)
             add_bar(&path, column, drawing->y, STRIP - 2, 0, timeline_strip_value(drawing->lines, line, column) / most);
-        text_printf(&drawing->parts, "<g class=\"strip\">\n");
+        text_add(&drawing->parts, "<g class=\"strip\">\n");
         write_text(drawing, 4, drawing->y - 6, "", text_string(&label));
         write_path(drawing, &path, strip_lines[line].color);
-        text_printf(&drawing->parts, "</g>\n");
+        text_add(&drawing->parts, "</g>\n");
     }
     drawing->y += ROW / 2;
 }
@@ -125,23 +125,14 @@ static void write_rows(struct drawing *drawing)
         drawing->y += ROW;
         timeline_line_label(drawing->lines, row, &label);
         text_trim(&label);
-        text_printf(&drawing->parts, "<g class=\"row\">\n");
+        text_add(&drawing->parts, "<g class=\"row\">\n");
         write_text(drawing, 4, drawing->y - 4, "", text_string(&label));
         if (chart->depth)
             write_procedures(drawing, cells);
         else
             write_states(drawing, cells);
-        text_printf(&drawing->parts, "</g>\n");
+        text_add(&drawing->parts, "</g>\n");
     }
-}
-
-/* Whether an entry of the legend is shown as a part of the others: a drawing has no letters that tell apart what is
- * gray. */
-static bool is_one_of_others(struct timeline_lines *lines, char symbol, enum time_color color)
-{
-    bool is = lines->open->chart.depth && color == TIME_GRAY && symbol != '*';
-    lines->has_symbol['*'] |= is;
-    return is;
 }
 
 static void write_legend(struct drawing *drawing)
@@ -152,15 +143,18 @@ static void write_legend(struct drawing *drawing)
     int x = 4;
     drawing->y += 2 * ROW;
     for (size_t at = 0; timeline_legend(drawing->lines, &at, &symbol, &color, &name);) {
-        if (is_one_of_others(drawing->lines, symbol, color))
+        /* A drawing has no letters that tell apart what is gray: it is a part of the others. */
+        if (drawing->lines->open->chart.depth && color == TIME_GRAY && symbol != '*') {
+            drawing->lines->has_symbol['*'] = true;
             continue;
+        }
         int width = LEGEND_BOX + CHARACTER * (int)text_columns(text_string(&name));
         if (x > 4 && x + width > width_of(drawing)) {
             x = 4;
             drawing->y += ROW;
         }
-        text_printf(&drawing->parts, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>", x, drawing->y - 10,
-                time_color_codes[color]);
+        text_printf(&drawing->parts, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>", x,
+                    drawing->y - 10, time_color_codes[color]);
         write_text(drawing, x + 14, drawing->y, "", text_string(&name));
         x += width;
     }
@@ -175,7 +169,9 @@ void print_timeline_strip(struct timeline_lines *lines, FILE *out)
     struct drawing drawing = {.lines = lines, .top = STRIP_TOP, .y = STRIP_TOP};
     write_strip(&drawing);
     write_axis(&drawing);
-    fprintf(out, "<svg id=\"strip\" width=\"100%%\" viewBox=\"0 0 %d %d\" font-size=\"12\" fill=\"currentColor\">\n%s</svg>\n",
+    fprintf(out,
+            "<svg id=\"strip\" width=\"100%%\" viewBox=\"0 0 %d %d\" font-size=\"12\" fill=\"currentColor\">\n"
+            "%s</svg>\n",
             width_of(&drawing), drawing.y, text_string(&drawing.parts));
     vec_free(&drawing.parts);
 }
@@ -196,8 +192,8 @@ void print_timeline_svg(struct timeline_lines *lines, const char *command, FILE 
     int width = width_of(&drawing), height = drawing.y + ROW / 2;
     fprintf(out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
-            "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" height=\"%d\" "
+            "viewBox=\"0 0 %d %d\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n"
             "<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n%s</svg>\n",
             width, height, width, height, width, height, text_string(&drawing.parts));
     vec_free(&drawing.parts);

@@ -39,11 +39,11 @@ void column_choice_toggle(struct chosen_column *column, const struct metrics *me
 struct columns column_choice_shown(const struct column_choice *choice,
                                    const struct metrics *metrics)
 {
-    struct columns columns = {.at = mem_alloc((choice->list.n + 1) * sizeof *columns.at)};
+    struct columns columns = {0};
     for (size_t i = 0; i < choice->list.n; i++) {
         const struct chosen_column *column = &choice->list.at[i];
         if (column_choice_shows(column, metrics))
-            columns.at[columns.n++] = (struct column){column->metric, column->part};
+            vec_push(&columns, (struct column){column->metric, column->part});
     }
     return columns;
 }

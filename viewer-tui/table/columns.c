@@ -9,7 +9,7 @@
 
 static void add_column(struct columns *columns, size_t metric, enum cost_part part)
 {
-    columns->at[columns->n++] = (struct column){.metric = metric, .part = part};
+    vec_push(columns, (struct column){metric, part});
 }
 
 /* Adds the parts of a metric that are shown. */
@@ -65,11 +65,6 @@ static bool is_notable_lock(const struct view *view, size_t metric)
            view_total(view, metric) > NOTABLE_LOCK_SHARE * view_total(view, work);
 }
 
-static struct columns no_columns(const struct view *view)
-{
-    return (struct columns){.at = mem_alloc((2 * view->metrics->n + 2) * sizeof(struct column))};
-}
-
 static bool has_metric(const struct columns *columns, size_t metric)
 {
     size_t i = 0;
@@ -81,7 +76,7 @@ static bool has_metric(const struct columns *columns, size_t metric)
 struct columns columns_fitting(const struct view *view, size_t most)
 {
     const struct metrics *metrics = view->metrics;
-    struct columns columns = no_columns(view);
+    struct columns columns = {0};
     size_t n_locks = 0; /* notable metrics of locks: a column for each, in the part that is sorted by */
     metrics_each (m, metrics, metrics_with_columns)
         n_locks += n_locks + 1 < most && m != view->sorting.metric && is_notable_lock(view, m);
@@ -100,18 +95,16 @@ struct columns columns_fitting(const struct view *view, size_t most)
 void columns_add_derived(struct columns *columns, const struct view *view)
 {
     const struct metrics *metrics = view->metrics;
-    for (size_t m = metrics_shown(metrics, metrics->n_stored); m < metrics->n;
-         m = metrics_shown(metrics, m + 1))
-        if (!has_metric(columns, m) && !metric_is_set_aside(&metrics->at[m]))
+    metrics_each (m, metrics, metrics_shown)
+        if (m >= metrics->n_stored && !has_metric(columns, m) && !metric_is_set_aside(&metrics->at[m]))
             add_column(columns, m, view->sorting.part);
 }
 
 struct columns columns_all(const struct view *view)
 {
-    const struct metrics *metrics = view->metrics;
-    struct columns columns = no_columns(view);
-    metrics_each (m, metrics, metrics_shown)
-        add_both(&columns, metrics, m);
+    struct columns columns = {0};
+    metrics_each (m, view->metrics, metrics_shown)
+        add_both(&columns, view->metrics, m);
     return columns;
 }
 
@@ -147,9 +140,9 @@ struct number_scale columns_scale_beside(const struct metrics *metrics, size_t m
                                          const void *context)
 {
     double own = fabs(magnitude(context, metric)), largest = isfinite(own) ? own : 0;
-    for (size_t m = metrics_with_columns(metrics, 0); m < metrics->n_stored;
-         m = metrics_with_columns(metrics, m + 1)) {
-        double other = share_unit(&metrics->at[m], &metrics->at[metric]) ? fabs(magnitude(context, m)) : 0;
+    metrics_each (m, metrics, metrics_with_columns) {
+        bool counts = m < metrics->n_stored && share_unit(&metrics->at[m], &metrics->at[metric]);
+        double other = counts ? fabs(magnitude(context, m)) : 0;
         if (isfinite(other) && other > largest)
             largest = other;
     }

@@ -23,21 +23,20 @@ struct column {
     enum cost_part part;
 };
 
+/* The owner frees `at`. */
 struct columns {
     struct column *at;
-    size_t n;
+    size_t n, cap;
 };
 
 /* At most `most` columns: those of the metric that is sorted by, even if they do not fit; one for each metric of
- * locks if that is more than 2 % of the work; then those of other metrics (metrics_with_columns). The caller frees
- * columns.at. */
+ * locks if that is more than 2 % of the work; then those of other metrics (metrics_with_columns). */
 struct columns columns_fitting(const struct view *view, size_t most);
 
 /* Adds the missing derived metrics that are not set aside, in the part that is sorted by. */
 void columns_add_derived(struct columns *columns, const struct view *view);
 
-/* Both parts of all shown metrics, measured or not, as in files for programs. The caller frees
- * columns.at. */
+/* Both parts of all shown metrics, measured or not, as in files for programs. */
 struct columns columns_all(const struct view *view);
 
 /* Adds both parts of internal metrics, which only JSON has. The columns are from columns_all. */

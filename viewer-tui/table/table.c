@@ -104,27 +104,34 @@ static double number_of(const struct data_table *table, const struct table_colum
 
 /* ---- Text ---- */
 
-/* From left to right. */
-enum part_of_line { COSTS, OTHERS, LAST, PARTS_OF_LINE };
-
-static bool is_in(const struct table_column *column, int part)
+static bool is_last(const struct table_column *column)
 {
-    return column->title && part == (is_cost(column) ? COSTS : column->width ? OTHERS : LAST);
+    return !is_cost(column) && !column->width;
+}
+
+/* The n-th column of text, from left to right: costs, the others, the last one; NULL: there are fewer. */
+static const struct table_column *text_column(const struct data_table *table, size_t n)
+{
+    for (int place = 0; place < 3; place++)
+        for (size_t i = 0; i < table->n_columns; i++) {
+            const struct table_column *column = &table->columns[i];
+            if (column->title && place == (is_cost(column) ? 0 : is_last(column) ? 2 : 1) && n-- == 0)
+                return column;
+        }
+    return NULL;
 }
 
 /* Titles in as many lines as they need, flush right. */
 static void write_heads(const struct data_table *table, struct writer *writer)
 {
     struct column_titles titles = {0};
+    const struct table_column *column;
     const char *last = NULL;
-    for (int part = COSTS; part < PARTS_OF_LINE; part++)
-        for (size_t i = 0; i < table->n_columns; i++) {
-            const struct table_column *column = &table->columns[i];
-            if (is_in(column, part) && part == LAST)
-                last = column->title;
-            else if (is_in(column, part))
-                column_titles_add(&titles, column->title, (size_t)column->width);
-        }
+    for (size_t i = 0; (column = text_column(table, i)); i++)
+        if (is_last(column))
+            last = column->title;
+        else
+            column_titles_add(&titles, column->title, (size_t)column->width);
     while (column_titles_line(&titles, false, &writer->line)) {
         if (last)
             text_printf(&writer->line, "  %s", last);
@@ -148,29 +155,22 @@ static void add_words(const struct table_column *column, const void *value, stru
         text_add(cell, "-");
 }
 
-static void add_cell(const struct table_column *column, const void *value, struct writer *writer)
-{
-    autofree struct text cell = {0};
-    add_words(column, value, &cell);
-    if (column->width)
-        text_add_right(&writer->line, text_string(&cell), (size_t)column->width);
-    else
-        text_printf(&writer->line, "  %s", text_string(&cell));
-}
-
 void table_write_lines(const struct data_table *table, struct writer *writer, size_t from, size_t to, bool has_shares)
 {
+    const struct table_column *column;
     for (size_t row = from; row < to; row++) {
-        for (int part = COSTS; part < PARTS_OF_LINE; part++)
-            for (size_t i = 0; i < table->n_columns; i++) {
-                const struct table_column *column = &table->columns[i];
-                const void *value = value_of(table, row, column);
-                if (is_in(column, part) && part == COSTS)
-                    columns_add_cell(metric_of(table, column), cost_of(column, value), &column->scale,
-                                     has_shares ? column->whole : 0, (size_t)column->width - PERCENT_WIDTH, &writer->line);
-                else if (is_in(column, part))
-                    add_cell(column, value, writer);
+        for (size_t i = 0; (column = text_column(table, i)); i++) {
+            const void *value = value_of(table, row, column);
+            autofree struct text words = {0};
+            if (is_cost(column)) {
+                columns_add_cell(metric_of(table, column), cost_of(column, value), &column->scale,
+                                 has_shares ? column->whole : 0, (size_t)column->width - PERCENT_WIDTH, &writer->line);
+                continue;
             }
+            text_add(&words, is_last(column) ? "  " : "");
+            add_words(column, value, &words);
+            text_add_right(&writer->line, text_string(&words), (size_t)column->width);
+        }
         writer_end_line(writer);
     }
 }
@@ -180,22 +180,18 @@ void table_write_lines(const struct data_table *table, struct writer *writer, si
 /* A pipe table, for a table without costs: titles, the line that makes it a table and aligns it, rows. */
 static void write_markdown(const struct data_table *table, struct writer *writer, size_t n)
 {
-    autofree struct text cell = {0};
+    const struct table_column *column;
     for (size_t line = 0; line < n + 2; line++) {
-        for (int part = OTHERS; part < PARTS_OF_LINE; part++)
-            for (size_t i = 0; i < table->n_columns; i++) {
-                const struct table_column *column = &table->columns[i];
-                if (!is_in(column, part))
-                    continue;
-                text_clear(&cell);
-                if (line == 0)
-                    text_add(&cell, column->title);
-                else if (line > 1)
-                    add_words(column, value_of(table, line - 2, column), &cell);
-                text_add(&writer->line, line == 1 ? part == LAST ? "|---" : "|--:" : "| ");
-                text_add_markdown(&writer->line, text_string(&cell));
-                text_add(&writer->line, line == 1 ? "" : " ");
-            }
+        for (size_t i = 0; (column = text_column(table, i)); i++) {
+            autofree struct text cell = {0};
+            if (line == 0)
+                text_add(&cell, column->title);
+            else if (line > 1)
+                add_words(column, value_of(table, line - 2, column), &cell);
+            text_add(&writer->line, line == 1 ? is_last(column) ? "|---" : "|--:" : "| ");
+            text_add_markdown(&writer->line, text_string(&cell));
+            text_add(&writer->line, line == 1 ? "" : " ");
+        }
         writer_line(writer, "|");
     }
 }

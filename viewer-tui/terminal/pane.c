@@ -65,6 +65,11 @@ static void set_chain_open(struct pane *pane, struct start_chain *chain, bool is
     }
 }
 
+static bool is_in_folded_chain(const struct pane *pane, uint32_t row)
+{
+    return row < pane->filtered->passed_over.n && pane->filtered->passed_over.at[row];
+}
+
 /* Folds the chains that begin at one of these rows, each once. True if there are new ones. */
 static bool fold_chains(struct pane *pane, const row_list *rows)
 {
@@ -160,9 +165,9 @@ void pane_select(struct pane *pane, uint32_t row)
         above = view_row(pane->view, above)->parent;
         set_open(pane, above, true);
     }
-    for (size_t i = 0; i < pane->chains.n; i++)
-        if (start_chain_hides(pane->view, &pane->chains.at[i], row))
-            set_chain_open(pane, &pane->chains.at[i], true);
+    for (uint32_t above = row; is_in_folded_chain(pane, row); above = view_row(pane->view, above)->parent)
+        if (chain_from(pane, above))
+            set_chain_open(pane, chain_from(pane, above), true);
     list_rows(pane, row);
 }
 

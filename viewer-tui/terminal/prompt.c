@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUBOUT          0x7f
-#define CONTROL(letter) ((letter)&0x1f)
-#define SPECIAL(key)    ((key) + KEY_OFFSET)
-
 enum edit_state { EDIT_GOES_ON, EDIT_DONE, EDIT_GIVEN_UP };
 
 /* Replaces the text; the cursor is at its end. */
@@ -67,7 +63,7 @@ static enum edit_state edit(struct prompt *line, int key)
     case '\n':
     case SPECIAL(KEY_ENTER): return EDIT_DONE;
     case '\b':
-    case RUBOUT:
+    case KEY_RUBOUT:
     case SPECIAL(KEY_BACKSPACE):
         if (line->text.n == 0)
             return EDIT_GIVEN_UP;

@@ -6,7 +6,6 @@
 #include <ncurses.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <term.h>
@@ -17,8 +16,6 @@
 #define ESCAPE_DELAY 25
 
 #define MOST_FAILURES 100
-
-#define CONTROL_C 3
 
 static attr_t styles[STYLES];
 static SCREEN *terminal;
@@ -240,16 +237,13 @@ bool screen_has_colors(void)
     return has_tiles;
 }
 
-int screen_print(struct area area, enum style style, const char *format, ...)
+void screen_mark(int line, int column, int width, enum style style, const char *text, size_t start, size_t end)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    autofree char *text = NULL;
-    int used = 0;
-    if (vasprintf(&text, format, arguments) >= 0)
-        used = screen_put(area.line, area.column, area.width, style, text);
-    va_end(arguments);
-    return used;
+    autofree struct text before = {0}, marked = {0};
+    text_add_bytes(&before, text, start);
+    text_add_bytes(&marked, text + start, end - start);
+    int at = (int)text_columns(text_string(&before));
+    screen_put(line, column + at, width - at, style, text_string(&marked));
 }
 
 void screen_fill(int line, int column, int width, enum style style)
@@ -359,13 +353,13 @@ int screen_key(void)
         key = event->bstate & BUTTON4_PRESSED ? KEY_SR : event->bstate & BUTTON5_PRESSED ? KEY_SF : KEY_MOUSE;
     }
     if (key >= KEY_MIN)
-        return key + KEY_OFFSET;
+        return SPECIAL(key);
     return key < 0x80 ? key : rest_of_character(key);
 }
 
 bool screen_key_is_resize(int key)
 {
-    return key == KEY_RESIZE + KEY_OFFSET;
+    return key == SPECIAL(KEY_RESIZE);
 }
 
 bool screen_key_pressed(void)
@@ -379,7 +373,7 @@ bool screen_key_pressed(void)
 bool screen_escape_pressed(void)
 {
     int key = key_now();
-    if (key != ERR && key != KEY_ESCAPE && key != CONTROL_C)
+    if (key != ERR && key != KEY_ESCAPE && key != CONTROL('c'))
         ungetch(key);
-    return key == KEY_ESCAPE || key == CONTROL_C;
+    return key == KEY_ESCAPE || key == CONTROL('c');
 }

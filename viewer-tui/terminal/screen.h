@@ -57,8 +57,8 @@ void screen_redraw(void);
  * is UTF-8 in UTF-8 locales, else ASCII, without control characters. Returns the columns used. */
 int screen_put(int line, int column, int width, enum style style, const char *text);
 
-/* Draws a formatted text at the start of the first line of an area. Returns the columns used. */
-int screen_print(struct area area, enum style style, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Draws the bytes start..end of a text that is drawn there in a style of their own. */
+void screen_mark(int line, int column, int width, enum style style, const char *text, size_t start, size_t end);
 
 /* A character in one of the colors of time lines (output/time-looks.h) on another one; TIME_COLORS: none. Reversed: the
  * first color is around it. */
@@ -77,10 +77,13 @@ enum style screen_heat(double share);
 
 /* Waits for a key: a code point, or KEY_... of ncurses + KEY_OFFSET. KEY_NOTHING if the wait was
  * interrupted, KEY_GONE if the terminal is gone. */
-#define KEY_OFFSET  0x200000
-#define KEY_ESCAPE  27
-#define KEY_NOTHING (-1)
-#define KEY_GONE    (-2)
+#define KEY_OFFSET      0x200000
+#define SPECIAL(key)    ((key) + KEY_OFFSET)
+#define CONTROL(letter) ((letter)&0x1f)
+#define KEY_RUBOUT      0x7f
+#define KEY_ESCAPE      27
+#define KEY_NOTHING     (-1)
+#define KEY_GONE        (-2)
 int screen_key(void);
 
 /* Whether a "key" reports that the size of the terminal has changed. */

@@ -75,15 +75,3 @@ struct start_chain start_chain_at(struct view *view, uint32_t row)
     bool hides_several = last != NOTHING && view_row(view, last)->parent != row;
     return (struct start_chain){.first = row, .last = hides_several ? last : NOTHING};
 }
-
-bool start_chain_hides(const struct view *view, const struct start_chain *chain, uint32_t row)
-{
-    if (chain->is_open || chain->last == NOTHING)
-        return false;
-    for (uint32_t at = chain->last; at != chain->first && at != 0;) {
-        at = view_row(view, at)->parent;
-        if (at == row)
-            return true;
-    }
-    return false;
-}

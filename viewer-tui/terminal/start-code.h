@@ -25,7 +25,4 @@ bool start_chain_may_begin(const struct view *view, uint32_t row);
 /* The chain that begins at such a row. Expands the rows of the chain. */
 struct start_chain start_chain_at(struct view *view, uint32_t row);
 
-/* Whether a row above the last one of a chain belongs to it. */
-bool start_chain_hides(const struct view *view, const struct start_chain *chain, uint32_t row);
-
 #endif

@@ -12,17 +12,10 @@
 
 static bool is_frame(const struct export *export, const struct view *view, uint32_t row)
 {
-    if (row == export->tree->root && row != 0)
-        return true;
-    switch (view_row(view, row)->kind) {
-    case KIND_ROOT: return row != 0;
-    case KIND_PROGRAM:
-    case KIND_MODULE:
-    case KIND_FILE:
-    case KIND_PROCEDURE:
-    case KIND_INLINED: return true;
-    default: return false;
-    }
+    uint8_t kind = view_row(view, row)->kind;
+    if (kind == KIND_ROOT || row == export->tree->root)
+        return row != 0;
+    return kind == KIND_PROGRAM || kind == KIND_MODULE || kind == KIND_FILE || is_procedure_kind(kind);
 }
 
 static bool is_flat(const struct view *view)

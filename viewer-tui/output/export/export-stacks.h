@@ -54,7 +54,7 @@ uint32_t export_function_of(struct export *export, uint32_t row);
 /* Visits the frames, outermost first. */
 void export_walk(struct export *export);
 
-/* What turns the costs of metrics.at[i] into whole numbers: times are written in nanoseconds, others in their own unit. */
+/* What turns the costs of metrics.at[i] into whole numbers: times are in nanoseconds, others in their own unit. */
 double export_factor(const struct export *export, size_t i);
 
 /* Rounds the costs, times the factors; false if none is above 0. */

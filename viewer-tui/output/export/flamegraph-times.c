@@ -128,7 +128,8 @@ void flamegraph_times_add(const struct frames *frames, const struct open_timelin
     times.counts = mem_alloc(n_slots + 1);
     for (size_t slot = 0; slot < n_slots; slot++) {
         size_t index = metrics_at_slot(metrics, slot);
-        times.counts[slot] = index == metric || (metric_is_added(&metrics->at[index]) && metrics->at[index].sum == (int)metric);
+        const struct metric *of = &metrics->at[index];
+        times.counts[slot] = index == metric || (metric_is_added(of) && of->sum == (int)metric);
     }
     times.shown = mem_alloc(frames->list.n * sizeof *times.shown);
     uint32_t n_shown = 0;

@@ -16,7 +16,6 @@ struct chrome_trace {
     enum trace_state state;
     bool shows_state; /* a slice of the state is open */
     double end;       /* of the last piece */
-    double length;    /* of it */
 };
 
 static void begin_event(struct chrome_trace *trace, const char *phase, double time)
@@ -56,12 +55,12 @@ static void take(void *context, const struct piece_of_time *piece)
     struct chrome_trace *trace = context;
     size_t same = 0;
     node_path_find(&trace->lines->open->scopes, piece->node, &trace->path);
-    bool continues = piece_continues(piece, trace->end, trace->length);
-    if (continues)
+    if (piece->continues)
         trace->end = piece->begin;
-    while (continues && same < trace->open.n && same < trace->path.n && trace->open.at[same] == trace->path.at[same])
+    while (piece->continues && same < trace->open.n && same < trace->path.n &&
+           trace->open.at[same] == trace->path.at[same])
         same++;
-    if (same < trace->open.n || same < trace->path.n || piece->state != trace->state || !continues)
+    if (same < trace->open.n || same < trace->path.n || piece->state != trace->state || !piece->continues)
         end_slices(trace, same);
     for (; same < trace->path.n; same++) {
         write_procedure(trace, "B", trace->path.at[same], piece->begin);
@@ -72,7 +71,6 @@ static void take(void *context, const struct piece_of_time *piece)
         trace->shows_state = true;
     }
     trace->state = piece->state;
-    trace->length = piece->end - piece->begin;
     trace->end = piece->end;
 }
 
@@ -103,7 +101,7 @@ static void write_thread(struct chrome_trace *trace, size_t number)
     text_clear(&name);
     thread_label(thread, open->hosts_differ, false, &name);
     write_name(trace, "thread_name", text_string(&name));
-    trace->end = trace->length = 0;
+    trace->end = 0;
     trace->state = TRACE_STATES;
     timeline_pieces(open, number, take, trace);
     end_slices(trace, 0);

@@ -35,7 +35,7 @@ struct firefox_profile {
     struct idmap stacks; /* (node, state; 0: of the path alone) -> row */
     VEC(struct stack_row) rows;
     VEC(struct sample_row) samples; /* of the thread in the making */
-    double end, length, cpu;        /* ns, of the last piece */
+    double end, cpu;                /* ns, of the last piece */
     node_path path;
 };
 
@@ -78,13 +78,12 @@ static void add_sample(struct firefox_profile *profile, uint32_t stack, double t
 static void take(void *context, const struct piece_of_time *piece)
 {
     struct firefox_profile *profile = context;
-    if (profile->samples.n && !piece_continues(piece, profile->end, profile->length))
+    if (!piece->continues)
         add_sample(profile, NO_STACK, profile->end, 0);
     double weight = profile->lines->open->timeline->is_time ? piece->amount * 1e-6 : piece->amount;
     add_sample(profile, stack_of(profile, piece), piece->begin, weight);
     profile->cpu = piece->ran ? piece->amount : 0;
     profile->end = piece->end;
-    profile->length = piece->end - piece->begin;
 }
 
 /* ---- tables: an array for each column ---- */
@@ -224,7 +223,7 @@ static void write_thread(struct firefox_profile *profile, size_t number)
     struct json_writer *json = &profile->json;
     autofree struct text name = {0};
     profile->samples.n = 0;
-    profile->end = profile->length = profile->cpu = 0;
+    profile->end = profile->cpu = 0;
     timeline_pieces(open, number, take, profile);
     int64_t pid = timeline_pid(open, number);
     bool is_first = number == 0 || pid != timeline_pid(open, number - 1);

@@ -16,7 +16,6 @@
 #include "viewer-tui/table/writer.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Smaller relative changes are shown as none. */
 #define LEAST_CHANGE 0.005
@@ -184,10 +183,10 @@ static void write_legend(struct flamegraph *graph, const char *metric)
 {
     const struct merged_runs *comparison = graph->comparison;
     const struct frames *frames = &graph->frames;
-    struct text names[SIDES] = {0};
-    for (int side = 0; side < SIDES; side++)
-        add_clean(&names[side], comparison_name(comparison, side));
-    const char *left = text_string(&names[0]), *right = text_string(&names[1]);
+    autofree struct text before = {0}, after = {0};
+    add_clean(&before, comparison_name(comparison, 0));
+    add_clean(&after, comparison_name(comparison, 1));
+    const char *left = text_string(&before), *right = text_string(&after);
     struct text *line = &graph->line;
     text_printf(line, "<p id=\"legend\">Widths: what %s has of ", right);
     add_clean(line, metric);
@@ -209,8 +208,6 @@ static void write_legend(struct flamegraph *graph, const char *metric)
     add_costs(graph, left_out, frames->export.metrics.at[0]);
     text_printf(line, " of %s.</p>", left);
     write_line(graph);
-    for (int side = 0; side < SIDES; side++)
-        vec_free(&names[side]);
 }
 
 /* Adds what the graph is of, safe for XML. */

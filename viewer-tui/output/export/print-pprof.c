@@ -10,7 +10,6 @@
 #include "lib/hash-tables.h"
 #include "viewer-tui/tree/labels.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- Messages of Protocol Buffers, built in memory ---- */
@@ -111,19 +110,6 @@ static uint32_t clean_string(struct pprof *pprof, const char *text)
     return string(pprof, text_string(&pprof->name));
 }
 
-static void write_function(struct pprof *pprof, uint32_t number)
-{
-    const struct export_function *function = &pprof->export.functions.at[number];
-    uint32_t name = string(pprof, function->name);
-    struct text *message = &pprof->message;
-    protobuf_number(message, FUNCTION_ID, number + 1);
-    protobuf_number(message, FUNCTION_NAME, name);
-    protobuf_number(message, FUNCTION_SYSTEM_NAME, name);
-    protobuf_number(message, FUNCTION_FILENAME, clean_string(pprof, function->file));
-    protobuf_number(message, FUNCTION_START_LINE, function->line);
-    write_message(pprof, PROFILE_FUNCTION);
-}
-
 /* The id of a row's module, which is written if it is new; 0 if it is unknown. */
 static uint32_t mapping_of(struct pprof *pprof, uint32_t row)
 {
@@ -173,8 +159,17 @@ static void enter(struct export *export)
 {
     struct pprof *pprof = (struct pprof *)export;
     const struct export_frame *frame = &export->stack.at[export->stack.n - 1];
-    if (frame->function == pprof->n_functions)
-        write_function(pprof, pprof->n_functions++);
+    if (frame->function == pprof->n_functions) {
+        const struct export_function *function = &export->functions.at[pprof->n_functions++];
+        struct text *message = &pprof->message;
+        uint32_t name = string(pprof, function->name);
+        protobuf_number(message, FUNCTION_ID, pprof->n_functions);
+        protobuf_number(message, FUNCTION_NAME, name);
+        protobuf_number(message, FUNCTION_SYSTEM_NAME, name);
+        protobuf_number(message, FUNCTION_FILENAME, clean_string(pprof, function->file));
+        protobuf_number(message, FUNCTION_START_LINE, function->line);
+        write_message(pprof, PROFILE_FUNCTION);
+    }
     mapping_of(pprof, frame->row);
 }
 

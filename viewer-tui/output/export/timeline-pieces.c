@@ -11,6 +11,7 @@ void timeline_pieces(const struct open_timeline *open, size_t thread,
     const struct time_window *window = &open->chart.window;
     struct time_samples sample = time_samples_from(timeline, open->chart.rows.records[thread], window->begin);
     double unit = timeline_amount(timeline, timeline->is_time ? 1e9 : 1);
+    double end_before = 0, length_before = INFINITY;
     bool has_waits = timeline_has_waits(timeline);
     while (time_samples_next(&sample) && sample.begin < window->end) {
         double begin = fmax((double)sample.begin, (double)window->begin), whole = (double)(sample.end - sample.begin);
@@ -21,14 +22,17 @@ void timeline_pieces(const struct open_timeline *open, size_t thread,
             uint64_t amount = trace_amount(sample.records[i].amount);
             double part = sample.amount ? length * (double)amount / (double)sample.amount : 0;
             uint32_t place = sample.records[i].place;
-            struct piece_of_time piece = {begin,
-                                          begin + part,
-                                          (double)amount * unit * share,
-                                          time_sample_state(&sample, i),
-                                          record_ran(has_waits, sample.records[i].amount),
-                                          place < open->scopes.n ? open->scopes.node[place] : 0};
+            struct piece_of_time piece = {.begin = begin,
+                                          .end = begin + part,
+                                          .amount = (double)amount * unit * share,
+                                          .state = time_sample_state(&sample, i),
+                                          .ran = record_ran(has_waits, sample.records[i].amount),
+                                          .node = place < open->scopes.n ? open->scopes.node[place] : 0};
+            double piece_length = piece.end - begin;
+            piece.continues = begin - end_before <= fmax(piece_length, length_before);
             take(context, &piece);
-            begin += part;
+            begin = end_before = piece.end;
+            length_before = piece_length;
         }
     }
 }

@@ -7,18 +7,12 @@
 /* What is in the window of a record. Those of one sample, which share an interval, follow each other in it. */
 struct piece_of_time {
     double begin, end; /* ns */
+    bool continues;    /* where the one before ended: periods vary by half, so gaps of up to a period are none */
     double amount;     /* ns, or a count */
     enum trace_state state;
     bool ran;      /* on a CPU */
     uint32_t node; /* 0: none */
 };
-
-/* Whether a piece goes on where the one before ended: periods vary by half, so gaps of up to a period are none. */
-static inline bool piece_continues(const struct piece_of_time *piece, double end_before, double length_before)
-{
-    double length = piece->end - piece->begin;
-    return piece->begin - end_before <= (length > length_before ? length : length_before);
-}
 
 /* Whether some of a region is in the window. */
 static inline bool region_is_in_window(const struct thread_region *region, const struct time_window *window)

@@ -36,8 +36,7 @@ static size_t find_sorted(const struct columns *columns, const struct sorting *s
 /* Number of columns that the screen shows. */
 static size_t count_seen(struct tui *tui)
 {
-    struct columns seen = tui_columns(tui, screen_width());
-    free(seen.at);
+    autofree struct columns seen = tui_columns(tui, screen_width());
     return seen.n;
 }
 
@@ -47,10 +46,9 @@ static void scroll_to_sorted(struct tui *tui)
     struct column_choice *choice = choice_of(tui);
     if (!choice->is_made)
         return;
-    struct columns all = column_choice_shown(choice, metrics_of(tui));
-    size_t sorted = find_sorted(&all, &tui_pane(tui)->view->sorting), n = all.n;
-    free(all.at);
-    if (sorted == n)
+    autofree struct columns all = column_choice_shown(choice, metrics_of(tui));
+    size_t sorted = find_sorted(&all, &tui_pane(tui)->view->sorting), n;
+    if (sorted == all.n)
         return;
     if (sorted < choice->first)
         choice->first = sorted;
@@ -79,7 +77,7 @@ static void sort_by_neighbor(struct tui *tui)
 {
     int step = tui->command->argument;
     struct sorting sorting = tui_pane(tui)->view->sorting;
-    struct columns columns = column_choice_shown(choice_of(tui), metrics_of(tui));
+    autofree struct columns columns = column_choice_shown(choice_of(tui), metrics_of(tui));
     long n = (long)columns.n, at = ((long)find_sorted(&columns, &sorting) + n + 1 + step) % (n + 1);
     sorting.by_name = at == n;
     sorting.is_reversed = false;
@@ -88,7 +86,6 @@ static void sort_by_neighbor(struct tui *tui)
         sorting.part = columns.at[at].part;
         say_why_not_measured(tui, &metrics_of(tui)->at[sorting.metric]);
     }
-    free(columns.at);
     pane_sort(tui_pane(tui), sorting);
     scroll_to_sorted(tui);
 }
@@ -275,8 +272,7 @@ static void scroll_columns(struct tui *tui)
 {
     int step = tui->command->argument;
     struct column_choice *choice = choice_of(tui);
-    struct columns all = column_choice_shown(choice, metrics_of(tui));
-    free(all.at);
+    autofree struct columns all = column_choice_shown(choice, metrics_of(tui));
     choice->is_made = true;
     if (step > 0 && choice->first + count_seen(tui) < all.n)
         choice->first++;

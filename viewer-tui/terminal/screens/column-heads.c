@@ -81,8 +81,9 @@ void tui_draw_heads(const struct tui *tui, struct area area)
         used = (int)text_columns(text_string(&text));
         screen_put(area.line + 1, at + PART_WIDTH - used, used, STYLE_HEAD, text_string(&text));
     }
-    screen_print((struct area){area.line + 1, at, 1, area.column + area.width - at}, STYLE_HEAD, "  scope %s",
-                 sorting->by_name ? mark : "");
+    text_clear(&text);
+    text_printf(&text, "  scope %s", sorting->by_name ? mark : "");
+    screen_put(area.line + 1, at, area.column + area.width - at, STYLE_HEAD, text_string(&text));
 }
 
 struct sorting tui_sorting_at(const struct tui *tui, int column)

@@ -5,9 +5,6 @@
 #include <ncurses.h>
 #include <string.h>
 
-#define CONTROL(letter) ((letter)&0x1f)
-#define SPECIAL(key)    ((key) + KEY_OFFSET)
-
 const struct family *const command_families[] = {
     &moving_family, &opening_family, &place_family,   &filter_family, &view_family,  &sorting_family, &metric_family,
     &finding_family, &source_family, &export_family, &mouse_family,  &other_family,  &thread_family,  &time_family,
@@ -30,7 +27,7 @@ static const struct {
     {"Shift-Right", {SPECIAL(KEY_SRIGHT)}},
     {"Enter", {'\r', '\n', SPECIAL(KEY_ENTER)}},
     {"Space", {' '}},
-    {"Backspace", {SPECIAL(KEY_BACKSPACE), 0x7f, '\b'}},
+    {"Backspace", {SPECIAL(KEY_BACKSPACE), KEY_RUBOUT, '\b'}},
     {"Tab", {'\t'}},
     {"Shift-Tab", {SPECIAL(KEY_BTAB)}},
     {"Esc", {KEY_ESCAPE}},

@@ -76,9 +76,8 @@ static void find_while_typing(void *context, const char *text)
 /* Asks what to find, and searches while the user types. An empty answer repeats the last search. */
 static void find(struct tui *tui)
 {
-    tui->finding.outcome = STOPPED;
-    tui->finding.before = tui->wanted;
-    tui->finding.showed_matches = tui->shows_matches;
+    tui->finding =
+        (struct typed_search){.before = tui->wanted, .showed_matches = tui->shows_matches, .outcome = STOPPED};
     pane_save(tui_pane(tui), &tui->finding.from);
     const char *answer = tui_ask(tui, "/", "", find_while_typing);
     if (!answer) {
@@ -102,16 +101,3 @@ const struct family finding_family = {
                         {"n", "find the next match", find_again, false, JUMP},
                         {"N", "find the previous match", find_again, true, JUMP},
                         {"Esc", "stop highlighting matches", end_finding, 0, 0})};
-
-void tui_draw_match(const struct tui *tui, struct area area, const char *text, size_t from)
-{
-    size_t start, end;
-    bool is_about_text = tui->wanted && tui->wanted->field <= PATTERN_NAME;
-    if (!tui->shows_matches || !is_about_text || !pattern_find(tui->wanted, text + from, &start, &end))
-        return;
-    autofree struct text before = {0};
-    text_add_bytes(&before, text, from + start);
-    area.column += (int)text_columns(text_string(&before));
-    area.width -= (int)text_columns(text_string(&before));
-    screen_print(area, STYLE_MATCH, "%.*s", (int)(end - start), text + from + start);
-}

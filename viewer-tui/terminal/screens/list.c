@@ -9,7 +9,8 @@ void frame_draw(const char *title, const char *help)
 {
     int width = screen_width(), last = screen_height() - 1;
     screen_fill(0, 0, width, STYLE_BAR);
-    screen_print((struct area){0, 0, 1, width}, STYLE_BAR, " hpcviewer: %s", title);
+    int used = screen_put(0, 0, width, STYLE_BAR, " hpcviewer: ");
+    screen_put(0, used, width - used, STYLE_BAR, title);
     screen_fill(last, 0, width, STYLE_BAR);
     screen_put(last, 0, width, STYLE_BAR, help);
 }

@@ -15,7 +15,7 @@ struct list {
     const char *own_keys;        /* characters that mean something else than elsewhere; NULL */
     const struct family *family; /* of commands, likewise; NULL */
     size_t n_heads;    /* lines above the list that do not scroll */
-    void (*line)(const void *context, size_t index, struct text *out); /* adds a line's text; heads are the first ones */
+    void (*line)(const void *context, size_t index, struct text *out); /* adds a line; heads are the first ones */
     const void *context;
     struct scroller scroller; /* n: number of lines; the rest is kept from call to call */
 };

@@ -260,7 +260,7 @@ void tui_show(struct tui *tui)
     if (tui->shows_source)
         tui_prepare_source(tui);
     place_parts(tui);
-    free(tui->shown_columns.at);
+    vec_free(&tui->shown_columns);
     tui->shown_columns = tui_columns(tui, tui->areas[PART_TREE].width);
     tui_prepare_tree(tui, tui->areas[PART_TREE]);
     if (tui->areas[PART_SOURCE].height)

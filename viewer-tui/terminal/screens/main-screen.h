@@ -11,7 +11,7 @@ void tui_show(struct tui *tui);
 /* The view or page whose name is in a column of the title; NULL: none. */
 const struct command *tui_command_at(int column);
 
-/* column-heads.c: the columns that fit a screen of that width; the caller frees. */
+/* column-heads.c: the columns that fit a screen of that width. */
 struct columns tui_columns(const struct tui *tui, int width);
 void tui_draw_heads(const struct tui *tui, struct area area); /* 2 lines */
 /* What a click on a column of the heads sorts by. */
@@ -22,9 +22,6 @@ void tui_prepare_tree(struct tui *tui, struct area area);
 void tui_draw_tree(const struct tui *tui, struct area area);
 /* Whether a column is that of the marker, "▸", of the shown row at an index. */
 bool tui_is_marker(const struct tui *tui, size_t index, int column);
-
-/* find-commands.c: highlights a match of the last search in text drawn in `area`; bytes before `from` are skipped. */
-void tui_draw_match(const struct tui *tui, struct area area, const char *text, size_t from);
 
 /* source-pane.c: finds the place, the costs of its lines, or why there is no source; once per key. */
 void tui_prepare_source(struct tui *tui);

@@ -16,7 +16,7 @@ static void print_shown(struct tui *tui, enum format format, FILE *out)
     struct pane *pane = tui_pane(tui);
     const struct column_choice *choice = &tui->columns[tui->projection];
     bool is_text = format == FORMAT_TEXT;
-    struct columns columns = choice->is_made ? column_choice_shown(choice, pane->view->metrics)
+    autofree struct columns columns = choice->is_made ? column_choice_shown(choice, pane->view->metrics)
                                              : tui_columns(tui, screen_width());
     struct tree tree = {.session = tui->session,
                         .view = pane->view,
@@ -33,7 +33,6 @@ static void print_shown(struct tui *tui, enum format format, FILE *out)
         tree.limits.share = -INFINITY;
     }
     print_tree(&tree, format);
-    free(columns.at);
 }
 
 /* Writes the view, and asks before a file is overwritten. */
@@ -122,7 +121,8 @@ static void add_clipboard_sequence(const char *what, struct text *out)
     text_add(&sequence, ESCAPE "]52;c;");
     add_base64(&sequence, what);
     text_add(&sequence, "\a");
-    /* Depending on its settings tmux interprets the sequence or passes it on, with every Escape doubled; both may be sent. */
+    /* Depending on its settings tmux interprets the sequence or passes it on; both may be sent. To be passed on, every
+     * Escape is doubled. */
     text_add(out, text_string(&sequence));
     if (is_set("TMUX"))
         text_printf(out, ESCAPE "Ptmux;" ESCAPE "%s" ESCAPE "\\", text_string(&sequence));

@@ -111,14 +111,8 @@ static int draw(void *context)
         size_t start, end;
         int at = 1 + (int)(i - *first);
         screen_put(at, 0, width, line->is_head ? STYLE_HEAD : STYLE_PLAIN, line->text);
-        if (!matches(shown, line->text, &start, &end))
-            continue;
-        text_clear(&text);
-        text_add_bytes(&text, line->text, start);
-        int column = (int)text_columns(text_string(&text));
-        text_clear(&text);
-        text_add_bytes(&text, line->text + start, end - start);
-        screen_put(at, column, width, STYLE_MATCH, text_string(&text));
+        if (matches(shown, line->text, &start, &end))
+            screen_mark(at, 0, width, STYLE_MATCH, line->text, start, end);
     }
     screen_end();
     return screen_height() - 1;

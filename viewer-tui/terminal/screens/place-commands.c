@@ -113,35 +113,30 @@ static const struct target targets[] = {
 
 #define N_TARGETS (sizeof targets / sizeof *targets)
 
-/* The targets from a view: the other views, and in the top-down view the call. */
-struct menu {
-    const struct target *targets[N_TARGETS];
-    size_t n;
-};
-
 static void describe(const void *context, size_t index, struct text *out)
 {
-    const struct menu *menu = context;
-    text_printf(out, "  %s", menu->targets[index]->what);
+    const struct target *const *shown = context;
+    text_printf(out, "  %s", shown[index]->what);
 }
 
-/* The target that the user chose; NULL: none. */
+/* The target that the user chose of the other views, and in the top-down view the call; NULL: none. */
 static const struct target *ask(struct tui *tui)
 {
-    struct menu menu = {.n = 0};
+    const struct target *shown[N_TARGETS];
+    size_t n = 0;
     for (size_t i = 0; i < N_TARGETS; i++)
         if (targets[i].find == find_call_site ? tui->id == TOP_DOWN : targets[i].view != tui->id)
-            menu.targets[menu.n++] = &targets[i];
+            shown[n++] = &targets[i];
     struct list list = {.title = "go to the same scope",
                         .help = " Enter, or its key: go there   q: back",
                         .own_keys = "123c",
-                        .scroller = {.n = menu.n},
+                        .scroller = {.n = n},
                         .line = describe,
-                        .context = &menu};
+                        .context = shown};
     for (int key; (key = list_run(tui, &list)) != KEY_GONE;)
-        for (size_t i = 0; i < menu.n; i++)
-            if (key == menu.targets[i]->key || (key == '\r' && i == list.scroller.selected))
-                return menu.targets[i];
+        for (size_t i = 0; i < n; i++)
+            if (key == shown[i]->key || (key == '\r' && i == list.scroller.selected))
+                return shown[i];
     return NULL;
 }
 

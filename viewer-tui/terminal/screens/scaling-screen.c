@@ -13,11 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Opens the losses; elsewhere it does nothing. */
-#define LOSSES_KEY 'L'
-/* As in the trees of runs. */
-#define WRITE_KEY 'W'
-
 /* Least lines of the screen on which more than the column titles stands above the rows. */
 #define HEIGHT_WITH_BASELINE 16
 
@@ -31,20 +26,6 @@ struct scaling_page {
     struct text title;
 };
 
-static void print_lines(struct scaling_page *page)
-{
-    size_t rows_at = 0;
-    free(page->printed);
-    page->printed = scaling_text(page->shown->set, page->shown->table, (size_t)screen_width(), &rows_at);
-    page->lines.n = 0;
-    for (char *at = page->printed, *end; at && (end = strchr(at, '\n')); at = end + 1) {
-        if (at == page->printed + rows_at)
-            page->first_row = page->lines.n;
-        *end = '\0';
-        vec_push(&page->lines, at);
-    }
-}
-
 static void add_line(const void *context, size_t index, struct text *line)
 {
     const struct scaling_page *page = context;
@@ -56,7 +37,16 @@ static int draw(void *context)
 {
     struct scaling_page *page = context;
     int lines = screen_height() - 2 > 2 ? screen_height() - 2 : 2;
-    print_lines(page);
+    size_t rows_at = 0;
+    free(page->printed);
+    page->printed = scaling_text(page->shown->set, page->shown->table, (size_t)screen_width(), &rows_at);
+    page->lines.n = 0;
+    for (char *at = page->printed, *end; at && (end = strchr(at, '\n')); at = end + 1) {
+        if (at == page->printed + rows_at)
+            page->first_row = page->lines.n;
+        *end = '\0';
+        vec_push(&page->lines, at);
+    }
     page->table.scroller.n = page->lines.n ? page->shown->table->rows.n : 0;
     /* The title of the screen has the first line. No lines: there is no memory. */
     page->table.n_heads = !page->lines.n ? 0 : screen_height() >= HEIGHT_WITH_BASELINE ? page->first_row - 1 : 1;
@@ -166,9 +156,9 @@ static const char *loop(struct scaling_page *page)
             text_clear(&page->tui->message);
         if (key_is_move(key, n, n, &rows))
             scroller_move(&page->table.scroller, rows);
-        else if (key == LOSSES_KEY || key_is_of(key, tui_toggle))
-            cause = open_other(page, key == LOSSES_KEY);
-        else if (key == WRITE_KEY)
+        else if (key == 'L' || key_is_of(key, tui_toggle))
+            cause = open_other(page, key == 'L');
+        else if (key == 'W')
             ask_and_write(page);
         else if (key_is_of(key, tui_help))
             show_help(page->tui);

@@ -111,8 +111,8 @@ static void explain_missing(struct tui *tui, const struct shown_source *shown, s
 
 /* ---- what is shown ---- */
 
-/* The pane shows where the row is declared, or where it is called. Callers in the bottom-up view are shown at their calls,
- * unless the user switched to the other place. */
+/* The pane shows where the row is declared, or where it is called. Callers in the bottom-up view are shown at their
+ * calls, unless the user switched to the other place. */
 void tui_prepare_source(struct tui *tui)
 {
     struct shown_source *shown = &tui->source;
@@ -281,7 +281,8 @@ static void draw_line(const struct tui *tui, const struct shown_source *shown, u
         area.column += MARGIN_COLUMNS;
         area.width -= MARGIN_COLUMNS;
     }
-    int used = screen_print(area, style, "%6u %s ", line, is_marked ? ">" : " ");
+    autofree char *number = mem_printf("%6u %s ", line, is_marked ? ">" : " ");
+    int used = screen_put(area.line, area.column, area.width, style, number);
     area.column += used;
     area.width -= used;
     draw_code(tui, shown->source, line, area, is_marked);

@@ -18,8 +18,6 @@
 /* Smallest share of its parent's cost of a child on a hot path; key T changes it. */
 #define HOT_SHARE 0.5
 
-#define RUBOUT 0x7f
-
 /* A width at which every paragraph is one line. */
 #define WHOLE_PARAGRAPH 100000
 
@@ -110,7 +108,7 @@ static void show_headline(struct tui *tui)
 
 void tui_say_unknown(struct tui *tui, int key)
 {
-    if (key > 0 && key < RUBOUT)
+    if (key > 0 && key < KEY_RUBOUT)
         tui_say(tui, "%s%c does nothing here; ? lists the keys", key < ' ' ? "^" : "", key < ' ' ? key + '@' : key);
 }
 
@@ -160,7 +158,7 @@ static void close_tui(struct tui *tui)
     sources_free(&tui->sources);
     pattern_free(tui->wanted);
     tui_forget_places(tui);
-    free(tui->shown_columns.at);
+    vec_free(&tui->shown_columns);
     vec_free(&tui->source.costs);
     vec_free(&tui->source.missing);
     vec_free(&tui->headline);

@@ -172,25 +172,18 @@ static void add_keys(const struct family *family, struct text *out)
         text_printf(out, "  %-*s  %s\n", KEYS_WIDTH - 2, command->keys, command->help);
 }
 
-/* The family of the page that is shown, or else of the command that has opened a list or a page; NULL: the tree. */
-static const struct family *family_shown(const struct tui *tui)
-{
-    const struct command *opener = tui->command;
-    if (tui->time_page || tui->thread_page)
-        return tui->time_page ? &time_family : &thread_family;
-    for (const struct family *const *family = command_families; *family && opener->obey != tui_help; family++)
-        for (const struct command *command = (*family)->commands; command->keys; command++)
-            if (command == opener)
-                return *family;
-    return NULL;
-}
-
 void tui_help(struct tui *tui)
 {
     autofree struct text text = {0};
     size_t n;
     const struct metric_kind *kinds = metric_kinds(&n);
-    const struct family *first = family_shown(tui);
+    /* That of what is shown: a page with keys of its own, or what a command opened; NULL: the tree. */
+    const struct family *first = tui->time_page ? &time_family : tui->thread_page ? &thread_family : NULL;
+    bool is_opened = !first && tui->command->obey != tui_help;
+    for (const struct family *const *family = command_families; *family && is_opened; family++)
+        for (const struct command *command = (*family)->commands; command->keys; command++)
+            if (command == tui->command)
+                first = *family;
     if (first)
         add_keys(first, &text);
     for (const struct family *const *family = command_families; *family; family++)

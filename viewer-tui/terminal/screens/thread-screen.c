@@ -319,17 +319,17 @@ const struct family thread_family = {
              {"t", "when it ran: the time line of the row", go_to_time_view, 0, 0},
              {"Tab", "comparing: the threads of the other run", leave, true, 0})};
 
-/* Shows the screen until the user closes it, or wants the other run of a comparison. The threads that the user
- * chose; NULL: none. */
+/* Shows the page of one run until the user leaves it. Returns the threads that the user chose; NULL: none. */
 static struct thread_set *show(struct thread_screen *page)
 {
     struct tui *tui = page->tui;
+    bool has_side = page->side != NO_SIDE;
+    arrange(page);
     page->list = (struct list){
         .title = text_string(&page->title),
-        .help = page->side == NO_SIDE
-                    ? " Enter:only these  ?:help  q:back  <,>:metric  s:order  r:reverse  h:bins  i:all  "
-                      "T:table  t:time"
-                    : " Tab:other run  ?:help  q:back  <,>:metric  s:order  r:reverse  h:bins  i:all",
+        .help = has_side ? " Tab:other run  ?:help  q:back  <,>:metric  s:order  r:reverse  h:bins  i:all"
+                         : " Enter:only these  ?:help  q:back  <,>:metric  s:order  r:reverse  h:bins  i:all  "
+                           "T:table  t:time",
         .n_heads = N_HEADS,
         .family = &thread_family,
         .line = line,
@@ -339,7 +339,7 @@ static struct thread_set *show(struct thread_screen *page)
         page->list.scroller.n = page->shows_bins ? page->n_bins : page->costs.threads.list.n;
     while (list_run(tui, &page->list) != KEY_GONE && !page->is_left && !tui->next);
     tui->thread_page = NULL;
-    bool has_chosen = page->is_left && page->side == NO_SIDE && !page->costs.why;
+    bool has_chosen = page->is_left && !has_side && !page->costs.why;
     return has_chosen ? selected_threads(page, page->list.scroller.selected) : NULL;
 }
 
@@ -351,16 +351,13 @@ struct thread_set *tui_threads(struct tui *tui)
     for (int side = session_is_comparison(tui->session) ? SIDES - 1 : NO_SIDE; is_again; side = !side) {
         struct thread_screen page = {.tui = tui, .side = side};
         size_t metric = sorting->metric;
-        is_again = false;
         open_page(&page, &metric);
         side = page.side;
-        if (thread_costs_read(&page.costs, metric, sorting->part) == DONE) {
-            arrange(&page);
+        if (thread_costs_read(&page.costs, metric, sorting->part) == DONE)
             picked = show(&page);
-            is_again = page.is_left && side != NO_SIDE;
-        } else {
+        else
             tui_say(tui, "stopped");
-        }
+        is_again = page.is_left && side != NO_SIDE;
         thread_costs_free(&page.costs);
         free(page.bins);
         vec_free(&page.title);

@@ -195,8 +195,8 @@ static void find(struct tui *tui)
 
 /* ---- other views ---- */
 
-/* Goes to the row of what the thread did at the cursor, in the top-down view; if nothing is known of that instant, of what
- * has most of the cell. */
+/* Goes to the row of what the thread did at the cursor, in the top-down view; if nothing is known of that instant, of
+ * what has most of the cell. */
 static void go_to_row(struct tui *tui)
 {
     struct time_page *page = tui->time_page;

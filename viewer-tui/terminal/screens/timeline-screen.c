@@ -193,25 +193,18 @@ void time_page_fit_labels(struct time_page *page)
     page->lines.label_width = timeline_label_width(&page->open, (size_t)screen_width());
 }
 
-/* Finds how large the parts are. */
-static void place_parts(struct time_page *page)
+int time_page_draw(void *context)
 {
+    struct tui *tui = context;
+    struct time_page *page = tui->time_page;
     struct time_chart *chart = &page->open.chart;
-    int columns = screen_width() - (int)page->lines.label_width;
+    int height = screen_height(), line = LINES_ABOVE, columns = screen_width() - (int)page->lines.label_width;
+    autofree struct text text = {0};
     page->rows.column = (int)page->lines.label_width;
     page->rows.width = columns > 1 ? columns : 1;
     time_chart_show(chart, chart->window.begin, chart->window.end, (unsigned)page->rows.width);
     page->column = page->column < chart->window.n ? page->column : chart->window.n - 1;
     page->scroller.n = chart->rows.rows.n;
-}
-
-int time_page_draw(void *context)
-{
-    struct tui *tui = context;
-    struct time_page *page = tui->time_page;
-    int height = screen_height(), line = LINES_ABOVE;
-    autofree struct text text = {0};
-    place_parts(page);
     screen_begin();
     text_add(&text, "time line: ");
     timeline_add_title(&page->lines, &text);
@@ -220,12 +213,12 @@ int time_page_draw(void *context)
     frame_draw(text_string(&text),
                " Arrows: cursor  z,Z: zoom  +,-: depth  Enter: row  ?: help  q: back  /: find  i: idle  n: phase  r: range");
     text_clear(&text);
-    timeline_add_axis(&page->open.chart.window, &text);
+    timeline_add_axis(&chart->window, &text);
     screen_put(1, page->rows.column, page->rows.width, STYLE_DIM, text_string(&text));
     screen_put(1, page->rows.column + (int)page->column, 1, STYLE_SELECTED, page->lines.ascii ? "v" : "▼");
+    int range_at = page->rows.column + (int)time_window_column(&chart->window, page->range_begin);
     if (page->range_begin != NO_TIME)
-        screen_put(1, page->rows.column + (int)time_window_column(&page->open.chart.window, page->range_begin), 1,
-                   STYLE_MATCH, "[");
+        screen_put(1, range_at, 1, STYLE_MATCH, "[");
     if (height >= HEIGHT_FOR_STRIP)
         line = draw_strip(page, line);
     int below = height >= HEIGHT_FOR_LINES ? LINES_BELOW : 2;

@@ -61,6 +61,15 @@ static int offset(const struct pane *pane, uint32_t row)
     return start > pane->shift ? (int)(start - pane->shift) : 0;
 }
 
+/* Highlights a match of the last search in text drawn in `area`; bytes before `from` are skipped. */
+static void draw_match(const struct tui *tui, struct area area, const char *text, size_t from)
+{
+    size_t start, end;
+    bool is_about_text = tui->wanted && tui->wanted->field <= PATTERN_NAME;
+    if (tui->shows_matches && is_about_text && pattern_find(tui->wanted, text + from, &start, &end))
+        screen_mark(area.line, area.column, area.width, STYLE_MATCH, text, from + start, from + end);
+}
+
 /* Draws costs from the left edge of the area on, name and place from `names` on. */
 static void draw_line(const struct tui *tui, const struct pane *pane, uint32_t row, int left, struct area names,
                       bool is_selected)
@@ -84,7 +93,7 @@ static void draw_line(const struct tui *tui, const struct pane *pane, uint32_t r
             left += PART_WIDTH;
         } else if (names.width > 0) {
             int used = screen_put(names.line, names.column, names.width, style, text_string(&piece));
-            tui_draw_match(tui, names, text_string(&piece), part->kind == LINE_NAME ? line.name_at - part->at : 0);
+            draw_match(tui, names, text_string(&piece), part->kind == LINE_NAME ? line.name_at - part->at : 0);
             names.column += used + GAP;
             names.width -= used + GAP;
         }

@@ -92,8 +92,8 @@ void tui_close_panes(struct tui *tui)
             pane_close(&tui->panes[p][v]);
 }
 
-/* Changes the values, and makes the current view again; the top-down view if the user stops that. The selected row, or the
- * one around it, stays selected. False if the user stopped the change. */
+/* Changes the values, and makes the current view again; the top-down view if the user stops that. The selected row, or
+ * the one around it, stays selected. False if the user stopped the change. */
 static bool change_values(struct tui *tui, struct value_change change)
 {
     const struct view *before = tui_pane(tui)->view;
@@ -239,18 +239,7 @@ static void add_program(const void *context, size_t index, struct text *out)
     text_say(out, tui->ascii, "  %s  (%zu process%s)", name, n, n == 1 ? "" : "es");
 }
 
-/* The program of the selected row, or the one that the views are restricted to; NULL: all. */
-static const char *current_program(struct tui *tui)
-{
-    const struct view *view = tui_pane(tui)->view;
-    const struct thread_set *set = tui->session->threads;
-    for (uint32_t row = pane_row(tui_pane(tui)); row; row = view_row(view, row)->parent)
-        if (view_row(view, row)->kind == KIND_PROGRAM)
-            return database_program_name(view->db, view_row(view, row)->place);
-    return set && set->is_program ? set->what : NULL;
-}
-
-/* Lets the user choose a program. */
+/* Lets the user choose a program, at first that of the selected row, or the one that the views are restricted to. */
 static void choose_program(struct tui *tui)
 {
     if (!tui_is_of_one_run(tui, "choosing a program", false))
@@ -261,7 +250,12 @@ static void choose_program(struct tui *tui)
                         .scroller = {.n = programs.names.n + 1},
                         .line = add_program,
                         .context = &programs};
-    const char *current = current_program(tui);
+    const struct view *view = tui_pane(tui)->view;
+    const struct thread_set *set = tui->session->threads;
+    const char *current = set && set->is_program ? set->what : NULL;
+    for (uint32_t row = pane_row(tui_pane(tui)); row; row = view_row(view, row)->parent)
+        if (view_row(view, row)->kind == KIND_PROGRAM)
+            current = database_program_name(view->db, view_row(view, row)->place);
     for (size_t i = 0; current && i < programs.names.n; i++)
         if (strcmp(programs.names.at[i], current) == 0)
             list.scroller.selected = i + 1;
