@@ -9,12 +9,10 @@ void advice_add_paragraph(struct advice_lines *lines, size_t indent, size_t hang
 {
     size_t taken = indent + hanging;
     size_t width = lines->width > taken ? lines->width - taken : 1;
-    autofree struct text piece = {0}, line = {0};
+    autofree struct text piece = {0};
     while (text_take_line(&text, width, &piece)) {
-        text_clear(&line);
-        text_pad(&line, ' ', indent);
-        text_add(&line, text_string(&piece));
-        vec_push(&lines->list, mem_strdup(text_string(&line)));
+        text_pad(&lines->text, ' ', indent);
+        text_printf(&lines->text, "%s\n", text_string(&piece));
         indent = taken;
     }
 }
@@ -53,16 +51,8 @@ void advice_describe(const struct advice *advice, struct advice_lines *lines)
         }
 }
 
-void advice_lines_print(const struct advice_lines *lines, FILE *out)
+void advice_lines_print(struct advice_lines *lines, FILE *out)
 {
-    fputs("\nAdvice\n", out);
-    for (size_t i = 0; i < lines->list.n; i++)
-        fprintf(out, "%s\n", lines->list.at[i]);
-}
-
-void advice_lines_free(struct advice_lines *lines)
-{
-    for (size_t i = 0; i < lines->list.n; i++)
-        free(lines->list.at[i]);
-    vec_free(&lines->list);
+    fprintf(out, "\nAdvice\n%s", text_string(&lines->text));
+    vec_free(&lines->text);
 }

@@ -9,9 +9,9 @@
 /* Screen columns of printed advice. */
 #define ADVICE_WIDTH 96
 
-/* Lines of text with their indentation. */
+/* Advice, line by line with their indentation. The owner frees the text. */
 struct advice_lines {
-    VEC(char *) list;
+    struct text text;
     size_t width; /* screen columns of a line */
     bool ascii;
 };
@@ -26,9 +26,7 @@ void advice_add_paragraph(struct advice_lines *lines, size_t indent, size_t hang
 /* Adds "By CPUTIME:". */
 void advice_add_event(struct advice_lines *lines, const char *suffix);
 
-/* Prints the lines as a section of a summary, with an empty line and a heading before. */
-void advice_lines_print(const struct advice_lines *lines, FILE *out);
-
-void advice_lines_free(struct advice_lines *lines);
+/* Prints the lines as a section of a summary, with an empty line and a heading before, and frees them. */
+void advice_lines_print(struct advice_lines *lines, FILE *out);
 
 #endif

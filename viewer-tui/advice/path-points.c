@@ -30,12 +30,12 @@ struct path_points path_points_of(const struct record_sums *sums, const uint32_t
     struct path_points points = {0};
     for (size_t i = 0; i < sums->list.n; i++) {
         const struct record_sum *sum = &sums->list.at[i];
-        points.amount += counts(sum->state) && node_of[sum->place] != NOTHING ? (double)sum->amount : 0;
+        points.amount += counts(sum->state) && node_of[sum->place] ? (double)sum->amount : 0;
     }
     double reached = 0, next = random_in_part(0);
     for (size_t i = 0; i < sums->list.n; i++) {
         const struct record_sum *sum = &sums->list.at[i];
-        if (!counts(sum->state) || node_of[sum->place] == NOTHING || sum->amount == 0)
+        if (!counts(sum->state) || !node_of[sum->place] || sum->amount == 0)
             continue;
         uint32_t before = points.n;
         reached += (double)sum->amount / points.amount * MOST_POINTS;
@@ -144,7 +144,7 @@ static void divide_places(struct database *db, const struct division *divisions,
                         (is_procedure_kind(nodes->kind[node]) ? of_procedure[nodes->place[node]] : 0);
     for (size_t place = 0; place < n_places; place++) {
         kinds[place] = 0;
-        for (size_t i = 0; i < n && node_of[place] != NOTHING; i++)
+        for (size_t i = 0; i < n && node_of[place]; i++)
             if (kinds[place] == divisions[i].from && on_path[node_of[place]] & 1 << i)
                 kinds[place] = divisions[i].to;
     }

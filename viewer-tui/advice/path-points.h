@@ -21,7 +21,7 @@ struct path_points {
     double amount;               /* what they stand for together, in the fixed point of the event */
 };
 
-/* Points in the records of some states. `node_of` has the node of each place; NOTHING: its records have no points. The
+/* Points in the records of some states. `node_of` has the node of each place; 0: its records have no points. The
  * caller frees the list. */
 struct path_points path_points_of(const struct record_sums *sums, const uint32_t *node_of,
                                   bool (*counts)(enum trace_state state));

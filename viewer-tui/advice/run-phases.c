@@ -2,9 +2,10 @@
 
 #include "viewer-tui/advice/path-points.h"
 #include "viewer-tui/base/text.h"
-#include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/db/time-samples.h"
 #include "viewer-tui/timeline/at-work.h"
+#include "viewer-tui/timeline/place-scopes.h"
+#include "viewer-tui/timeline/time-cells.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,16 +39,17 @@ enum {
 
 /* What threads did in equal parts of a piece of time, in mean record sizes, by bin and kind. */
 struct bins {
-    struct time_range range;
-    size_t n;
-    double per_ns; /* bins */
+    const struct phase_search *search;
+    const struct time_samples *sample; /* that is being added */
+    unsigned n;
+    uint64_t *bounds; /* time_window_bounds */
     double *counts;
 };
 
 struct phase_search {
     struct database *db;
     const struct timeline *timeline;
-    uint32_t *nodes;  /* by place; NOTHING */
+    struct place_scopes scopes;
     uint8_t *kinds;   /* by place: that of its work */
     double increment; /* mean size of a record, fixed point */
     double interval;  /* its ns; 0 if the event is no time */
@@ -56,22 +58,6 @@ struct phase_search {
 };
 
 /* ---- places ---- */
-
-static void find_nodes(struct phase_search *search)
-{
-    struct database *db = search->db;
-    autofree uint32_t *node_of = mem_alloc((db->values.n_index + 1) * sizeof *node_of);
-    uint64_t near = 0;
-    for (uint32_t node = 0; node < db->nodes->n; node++)
-        if (db->nodes->position[node] != NOTHING)
-            node_of[db->nodes->position[node]] = node;
-    for (uint64_t place = 0; place < search->timeline->header.n_places; place++) {
-        uint64_t position = values_position(&db->values, search->timeline->places[place].logical, near);
-        bool is_there = position != NO_POSITION && search->timeline->places[place].logical;
-        search->nodes[place] = is_there ? node_of[position] : NOTHING;
-        near = is_there ? position : near;
-    }
-}
 
 static bool is_at_work(enum trace_state state)
 {
@@ -94,8 +80,8 @@ static struct record_sums sums_of(const struct timeline *timeline, struct time_r
 
 static void find_kinds(struct phase_search *search, const struct record_sums *all)
 {
-    struct path_points points = path_points_of(all, search->nodes, is_at_work);
-    path_kinds_find(search->db, &points, search->nodes, search->timeline->header.n_places, search->kinds);
+    struct path_points points = path_points_of(all, search->scopes.node, is_at_work);
+    path_kinds_find(search->db, &points, search->scopes.node, search->scopes.n, search->kinds);
     vec_free(&points.list);
 }
 
@@ -116,37 +102,6 @@ static int kind_of(const struct phase_search *search, enum trace_state state, ui
     }
 }
 
-static uint64_t bin_begin(const struct bins *bins, size_t bin)
-{
-    uint64_t length = bins->range.to - bins->range.from;
-    return bins->range.from + (uint64_t)((unsigned __int128)length * bin / bins->n);
-}
-
-static size_t bin_of(const struct bins *bins, uint64_t time)
-{
-    if (time <= bins->range.from)
-        return 0;
-    size_t bin = (size_t)((double)(time - bins->range.from) * bins->per_ns);
-    return bin < bins->n ? bin : bins->n - 1;
-}
-
-/* Divides a count among the bins of an interval. */
-static void add_count(struct bins *bins, int kind, double count, uint64_t begin, uint64_t end)
-{
-    size_t first = bin_of(bins, begin), last = bin_of(bins, end);
-    double *counts = bins->counts + kind, length = (double)(end - begin);
-    bool is_inside = begin >= bins->range.from && end <= bins->range.to;
-    if (!(length > 0) || (first == last && is_inside)) {
-        counts[first * KINDS] += count;
-        return;
-    }
-    for (size_t bin = first; bin <= last; bin++) {
-        double from = fmax((double)bin_begin(bins, bin), (double)begin);
-        double to = fmin((double)bin_begin(bins, bin + 1), (double)end);
-        counts[bin * KINDS] += count * fmax(to - from, 0) / length;
-    }
-}
-
 /* 1 / variance of what a thread adds to the number of threads at work in a bin:
  *
  *   1. A record says that its thread worked at some time since the record before. So each end of a stretch of work is
@@ -160,44 +115,65 @@ static double precision_of(const struct phase_search *search, const struct at_wo
     return fmin(p, MOST_PRECISION);
 }
 
-/* Adds a thread's number at work, times its precision: that has as much variance as it is large, like a count. */
-static void add_work_of_thread(const struct phase_search *search, uint32_t thread, struct bins *bins)
+static void add_sample(void *context, unsigned bin, double part)
 {
-    time_ranges stretches = {0};
-    const struct at_work *at_work = &search->at_work[thread];
-    double precision = precision_of(search, at_work);
-    at_work_stretches(search->timeline, &search->timeline->threads[thread], at_work->gap, bins->range, &stretches);
-    for (size_t i = 0; i < stretches.n; i++) {
-        struct time_range at = stretches.at[i];
-        add_count(bins, AT_WORK, precision * (double)(at.to - at.from) / search->width, at.from, at.to);
+    struct bins *bins = context;
+    for (uint64_t i = bins->sample->first; i < bins->sample->next; i++) {
+        int kind = kind_of(bins->search, time_sample_state(bins->sample, i), bins->sample->records[i].place);
+        if (kind < KINDS)
+            bins->counts[(size_t)bin * KINDS + (size_t)kind] += (double)trace_amount(bins->sample->records[i].amount) * part;
     }
-    vec_free(&stretches);
 }
 
-/* The caller frees the counts. */
-static struct bins bins_of(const struct phase_search *search, struct time_range range, size_t n)
+static void add_work(void *context, unsigned bin, double part)
 {
-    struct bins bins = {range, n, (double)n / (double)(range.to - range.from + 1),
-                        mem_alloc((n * KINDS + 1) * sizeof(double))};
+    struct bins *bins = context;
+    bins->counts[(size_t)bin * KINDS + AT_WORK] += part;
+}
+
+/* Adds a thread's number at work, times its precision: that has as much variance as it is large, like a count. */
+static void add_work_of_thread(struct bins *bins, uint32_t thread)
+{
+    const struct phase_search *search = bins->search;
+    autofree time_ranges stretches = {0};
+    const struct at_work *at_work = &search->at_work[thread];
+    struct time_range range = {bins->bounds[0], bins->bounds[bins->n]};
+    unsigned bin = 0;
+    at_work_stretches(search->timeline, &search->timeline->threads[thread], at_work->gap, range, &stretches);
+    for (size_t i = 0; i < stretches.n; i++) {
+        struct time_range at = stretches.at[i];
+        double amount = precision_of(search, at_work) * (double)(at.to - at.from) / search->width;
+        time_window_divide(bins->bounds, bins->n, &bin, at.from, at.to, amount, add_work, bins);
+    }
+}
+
+/* The caller frees with bins_free. */
+static struct bins bins_of(const struct phase_search *search, struct time_range range, unsigned n)
+{
+    struct bins bins = {.search = search, .n = n, .counts = mem_alloc(((size_t)n * KINDS + 1) * sizeof(double))};
+    bins.bounds = time_window_bounds(&(struct time_window){range.from, range.to, n});
     for (uint32_t t = 0; t < search->timeline->header.n_threads; t++) {
         struct time_samples sample = time_samples_from(search->timeline, &search->timeline->threads[t],
                                                        range.from ? range.from + 1 : 0);
+        unsigned bin = 0;
+        bins.sample = &sample;
         while (time_samples_next(&sample) && (sample.begin < range.to || sample.end == range.to))
-            for (uint64_t i = sample.first; i < sample.next; i++) {
-                int kind = kind_of(search, time_sample_state(&sample, i), sample.records[i].place);
-                double amount = (double)trace_amount(sample.records[i].amount);
-                if (kind < KINDS)
-                    add_count(&bins, kind, amount / search->increment, sample.begin, sample.end);
-            }
+            time_window_divide(bins.bounds, n, &bin, sample.begin, sample.end, 1 / search->increment, add_sample, &bins);
         if (search->at_work)
-            add_work_of_thread(search, t, &bins);
+            add_work_of_thread(&bins, t);
     }
     return bins;
 }
 
+static void bins_free(struct bins *bins)
+{
+    free(bins->bounds);
+    free(bins->counts);
+}
+
 /* Bins are so wide that they have samples enough, unless threads sleep, and that a record is not in many of them. They
  * have a nanosecond at least, whatever a damaged file says of amounts. */
-static size_t number_of_bins(struct phase_search *search, const struct record_sums *all)
+static unsigned number_of_bins(struct phase_search *search, const struct record_sums *all)
 {
     double amount = 0;
     for (size_t i = 0; i < all->list.n; i++)
@@ -209,7 +185,7 @@ static size_t number_of_bins(struct phase_search *search, const struct record_su
         double intervals = (double)search->timeline->end / search->interval;
         n = fmin(fmax(n, intervals / LEAST_SAMPLES), intervals / LEAST_RECORDS);
     }
-    return (size_t)fmin(n, fmin((double)search->timeline->end, MOST_BINS));
+    return (unsigned)fmin(n, fmin((double)search->timeline->end, MOST_BINS));
 }
 
 /* ---- cuts ---- */
@@ -217,12 +193,12 @@ static size_t number_of_bins(struct phase_search *search, const struct record_su
 /* Bins, to each side of a cut, among which its place is looked for, and the parts of a record's interval. */
 #define LOOKED_AT 2
 #define PARTS     4
-#define MOST_FINE ((size_t)1 << 14)
+#define MOST_FINE (1 << 14)
 
 /* Adds up the counts of bins from .. to-1, as rates for a nanosecond. */
 static void rates_of(const struct bins *bins, size_t from, size_t to, double rates[KINDS])
 {
-    double length = (double)(bin_begin(bins, to) - bin_begin(bins, from));
+    double length = (double)(bins->bounds[to] - bins->bounds[from]);
     for (size_t k = 0; k < KINDS; k++) {
         rates[k] = 0.5; /* what was not seen is not impossible */
         for (size_t bin = from; bin < to; bin++)
@@ -237,12 +213,12 @@ static uint64_t place_of_cut(const struct phase_search *search, const struct bin
                              size_t to)
 {
     double before[KINDS], after[KINDS], gain = 0, most = 0;
-    struct time_range range = {bin_begin(bins, cut > from + LOOKED_AT ? cut - LOOKED_AT : from),
-                               bin_begin(bins, cut + LOOKED_AT < to ? cut + LOOKED_AT : to)};
+    struct time_range range = {bins->bounds[cut > from + LOOKED_AT ? cut - LOOKED_AT : from],
+                               bins->bounds[cut + LOOKED_AT < to ? cut + LOOKED_AT : to]};
     double length = (double)(range.to - range.from);
     if (!(search->interval > 0))
-        return bin_begin(bins, cut);
-    struct bins fine = bins_of(search, range, (size_t)fmin(ceil(PARTS * length / search->interval), MOST_FINE));
+        return bins->bounds[cut];
+    struct bins fine = bins_of(search, range, (unsigned)fmin(ceil(PARTS * length / search->interval), MOST_FINE));
     size_t best = 0;
     rates_of(bins, from, cut, before);
     rates_of(bins, cut, to, after);
@@ -253,8 +229,8 @@ static uint64_t place_of_cut(const struct phase_search *search, const struct bin
         best = gain > most ? i + 1 : best;
         most = fmax(most, gain);
     }
-    uint64_t place = bin_begin(&fine, best);
-    free(fine.counts);
+    uint64_t place = fine.bounds[best];
+    bins_free(&fine);
     return place;
 }
 
@@ -275,7 +251,7 @@ static void describe(const struct phase_search *search, struct phase *phase, str
     double at_work = phase->states[TRACE_WORK] + phase->states[TRACE_OVERHEAD];
     double waits = phase->states[TRACE_WAITING] + phase->states[TRACE_OFF_CPU];
     bool only_waits = at_work < LEAST_WORK * (at_work + waits);
-    *points = path_points_of(&sums, search->nodes, only_waits ? waits_there : is_at_work);
+    *points = path_points_of(&sums, search->scopes.node, only_waits ? waits_there : is_at_work);
     bool has_length = timeline->is_time && phase->range.to > phase->range.from;
     phase->working = has_length ? at_work / phase_length(phase) : NAN;
     double seconds = 0; /* on a CPU */
@@ -307,14 +283,14 @@ static void find_ends(struct phase_search *search, struct phases *phases)
     struct time_range whole = {0, search->timeline->end};
     search->width = (double)whole.to / (double)phases->n_bins;
     find_at_work(search);
-    struct bins bins = bins_of(search, whole, phases->n_bins);
+    struct bins bins = bins_of(search, whole, (unsigned)phases->n_bins);
     phases->n = change_points(bins.counts, bins.n, KINDS, ends);
     for (size_t i = 0; i + 1 < phases->n; i++) {
         uint64_t end = place_of_cut(search, &bins, i ? ends[i - 1] : 0, ends[i], ends[i + 1]);
         phases->at[i].range.to = phases->at[i + 1].range.from = end;
     }
     phases->at[phases->n - 1].range.to = whole.to;
-    free(bins.counts);
+    bins_free(&bins);
 }
 
 struct phases phases_find(struct database *db, const struct timeline *timeline)
@@ -324,9 +300,8 @@ struct phases phases_find(struct database *db, const struct timeline *timeline)
     struct record_sums all = sums_of(timeline, (struct time_range){0, timeline->end});
     struct path_points points[MOST_PHASES];
     uint32_t procedures[MOST_PHASES];
-    search.nodes = mem_alloc((timeline->header.n_places + 1) * sizeof *search.nodes);
+    search.scopes = place_scopes_of(db, timeline, false);
     search.kinds = mem_alloc(timeline->header.n_places + 1);
-    find_nodes(&search);
     find_kinds(&search, &all);
     phases.n_bins = number_of_bins(&search, &all);
     record_sums_free(&all);
@@ -339,7 +314,7 @@ struct phases phases_find(struct database *db, const struct timeline *timeline)
         phases.at[i].procedure = procedures[i];
         vec_free(&points[i].list);
     }
-    free(search.nodes);
+    place_scopes_free(&search.scopes);
     free(search.kinds);
     free(search.at_work);
     return phases;

@@ -189,7 +189,6 @@ static void print_text(struct comparison_printer *printer)
     struct advice_lines lines = {.width = ADVICE_WIDTH, .ascii = writer->ascii};
     changes_describe(&printer->changes, printer->topdown, 0, &lines);
     advice_lines_print(&lines, writer->out);
-    advice_lines_free(&lines);
     fence(printer);
     for (int direction = MORE; direction < DIRECTIONS; direction++)
         print_changed(printer, (enum direction)direction);

@@ -279,7 +279,6 @@ void print_summary_text(struct summary *summary)
     print_regions_text(summary);
     advice_describe(&summary->advice, &lines);
     advice_lines_print(&lines, writer->out);
-    advice_lines_free(&lines);
     print_events(summary);
     print_processes(summary);
     print_unmeasured_metrics(summary);

@@ -70,12 +70,20 @@ unsigned time_window_column(const struct time_window *window, uint64_t time)
     return column;
 }
 
+uint64_t *time_window_bounds(const struct time_window *window)
+{
+    uint64_t *bounds = mem_alloc((window->n + (size_t)1) * sizeof *bounds);
+    for (unsigned column = 0; column <= window->n; column++)
+        bounds[column] = time_window_at(window, column);
+    return bounds;
+}
+
 /* ---- cells ---- */
 
 /* A row while samples are added. */
 struct row_sums {
     const struct time_query *query;
-    uint64_t *bounds; /* begins of columns, and the window's end */
+    const struct time_samples *sample; /* that is being added */
     double unit;      /* of an amount */
     bool has_waits;   /* timeline_has_waits */
     struct time_cell *cells;
@@ -84,9 +92,11 @@ struct row_sums {
     double *last_sums; /* and the sums of its value; NULL: it has none. Records of one place often follow each other */
 };
 
-/* Adds a part of a sample to a cell. */
-static inline void add_sample(struct row_sums *row, const struct time_samples *sample, unsigned column, double part)
+/* Adds a part of the sample to a cell. `part`: times the unit of an amount. */
+static inline void add_sample(void *context, unsigned column, double part)
 {
+    struct row_sums *row = context;
+    const struct time_samples *sample = row->sample;
     const struct time_query *query = row->query;
     struct time_cell *cell = &row->cells[column];
     for (uint64_t i = sample->first; i < sample->next; i++) {
@@ -109,61 +119,35 @@ static inline void add_sample(struct row_sums *row, const struct time_samples *s
     }
 }
 
-/* Adds a sample to the cells from *column on that it reaches into; moves *column to the last of them. */
-static void spread(struct row_sums *row, const struct time_samples *sample, unsigned *column)
-{
-    const struct time_window *window = &row->query->window;
-    const uint64_t *bounds = row->bounds;
-    uint64_t begin = sample->begin, end = sample->end;
-    while (*column + 1 < window->n && bounds[*column + 1] <= begin)
-        ++*column;
-    if (begin >= bounds[*column] && (end <= bounds[*column + 1] || begin == end)) {
-        if (begin < window->end)
-            add_sample(row, sample, *column, row->unit);
-        return;
-    }
-    double density = row->unit / (double)(end - begin);
-    for (;; ++*column) {
-        uint64_t from = begin > bounds[*column] ? begin : bounds[*column];
-        uint64_t to = end < bounds[*column + 1] ? end : bounds[*column + 1];
-        if (to > from)
-            add_sample(row, sample, *column, (double)(to - from) * density);
-        if (end <= bounds[*column + 1] || *column + 1 == window->n)
-            return;
-    }
-}
-
-static void add_thread(struct row_sums *row, const struct timeline_thread *thread)
+static void add_thread(struct row_sums *row, const struct timeline_thread *thread, const uint64_t *bounds)
 {
     const struct time_window *window = &row->query->window;
     struct time_samples samples = time_samples_from(row->query->timeline, thread, window->begin);
     unsigned column = 0;
+    row->sample = &samples;
     while (time_samples_next(&samples) && samples.begin < window->end)
         if (samples.end > window->begin || samples.begin >= window->begin)
-            spread(row, &samples, &column);
+            time_window_divide(bounds, window->n, &column, samples.begin, samples.end, row->unit, add_sample, row);
 }
 
 void time_cells_find(const struct time_query *query, const struct timeline_thread *const *threads, size_t n,
                      struct time_cell *cells)
 {
     const struct time_window *window = &query->window;
+    autofree uint64_t *bounds = time_window_bounds(window);
     struct row_sums row = {.query = query,
                            .unit = timeline_amount(query->timeline, query->timeline->is_time ? 1e9 : 1),
-                           .bounds = mem_alloc((window->n + 1) * sizeof *row.bounds),
                            .has_waits = timeline_has_waits(query->timeline),
                            .cells = cells,
                            .values = {.columns = window->n},
                            .last_place = NOTHING};
     if (query->values)
         row.values.slots = mem_alloc((query->n_values + 1) * sizeof *row.values.slots);
-    for (unsigned column = 0; column <= window->n; column++)
-        row.bounds[column] = time_window_at(window, column);
     for (unsigned column = 0; column < window->n; column++)
         cells[column] = (struct time_cell){.value = NOTHING};
     for (size_t t = 0; t < n; t++)
-        add_thread(&row, threads[t]);
+        add_thread(&row, threads[t], bounds);
     take_largest(&row.values, cells);
-    free(row.bounds);
     free(row.values.slots);
     free(row.values.sums);
     vec_free(&row.values.values);

@@ -51,4 +51,34 @@ uint64_t time_window_at(const struct time_window *window, unsigned column);
 /* The column of a time in the window, or the nearest one. */
 unsigned time_window_column(const struct time_window *window, uint64_t time);
 
+/* The begins of the columns, and the window's end. The caller frees. */
+uint64_t *time_window_bounds(const struct time_window *window);
+
+/* What is done with the part of an amount that is in a column. */
+typedef void column_adder(void *context, unsigned column, double part);
+
+/* Divides the amount of an interval among the n columns with these bounds, from *column on, which becomes the last that it
+ * reaches into: intervals come in ascending order. One without length is in one column. In line, so that `add` is
+ * known. */
+static inline __attribute__((always_inline)) void time_window_divide(const uint64_t *bounds, unsigned n,
+                                                                     unsigned *column, uint64_t begin, uint64_t end,
+                                                                     double amount, column_adder *add, void *context)
+{
+    while (*column + 1 < n && bounds[*column + 1] <= begin)
+        ++*column;
+    if (begin >= bounds[*column] && (end <= bounds[*column + 1] || begin == end)) {
+        add(context, *column, amount);
+        return;
+    }
+    double density = amount / (double)(end - begin);
+    for (;; ++*column) {
+        uint64_t from = begin > bounds[*column] ? begin : bounds[*column];
+        uint64_t to = end < bounds[*column + 1] ? end : bounds[*column + 1];
+        if (to > from)
+            add(context, *column, (double)(to - from) * density);
+        if (end <= bounds[*column + 1] || *column + 1 == n)
+            return;
+    }
+}
+
 #endif

@@ -96,14 +96,15 @@ static void show_headline(struct tui *tui)
     }
     say_problem(tui);
     if (tui->knows_headline) {
+        const char *first = text_string(&lines.text) + strspn(text_string(&lines.text), " ");
         if (tui->has_headline)
-            text_printf(&tui->headline, "advice: %s", lines.list.at[0] + strspn(lines.list.at[0], " "));
+            text_printf(&tui->headline, "advice: %.*s", (int)strcspn(first, "\n"), first);
         else
             screen_redraw(); /* all lines move up; terminals of the type "ansi" lose some without this */
         tui_show(tui);
     }
     tui->has_headline |= !tui->knows_headline;
-    advice_lines_free(&lines);
+    vec_free(&lines.text);
 }
 
 void tui_say_unknown(struct tui *tui, int key)

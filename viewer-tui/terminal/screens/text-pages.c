@@ -55,11 +55,9 @@ static void show_advice(struct tui *tui)
     describe_location(view, row, tui->ascii, &text);
     const char *part = hotspots_part(view) == INCLUSIVE ? "  with everything below it\n"
                                                         : "  its own costs, without those of what it calls\n";
-    text_printf(&text, "\n%s\n", row == 0 ? "" : part);
-    for (size_t i = 0; i < lines.list.n; i++)
-        text_printf(&text, "%s\n", lines.list.at[i]);
+    text_printf(&text, "\n%s\n%s", row == 0 ? "" : part, text_string(&lines.text));
     tui_show_text(tui, title, text_string(&text), tui->command);
-    advice_lines_free(&lines);
+    vec_free(&lines.text);
 }
 
 void tui_inspect(struct tui *tui)
