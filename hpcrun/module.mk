@@ -117,6 +117,7 @@ $(eval $(call unit_test,hpcrun/test_measured_process,$(addprefix $(BUILD)/obj/hp
 $(eval $(call unit_test,hpcrun/test_traced_processes,$(addprefix $(BUILD)/obj/hpcrun/,outside/traced-processes.o outside/watched-ends.o),))
 $(eval $(call unit_test,hpcrun/test_record_queue,$(QUEUE_PARTS),))
 $(eval $(call unit_test,hpcrun/test_caught_memory,$(CAUGHT_PARTS),))
+$(eval $(call unit_test,hpcrun/test_catch,$(BUILD)/obj/hpcrun/outside/catch.o $(CAUGHT_PARTS),))
 $(eval $(call unit_test,hpcrun/test_eh_frame_index,$(addprefix $(BUILD)/obj/hpcrun/,outside/eh-frame-index.o unwind/cfi.o),))
 $(eval $(call unit_test,hpcrun/test_module_image,$(addprefix $(BUILD)/obj/hpcrun/,outside/module-image.o outside/eh-frame-index.o outside/go-frames.o) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_guard,$(BUILD)/obj/hpcrun/unwind/memory.o,))

@@ -14,22 +14,34 @@
 /* gcc's padding before a procedure, which has a symbol of its own. */
 #define PADDING "__pfx_"
 
-/* A line is "ADDRESS TYPE NAME", with a tab and "[MODULE]" after a module's. */
-static bool take_line(struct kernel_procedures *to, char *line, uint64_t start)
+#define MOST_TEXT (256u << 20) /* 120,000 lines have 5 MB */
+
+static uint64_t take_address(const char **at)
 {
-    char *end;
-    uint64_t address = strtoull(line, &end, 16);
+    uint64_t address = 0;
+    for (;; (*at)++) {
+        char c = **at;
+        if (c >= '0' && c <= '9')
+            address = address << 4 | (uint64_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            address = address << 4 | (uint64_t)(c - 'a' + 10);
+        else
+            return address;
+    }
+}
+
+/* A line is "ADDRESS TYPE NAME", with a tab and "[MODULE]" after a module's. It ends with a byte 0. */
+static void take_line(struct kernel_procedures *to, char *line, uint64_t start)
+{
+    const char *end = line;
+    uint64_t address = take_address(&end);
     if (address < start || end[0] != ' ' || !end[1] || !strchr("tTwW", end[1]) || end[2] != ' ')
-        return false;
-    char *name = end + 3;
-    name[strcspn(name, "\n")] = '\0';
-    char *module = strchr(name, '\t');
+        return;
+    char *name = line + (end - line) + 3, *module = strchr(name, '\t');
     if (module)
         *module = ' ';
-    if (strncmp(name, PADDING, strlen(PADDING)) == 0)
-        return false;
-    vec_push(&to->all, (struct kernel_procedure){address - start, mem_strdup(name)});
-    return true;
+    if (strncmp(name, PADDING, strlen(PADDING)) != 0)
+        vec_push(&to->all, (struct kernel_procedure){address - start, name});
 }
 
 /* Modules' symbols are in no order. Of several names of one procedure, any will do, but always the same one. */
@@ -40,25 +52,44 @@ static int by_offset_and_name(const void *a, const void *b)
     return order ? order : strcmp(x->name, y->name);
 }
 
+/* The kernel lists its own symbols in the order of their addresses, but for some names of one address. */
+#define MOST_MOVED 64u
+
+/* Inserts each procedure before those that it belongs before. False: one belongs further away. */
+static bool sort_neighbors(struct kernel_procedure *at, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        const struct kernel_procedure its = at[i];
+        size_t to = i;
+        for (; to > 0 && by_offset_and_name(&at[to - 1], &its) > 0; to--) {
+            if (i - to == MOST_MOVED) {
+                at[to] = its;
+                return false;
+            }
+            at[to] = at[to - 1];
+        }
+        at[to] = its;
+    }
+    return true;
+}
+
 void kernel_procedures_read(struct kernel_procedures *procedures, uint64_t start)
 {
-    char *line = NULL, *cause = NULL;
-    FILE *file = input_stream("/proc/kallsyms", &cause);
-    size_t room = 0;
-    while (file && getline(&line, &room, file) > 0)
-        take_line(procedures, line, start);
-    free(line);
+    char *cause = NULL;
+    size_t size;
+    procedures->text = input_read("/proc/kallsyms", MOST_TEXT, &size, &cause);
     free(cause);
-    if (file)
-        fclose(file);
-    if (procedures->all.n)
+    for (char *line = procedures->text, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        take_line(procedures, line, start);
+    }
+    if (!sort_neighbors(procedures->all.at, procedures->all.n))
         qsort(procedures->all.at, procedures->all.n, sizeof *procedures->all.at, by_offset_and_name);
 }
 
 void kernel_procedures_free(struct kernel_procedures *procedures)
 {
-    for (size_t i = 0; i < procedures->all.n; i++)
-        free(procedures->all.at[i].name);
+    free(procedures->text);
     vec_free(&procedures->all);
 }
 

@@ -17,10 +17,11 @@
 /* Procedures of the running kernel, by offset; without sizes: each ends where the next one begins. */
 struct kernel_procedure {
     uint64_t offset;
-    char *name; /* owned */
+    const char *name;
 };
 
 struct kernel_procedures {
+    char *text; /* owned; has the names */
     VEC(struct kernel_procedure) all;
 };
 

@@ -195,6 +195,7 @@ static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
     struct state *state = cursor->state;
     struct thread_data *data = cursor->thread_data;
     state->layout = atomic_load_explicit(&known_layout, memory_order_acquire);
+    python_names_begin(&data->names);
     if (host->is_elsewhere)
         data->state = cursor->hint;
     return AGENT_FOREIGN;
@@ -410,6 +411,7 @@ static void read_ahead(struct agent_cursor *cursor, const void *shared)
     struct thread_data *data = cursor->thread_data;
     struct agent_lnote note;
     state->layout = shared;
+    python_names_begin(&data->names);
     const struct python_reader reader = reader_of(cursor);
     state->next = python_newest(&reader, &data->state);
     cursor->hint = data->state;

@@ -90,19 +90,30 @@ static bool is_of_importlib(const struct python_reader *r, uint64_t file)
            __builtin_memcmp(text, begin, sizeof text) == 0;
 }
 
+void python_names_begin(struct python_names *names)
+{
+    names->sample++;
+}
+
 const struct python_name *python_name(const struct python_reader *r, struct python_names *names,
                                       uint64_t code)
 {
     struct python_name *name = &names->at[code / 16 * GOLDEN >> (64 - PYTHON_NAME_BITS)];
     uint64_t key[AGENT_NAME_KEY];
     uint32_t version;
+    if (name->value && name->code == code && names->sample && name->sample == names->sample)
+        return name;
     if (!read_code(r, code, key, &version) || (!version && !read_details(r, key)))
         return NULL;
     uint64_t check = check_of(key, version ? CODE_KEY : AGENT_NAME_KEY, version);
-    if (name->value && name->check == check)
+    if (name->value && name->check == check) {
+        name->sample = names->sample;
         return name;
+    }
     if (version && !read_details(r, key))
         return NULL;
+    name->code = code;
+    name->sample = names->sample;
     name->check = check;
     name->first_traceable =
         (int32_t)agent_u32(r->host, r->cursor, code + r->layout->code_first_traceable);

@@ -74,13 +74,12 @@ void caught_use(const struct caught *caught)
 static const uint8_t *find(const struct caught *caught, uint64_t address)
 {
     static uint64_t last; /* index of the block that was found last: reads come in the order of the record */
-    for (uint64_t n = 0; n < caught->count; n++) {
-        uint64_t i = (last + n) % caught->count;
+    const uint64_t count = caught->count, first = last < count ? last : 0;
+    for (uint64_t n = 0, i = first; n < count; n++, i = i + 1 < count ? i + 1 : 0)
         if (caught->address[i] == address) {
             last = i;
             return caught_block(caught, i);
         }
-    }
     return NULL;
 }
 

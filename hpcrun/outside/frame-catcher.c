@@ -42,6 +42,7 @@ struct catcher {
 static struct {
     struct catcher at[MOST_CATCHERS];
     unsigned count, watched_count;
+    struct record_queue *taken; /* has a record first that was taken; NULL: none has */
     struct watched {
         _Atomic int pid;
         const void *_Atomic shared; /* NULL: there is no agent */
@@ -211,8 +212,17 @@ const struct caught *catchers_take(const struct perf_event_header *sample)
         struct record_queue *caught = catchers.at[i].caught;
         while ((first = record_queue_first(caught)) && perf_record_time(first) < time)
             record_queue_remove_first(caught);
-        if (first && perf_record_time(first) == time && perf_record_tid(first) == perf_record_tid(sample))
+        if (first && perf_record_time(first) == time && perf_record_tid(first) == perf_record_tid(sample)) {
+            catchers.taken = caught;
             return (const struct caught *)first;
+        }
     }
     return NULL;
+}
+
+void catchers_release(void)
+{
+    if (catchers.taken)
+        record_queue_remove_first(catchers.taken);
+    catchers.taken = NULL;
 }

@@ -12,7 +12,9 @@
 int catchers_watch(int pid, const void *shared);
 void catchers_forget(int pid);
 
-/* What was caught at a sample; NULL: nothing. It is valid until the next call. Calls come in the order of time. */
+/* What was caught at a sample; NULL: nothing. Calls come in the order of time. It is valid until it is released, which
+ * empties the queue of its catcher: an empty one begins again at its first page, which is in the CPU's cache. */
 const struct caught *catchers_take(const struct perf_event_header *sample);
+void catchers_release(void);
 
 #endif

@@ -26,12 +26,17 @@
 
 #define WAIT_MS      50
 /* The reader sleeps for REST_MS between two readings: the rings have room for the samples of 10 ms. Each reading wakes
- * workers, so that LONG_REST_MS takes a fifth less CPU time (clang++ at 1000/s). It sleeps so long if the rings have
- * room for twice that, and no program has begun in the last QUIET_NS: what is read of a new program in /proc must be
- * read before the program ends, which may be after milliseconds. */
-#define REST_MS      4
-#define LONG_REST_MS 16
-#define QUIET_NS     1000000000u
+ * workers, which takes 50 us of CPU time. So it sleeps for LONG_REST_MS if no other program has begun in the last
+ * QUIET_NS: what is read of a new program in /proc must be read before it ends, which may be after milliseconds. If the
+ * last reading had fewer than FEW_SAMPLES, since the programs have no CPU or nothing to do, and no thread has
+ * begun either, it sleeps for LONGEST_REST_MS: 48 samples with 62 KB of caught memory each fit into a queue. The rings
+ * must have room for twice the time. */
+#define REST_MS         4
+#define LONG_REST_MS    16
+#define LONGEST_REST_MS 48
+#define QUIET_NS        1000000000u
+#define FEW_SAMPLES     12u
+#define NS_PER_MS       1000000u
 #define STACK_BYTES  (1u << 20) /* more than a worker takes */
 #define EXEC_WAIT_MS 1 /* a program may end soon: /proc is to be read before */
 #define END_WAIT_MS  2
@@ -164,10 +169,20 @@ static void grant_wish(struct traced *process)
                   error == -EMFILE ? " (ulimit -n)" : "");
 }
 
+static bool may_rest(int ms, uint64_t last_begin)
+{
+    return read_until > last_begin + QUIET_NS && stack_copies_have_room(2 * (unsigned)ms);
+}
+
 static int time_to_rest(void)
 {
-    bool is_quiet = sys_clock(CLOCK_MONOTONIC) > record_router_last_begin() + QUIET_NS;
-    return is_quiet && stack_copies_have_room(2 * LONG_REST_MS) ? LONG_REST_MS : REST_MS;
+    const struct record_counts counts = record_router_take_counts();
+    const struct event *event = &process.config.events[0];
+    if (!may_rest(LONG_REST_MS, counts.program_begun))
+        return REST_MS;
+    bool is_calm = counts.samples < FEW_SAMPLES && event->kind == EVENT_CPUTIME && event->period >= NS_PER_MS &&
+                   may_rest(LONGEST_REST_MS, counts.thread_begun);
+    return is_calm ? LONGEST_REST_MS : LONG_REST_MS;
 }
 
 static int time_to_wait(bool waits_for_exec)

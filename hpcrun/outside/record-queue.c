@@ -38,7 +38,7 @@ static struct {
 
 /* The writer's: queues that have got records since their readers were last woken. */
 static struct record_queue *fed[MAX_QUEUES];
-static unsigned fed_count, queue_count;
+static unsigned fed_count, queue_count, taken_end; /* taken_end: those from there on were never taken */
 
 /* Where a limit of addresses (ulimit -v) leaves few, the queues take at most a quarter of it. */
 static unsigned find_count(void)
@@ -69,6 +69,7 @@ struct record_queue *record_queue_take(void)
     for (unsigned i = 0; i < queue_count; i++)
         if (!queues->all[i].is_taken) {
             queues->all[i].is_taken = true;
+            taken_end = i < taken_end ? taken_end : i + 1;
             return &queues->all[i];
         }
     return NULL;
@@ -88,10 +89,10 @@ void record_queue_give_back(struct record_queue *queue)
     madvise(queue, sizeof *queue, MADV_REMOVE);
 }
 
-/* A queue that is looked at has another writer. */
+/* A queue that is looked at has another writer. Those that were never taken have no memory, and get none here. */
 void record_queues_trim(void)
 {
-    for (struct record_queue *queue = queues->all; queue < queues->all + queue_count; queue++)
+    for (struct record_queue *queue = queues->all; queue < queues->all + taken_end; queue++)
         if (queue->is_taken && queue->woken != UINT64_MAX && atomic_load(&queue->head) == atomic_load(&queue->tail))
             madvise(queue->data, sizeof queue->data, MADV_REMOVE);
 }

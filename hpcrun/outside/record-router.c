@@ -15,7 +15,7 @@
 static struct {
     bool gains_rights, has_waits;
     bool has_begun; /* a given process has executed its program */
-    uint64_t begun; /* CLOCK_MONOTONIC of the last begin of a process or program */
+    struct record_counts counts;
 } router;
 
 void record_router_init(bool gains_rights, bool has_waits)
@@ -29,14 +29,17 @@ bool record_router_saw_exec(void)
     return router.has_begun;
 }
 
-uint64_t record_router_last_begin(void)
+struct record_counts record_router_take_counts(void)
 {
-    return router.begun;
+    const struct record_counts counts = router.counts;
+    router.counts.samples = 0;
+    return counts;
 }
 
 static void on_begin(const struct task_record *task)
 {
     struct traced *parent = traced_find((int)task->parent), *process = traced_find((int)task->pid);
+    router.counts.thread_begun = task->time;
     if (task->pid == task->parent) {
         if (process)
             process->threads++;
@@ -44,7 +47,7 @@ static void on_begin(const struct task_record *task)
             record_queue_put(process->queue, &task->header);
         return;
     }
-    router.begun = task->time;
+    router.counts.program_begun = task->time;
     if (process) { /* another one with this number, whose end was lost */
         image_worker_end(process, QUEUE_PROCESS_ENDED);
         traced_remove(process);
@@ -71,7 +74,9 @@ static void on_exec(struct traced *process, const char name[PROCESS_NAME], uint6
         return;
     }
     traced_maps_clear(process);
-    router.begun = process->began = time;
+    process->began = time;
+    if (!process->is_given || process->has_exec || router.has_waits)
+        router.counts.program_begun = router.counts.thread_begun = time;
     process->has_exec = true;
     memcpy(process->name, name, sizeof process->name);
     router.has_begun |= process->is_given;
@@ -112,6 +117,7 @@ static void put_caught(struct traced *process, const struct perf_event_header *s
         return;
     record_queue_put(process->queue, &caught->header);
     process->caught_until = caught->ended > process->caught_until ? caught->ended : process->caught_until;
+    catchers_release();
 }
 
 /* Whether a record is only for proofs, and there is none that needs it. */
@@ -150,7 +156,9 @@ static void route(const struct perf_event_header *record)
         image_worker_begin(process);
     if (process->queue)
         record_queue_put(process->queue, record);
-    if (process->is_caught && record->type == PERF_RECORD_SAMPLE && !perf_record_is_switch(record))
+    bool is_sample = record->type == PERF_RECORD_SAMPLE && !perf_record_is_switch(record);
+    router.counts.samples += is_sample;
+    if (process->is_caught && is_sample)
         put_caught(process, record);
     if (record->type == PERF_RECORD_EXIT)
         on_end(process);

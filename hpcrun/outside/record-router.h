@@ -15,7 +15,12 @@ bool record_route(const struct perf_event_header *record, bool is_urgent);
 /* Whether the command that is measured has begun. */
 bool record_router_saw_exec(void);
 
-/* CLOCK_MONOTONIC of the last begin of a process, or of a program in one; 0: there was none. */
-uint64_t record_router_last_begin(void);
+/* CLOCK_MONOTONIC of the last begins of a process, or of a program in one, unless it is the command's own and none of
+ * has_waits; and of anything, threads included; 0: there was none. And the number of samples since the last call. */
+struct record_counts {
+    uint64_t program_begun, thread_begun;
+    unsigned samples;
+};
+struct record_counts record_router_take_counts(void);
 
 #endif

@@ -419,6 +419,19 @@ class OtherPrograms(OfPhases):
         self.assertAlmostEqual(sum(found.values()), 3 * 0.05, delta=1e-6)
         self.assertEqual([len(thread["markers"]["name"]) for thread in profile["threads"]], [1, 0, 0])
 
+    def test_time_without_samples(self):
+        """No procedure has it: a thread that sleeps has no samples by CPU time."""
+        class Asleep(Phases):
+            PHASES = {1: [(0, 10, tw.WORK, "assemble"), (50, 60, tw.WORK, "assemble")]}
+        db = self.enterContext(tempfile.TemporaryDirectory())
+        Asleep("CPUTIME").write(db)
+        trace = json.loads(viewer.printed("timeline", "--format", "chrome", db))
+        self.assert_sums(slices_of(self, trace), {(71, "main"): 0.2, (71, "assemble"): 0.2})
+        profile = json.loads(viewer.printed("timeline", "--format", "firefox", db))
+        samples = profile["threads"][0]["samples"]
+        empty = [round(time) for time, stack in zip(samples["time"], samples["stack"]) if stack is None]
+        self.assertEqual(empty, [100])
+
     def test_counters_of_several_processes(self):
         """A viewer shows them in one process; their name says that they are about all."""
         run = json.loads(pathlib.Path(self.db, "run.json").read_text())

@@ -46,30 +46,33 @@ static void pair_ends(struct text_pair *pair)
 /* A line that occurs once in each text. */
 struct unique {
     uint32_t left, right;
-    uint32_t
-        before; /* 1 + index of the line before it in the longest chain that ends here; 0: none */
+    uint32_t before; /* 1 + index of the line before it in the longest chain that ends here; 0: none */
 };
 
-struct uniques {
-    VEC(struct unique) list; /* in order of the left text */
-};
+/* In order of the left text. */
+typedef VEC(struct unique) unique_list;
 
 #define SEVERAL (UINT32_MAX - 1)
 
-/* Lines by their text; SEVERAL if the text occurs more than once. */
+/* Notes the number of a text by its hash and length; SEVERAL if the text occurs more than once. */
+static void note(struct idmap *numbers, uint64_t hash, uint64_t length, uint32_t number)
+{
+    bool is_new = idmap_get(numbers, hash, length) == IDMAP_NONE;
+    idmap_put(numbers, hash, length, is_new ? number : SEVERAL);
+}
+
+/* Lines by their text. */
 static struct idmap lines_by_text(const struct file_lines *file, uint32_t first, uint32_t end)
 {
     struct idmap lines = {0};
     for (uint32_t line = first; line < end; line++) {
         size_t length = strlen(file->at[line - 1]);
-        uint64_t hash = hash_bytes(file->at[line - 1], length);
-        bool is_new = idmap_get(&lines, hash, length) == IDMAP_NONE;
-        idmap_put(&lines, hash, length, is_new ? line : SEVERAL);
+        note(&lines, hash_bytes(file->at[line - 1], length), length, line);
     }
     return lines;
 }
 
-static void find_uniques(const struct text_pair *pair, struct uniques *uniques)
+static void find_uniques(const struct text_pair *pair, unique_list *uniques)
 {
     autofree struct idmap left = lines_by_text(pair->left, pair->first, pair->end_left);
     autofree struct idmap right = lines_by_text(pair->right, pair->first, pair->end_right);
@@ -79,27 +82,24 @@ static void find_uniques(const struct text_pair *pair, struct uniques *uniques)
         uint32_t like = idmap_get(&right, hash, length);
         bool is_unique = idmap_get(&left, hash, length) == line && like < SEVERAL;
         if (is_unique && are_equal(pair, line, like))
-            vec_push(&uniques->list, (struct unique){line, like, 0});
+            vec_push(uniques, (struct unique){line, like, 0});
     }
 }
 
 /* Pairs the longest chain of unique lines that is in order in both texts (patience sorting). */
-static void pair_uniques(const struct text_pair *pair, struct uniques *uniques)
+static void pair_uniques(const struct text_pair *pair, unique_list *uniques)
 {
-    autofree uint32_t *ends = mem_alloc(
-        (uniques->list.n + 1) *
-        sizeof *ends); /* by length of a chain: the last line of that chain which ends first */
+    /* By length of a chain: the last line of that chain which ends first. */
+    autofree uint32_t *ends = mem_alloc((uniques->n + 1) * sizeof *ends);
     size_t longest = 0;
-    for (size_t i = 0; i < uniques->list.n; i++) {
-        size_t first = partition_point(k, longest,
-                                       uniques->list.at[ends[k]].right < uniques->list.at[i].right);
+    for (size_t i = 0; i < uniques->n; i++) {
+        size_t first = partition_point(k, longest, uniques->at[ends[k]].right < uniques->at[i].right);
         ends[first] = (uint32_t)i;
-        uniques->list.at[i].before = first ? ends[first - 1] + 1 : 0;
+        uniques->at[i].before = first ? ends[first - 1] + 1 : 0;
         longest = first == longest ? longest + 1 : longest;
     }
-    for (uint32_t at = longest ? ends[longest - 1] + 1 : 0; at;
-         at = uniques->list.at[at - 1].before)
-        pair_lines(pair, uniques->list.at[at - 1].left, uniques->list.at[at - 1].right);
+    for (uint32_t at = longest ? ends[longest - 1] + 1 : 0; at; at = uniques->at[at - 1].before)
+        pair_lines(pair, uniques->at[at - 1].left, uniques->at[at - 1].right);
 }
 
 static bool is_free(const struct text_pair *pair, uint32_t left, uint32_t right)
@@ -132,7 +132,7 @@ void line_map_make(struct line_map *map, const struct file_lines *left,
     map->to_right = mem_alloc((left->n + 2) * sizeof *map->to_right);
     map->to_left = mem_alloc((right->n + 2) * sizeof *map->to_left);
     struct text_pair pair = {.map = map, .left = left, .right = right};
-    autofree struct uniques uniques = {0};
+    autofree unique_list uniques = {0};
     pair_ends(&pair);
     find_uniques(&pair, &uniques);
     pair_uniques(&pair, &uniques);
@@ -186,9 +186,7 @@ static struct idmap files_by(const struct database *db, bool by_name)
         if (!database_file_copy(db, i))
             continue;
         const char *path = database_file_path(db, i), *key = by_name ? path_name(path) : path;
-        uint64_t hash = hash_bytes(key, strlen(key));
-        bool is_new = idmap_get(&files, hash, 0) == IDMAP_NONE;
-        idmap_put(&files, hash, 0, is_new ? i : SEVERAL);
+        note(&files, hash_bytes(key, strlen(key)), 0, i);
     }
     return files;
 }

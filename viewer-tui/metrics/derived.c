@@ -64,22 +64,6 @@ bool derived_add(struct metrics *metrics, const char *definition, struct formula
     return true;
 }
 
-/* The metrics that formulas of metric n and later ones can name. The caller frees. */
-static struct formula_metric *nameable(const struct metrics *metrics, size_t n)
-{
-    struct formula_metric *list = mem_alloc((n + 1) * sizeof *list);
-    unsigned number = 0;
-    for (size_t m = 0; m < n; m++) {
-        const struct metric *metric = &metrics->at[m];
-        bool is_shown = metric->is_in[metrics->set];
-        list[m] = (struct formula_metric){.name = metric->name,
-                                          .number = is_shown ? ++number : 0,
-                                          .is_additive = metric_is_additive(metric),
-                                          .is_lower_bound = metric_is_lower_bound(metric)};
-    }
-    return list;
-}
-
 /* Finds the derived metrics that a metric depends on, and its state, which follows from those of the metrics in its
  * formula. */
 static void find_needs(struct metrics *metrics, struct metric *metric)
@@ -115,8 +99,7 @@ static bool settle(struct metrics *metrics, size_t index, struct formula_error *
 {
     struct metric *metric = &metrics->at[index];
     struct derivation *derivation = metric->derived;
-    autofree struct formula_metric *list = nameable(metrics, index);
-    if (!formula_parse(&derivation->formula, derivation->text, derivation->formula_at, list, index, error))
+    if (!formula_parse(&derivation->formula, derivation->text, derivation->formula_at, metrics, index, error))
         return false;
     metric->is_ratio = !derivation->formula.is_additive;
     find_needs(metrics, metric);

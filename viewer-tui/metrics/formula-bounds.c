@@ -71,7 +71,7 @@ static struct known of_operands(enum operation op, struct known a, struct known 
     return result;
 }
 
-void formula_find_bounds(struct formula *formula, const struct formula_metric *metrics)
+void formula_find_bounds(struct formula *formula, const struct metrics *metrics)
 {
     struct known values[MOST_VALUES + 1], *top = values;
     *top = (struct known){0};
@@ -80,11 +80,11 @@ void formula_find_bounds(struct formula *formula, const struct formula_metric *m
         enum operation op = (enum operation)step->operation;
         unsigned n = operation_n_operands(op);
         top -= (int)n - 1;
-        const struct formula_metric *metric = op == METRIC ? &metrics[step->metric] : NULL;
-        bool adds_up = metric && metric->is_additive && step->part == PART_OF_RESULT;
+        const struct metric *metric = op == METRIC ? &metrics->at[step->metric] : NULL;
+        bool adds_up = metric && metric_is_additive(metric) && step->part == PART_OF_RESULT;
         if (metric)
             *top = (struct known){.shape = step->part == PART_OF_PROGRAM ? CONSTANT : adds_up ? ADDITIVE : OTHER,
-                                  .bound = metric->is_lower_bound ? BOUND_LOWER : BOUND_EXACT};
+                                  .bound = metric_is_lower_bound(metric) ? BOUND_LOWER : BOUND_EXACT};
         else if (n == 0)
             *top = (struct known){0};
         else if (n == 3)

@@ -2,7 +2,7 @@
 #ifndef VIEWER_FORMULA_OPERATIONS_H
 #define VIEWER_FORMULA_OPERATIONS_H
 
-#include "viewer-tui/metrics/formula.h"
+#include "viewer-tui/metrics/metric.h"
 
 /* Values that wait for an operator at the same time: far more than in what people write. */
 #define MOST_VALUES 200
@@ -37,6 +37,6 @@ static inline unsigned operation_n_operands(enum operation op)
 }
 
 /* Finds is_additive and bound, which formula_parse does. */
-void formula_find_bounds(struct formula *formula, const struct formula_metric *metrics);
+void formula_find_bounds(struct formula *formula, const struct metrics *metrics);
 
 #endif

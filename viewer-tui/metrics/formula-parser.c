@@ -20,7 +20,7 @@
 struct parser {
     const char *text;
     size_t at;
-    const struct formula_metric *metrics;
+    const struct metrics *metrics;
     size_t n_metrics;
     struct formula *formula;
     unsigned n_levels, n_values;
@@ -103,7 +103,7 @@ static bool is_name(const char *known, const char *name, size_t length)
 static size_t find_metric(struct parser *parser, const char *name, size_t length, bool must_be)
 {
     for (size_t m = 0; m < parser->n_metrics; m++)
-        if (is_name(parser->metrics[m].name, name, length))
+        if (is_name(parser->metrics->at[m].name, name, length))
             return m;
     if (must_be)
         fail(parser, (size_t)(name - parser->text), "no metric '%.*s'", (int)(length < 100 ? length : 100), name);
@@ -114,10 +114,10 @@ static size_t numbered_metric(struct parser *parser, const char *digits, size_t 
 {
     unsigned long number = length < 7 ? strtoul(digits, NULL, 10) : ULONG_MAX, last = 0;
     for (size_t m = 0; m < parser->n_metrics; m++) {
-        unsigned of_metric = parser->metrics[m].number;
-        if (of_metric && of_metric == number)
+        bool is_shown = parser->metrics->at[m].is_in[parser->metrics->set];
+        last += is_shown;
+        if (is_shown && last == number)
             return m;
-        last = of_metric > last ? of_metric : last;
     }
     fail(parser, (size_t)(digits - parser->text), "no metric has number %.*s; the last is %lu",
          (int)(length < 20 ? length : 20), digits, last);
@@ -343,9 +343,8 @@ static void parse_operators(struct parser *parser, enum rank rank)
     } while ((rank != COMPARISONS || !operator) && (operator = take_operator(parser, rank)));
 }
 
-bool formula_parse(struct formula *formula, const char *text, size_t start,
-                   const struct formula_metric *metrics, size_t n_metrics,
-                   struct formula_error *error)
+bool formula_parse(struct formula *formula, const char *text, size_t start, const struct metrics *metrics,
+                   size_t n_metrics, struct formula_error *error)
 {
     *formula = (struct formula){0};
     struct parser parser = {.text = text,

@@ -22,13 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A metric that formulas can name. */
-struct formula_metric {
-    const char *name;
-    unsigned number; /* among those that are shown, from 1 on; 0 for others */
-    bool is_additive;
-    bool is_lower_bound;
-};
+struct metrics;
 
 /* How a value computed from lower bounds relates to the true one. Example: a sum of lower bounds is
  * a lower bound, a quotient by one is an upper bound. */
@@ -78,11 +72,10 @@ struct formula_input {
     const struct cost *derived, *derived_of_program; /* derived_value */
 };
 
-/* Parses the formula from text[start] to the end. Steps refer to metrics by their index in
- * `metrics`. False, with the error, if it is wrong. The caller frees with formula_free. */
-bool formula_parse(struct formula *formula, const char *text, size_t start,
-                   const struct formula_metric *metrics, size_t n_metrics,
-                   struct formula_error *error);
+/* Parses the formula from text[start] to the end. It can name the first n_metrics metrics, to whose indices steps
+ * refer. False, with the error, if it is wrong. The caller frees with formula_free. */
+bool formula_parse(struct formula *formula, const char *text, size_t start, const struct metrics *metrics,
+                   size_t n_metrics, struct formula_error *error);
 void formula_free(struct formula *formula);
 
 /* The value of a formula; NAN if undefined. */

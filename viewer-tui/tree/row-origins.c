@@ -12,18 +12,12 @@ bool row_is_start_routine(const struct view *view, uint32_t row)
            view_row(view, at->parent)->kind == KIND_ROOT;
 }
 
-static void add_name(const struct view *view, uint32_t row, struct text *out)
-{
-    text_clear(out);
-    label_name(view, row, out);
-}
-
 /* Keeps only paths that contain the procedure in which this row is called, at the line of the call if that is known. */
 static void keep_those_here(struct thread_origins *origins, const struct view *view, uint32_t row)
 {
     autofree struct text above = {0};
     size_t kept = 0;
-    add_name(view, view_procedure_at(view, view_row(view, row)->parent), &above);
+    label_name(view, view_procedure_at(view, view_row(view, row)->parent), &above);
     uint32_t line = view_row(view, row)->call_line;
     for (size_t i = 0; i < origins->list.n; i++)
         json_each (frame, origins->list.at[i].path)
@@ -44,7 +38,7 @@ void row_origins_find(struct thread_origins *origins, const struct view *view, u
         (is_physical && !is_start))
         return;
     autofree struct text name = {0};
-    add_name(view, row, &name);
+    label_name(view, row, &name);
     thread_origins_find(origins, run, text_string(&name),
                         !is_start     ? ROOT_CREATOR
                         : is_physical ? ROOT_ANY

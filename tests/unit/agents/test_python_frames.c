@@ -449,6 +449,33 @@ TEST(code_has_the_name_of_its_version)
     layout.code_version = 0;
 }
 
+/* Recursion: it is read at its first frame only; at the next sample, it may be another one. */
+TEST(code_is_compared_once_at_a_sample)
+{
+    static struct python_names names;
+    python_names_begin(&names);
+    uint64_t first = python_name(&reader, &names, address(&code))->value;
+    reads = 0;
+    assert_int_equal(python_name(&reader, &names, address(&code))->value, first);
+    assert_int_equal(reads, 0);
+    code.first_line++;
+    python_names_begin(&names);
+    uint64_t next = python_name(&reader, &names, address(&code))->value;
+    assert_int_not_equal(next, first);
+    assert_int_equal(python_name(&reader, &names, address(&code))->value, next);
+}
+
+TEST(code_objects_that_share_a_place)
+{
+    static struct python_names names;
+    static struct code many[(1 << PYTHON_NAME_BITS) + 1];
+    python_names_begin(&names);
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        many[i] = code;
+        assert_int_equal(python_name(&reader, &names, address(&many[i]))->code, address(&many[i]));
+    }
+}
+
 /* From outside: a text's length lies next to its characters, or not. */
 TEST(a_name_is_given_once_all_of_it_is_read)
 {

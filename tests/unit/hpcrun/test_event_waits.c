@@ -296,6 +296,16 @@ static void have_other_take(sem_t *semaphore)
     own_slot = &slot;
 }
 
+/* Whether another thread that waits for the semaphore finds a note of it. */
+static bool is_noted(const sem_t *semaphore)
+{
+    struct agent_slot other = {.tid = 8};
+    own_slot = &other;
+    bool has_note = semaphore_holder(semaphore);
+    own_slot = &slot;
+    return has_note;
+}
+
 TEST(a_thread_waits_for_a_lock_of_the_interpreter)
 {
     for (int i = 0; i < 3; i++) {
@@ -355,6 +365,10 @@ TEST(semaphores_of_other_code_are_no_locks)
         waits[i % 3](&semaphore);
         assert_int_equal(sim.lock + sim.holder, 0);
         assert_null(recorded);
+        assert_false(is_noted(&semaphore));
+        agent_lock = &all_code;
+        waits[i % 3](&semaphore);
+        assert_true(is_noted(&semaphore));
     }
 }
 
@@ -392,7 +406,7 @@ TEST(a_thread_waits_for_the_lock_of_an_object)
     assert_int_equal(sim.holder, AGENT_HOLDER_OF_BYTE | (uint64_t)&objects);
     assert_ptr_equal(recorded, &lock);
     assert_false(recorded_semaphore);
-    assert_null(semaphore_holder(&entry.semaphore)); /* the semaphore is nobody's */
+    assert_false(is_noted(&entry.semaphore)); /* the semaphore is nobody's */
 }
 
 TEST(other_waits_on_the_stack_are_for_no_object)

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,18 @@ static int give_back(void **state)
 }
 
 EACH_TEST(take, give_back);
+
+/* Before other tests have taken more queues. */
+TEST(queues_that_were_never_taken_get_no_memory)
+{
+    struct record_queue *second = record_queue_take();
+    const ptrdiff_t bytes_of_each = (uint8_t *)second - (uint8_t *)queue;
+    unsigned char is_resident = 1;
+    record_queues_trim();
+    assert_int_equal(mincore((uint8_t *)second + bytes_of_each, 1, &is_resident), 0);
+    assert_int_equal(is_resident & 1, 0);
+    record_queue_give_back(second);
+}
 
 /* Every byte of a record depends on its number. */
 static const struct perf_event_header *record(uint32_t type, size_t size, unsigned number)

@@ -114,6 +114,22 @@ TEST(wanted_procedures_of_this_kernel_are_saved)
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* The kernel has the names of one address in any order, and its modules, too. */
+TEST(procedures_of_this_kernel_are_sorted)
+{
+    uint64_t start = address_of("_stext");
+    if (!start)
+        skip();
+    struct kernel_procedures procedures = {0};
+    kernel_procedures_read(&procedures, start);
+    assert_true(procedures.all.n > 1000);
+    for (size_t i = 1; i < procedures.all.n; i++) {
+        const struct kernel_procedure *its = &procedures.all.at[i], *before = its - 1;
+        assert_true(before->offset < its->offset || (before->offset == its->offset && strcmp(before->name, its->name) <= 0));
+    }
+    kernel_procedures_free(&procedures);
+}
+
 TEST(a_file_may_have_all_names_of_a_boot)
 {
     assert_true(kernel_symbols_are_all("kernel 9\n10 20 a\nkernel 9 all\n10 20 a\n", 9));

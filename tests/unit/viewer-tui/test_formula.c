@@ -1,15 +1,17 @@
 #include "tests/unit/cmocka_suite.h"
 
-#include "viewer-tui/metrics/formula.h"
+#include "viewer-tui/metrics/metric.h"
 
 #include <math.h>
 
-/* Metrics a, b, "c d", which is a lower bound, and e, which is derived and no sum. */
-static const struct formula_metric metrics[] = {{"a", 1, true, false},
-                                                {"b", 0, true, false},
-                                                {"c d", 2, true, true},
-                                                {"e", 3, false, false}};
-#define N_METRICS (sizeof metrics / sizeof *metrics)
+/* Metrics a, b, which is not shown, "c d", which is a lower bound, and e, which is derived and no sum. */
+static struct metric all[] = {{.name = "a", .is_in = {true}},
+                              {.name = "b"},
+                              {.name = "c d", .is_in = {true}, .state = METRIC_LOWER_BOUND},
+                              {.name = "e", .is_in = {true}, .is_ratio = true}};
+#define N_METRICS (sizeof all / sizeof *all)
+
+static const struct metrics metrics = {.at = all, .n = N_METRICS, .n_stored = 3};
 
 static const struct cost row[] = {{8, 2}, {4, 1}, {0, 0}}, program[] = {{16, 3}, {20, 5}, {64, 7}};
 static const struct cost derived[] = {{0.5, 0.25}}, derived_of_program[] = {{0.125, 0}};
@@ -25,7 +27,7 @@ static struct formula parsed(const char *text)
 {
     struct formula formula;
     struct formula_error error;
-    if (!formula_parse(&formula, text, 0, metrics, N_METRICS, &error))
+    if (!formula_parse(&formula, text, 0, &metrics, N_METRICS, &error))
         fail_msg("%s: %s at %zu", text, error.what, error.at);
     return formula;
 }
@@ -50,6 +52,7 @@ TEST(formulas_have_the_values_of_arithmetic)
         {"2e-1*5", 1},
         {"7-2-1", 4},
         {"2+3*4", 14},
+        {"10-2*3", 4},
         {"(2+3)*4", 20},
         {"16/4/2", 2},
         {"-2^2", -4},
@@ -178,7 +181,7 @@ TEST(errors_are_where_they_are)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct formula formula;
         struct formula_error error;
-        assert_false(formula_parse(&formula, cases[i].text, 0, metrics, N_METRICS, &error));
+        assert_false(formula_parse(&formula, cases[i].text, 0, &metrics, N_METRICS, &error));
         if (error.at != cases[i].at || !strstr(error.what, cases[i].what))
             fail_msg("'%s': %s at %zu", cases[i].text, error.what, error.at);
         assert_null(formula.steps.at);
@@ -207,7 +210,7 @@ TEST(what_is_too_deep_is_an_error)
             char *text = nested(n, shapes[i].open, shapes[i].close);
             struct formula formula;
             struct formula_error error;
-            bool is_sound = formula_parse(&formula, text, 0, metrics, N_METRICS, &error);
+            bool is_sound = formula_parse(&formula, text, 0, &metrics, N_METRICS, &error);
             assert_true(n <= 27 ? is_sound : n < 81 || !is_sound);
             if (is_sound) {
                 struct formula_input input = known;
@@ -238,7 +241,7 @@ TEST(random_text_is_a_formula_or_an_error_within_it)
             strcat(text, pieces[(size_t)rand() % (sizeof pieces / sizeof *pieces)]);
         struct formula formula;
         struct formula_error error = {.at = SIZE_MAX};
-        if (!formula_parse(&formula, text, 0, metrics, N_METRICS, &error)) {
+        if (!formula_parse(&formula, text, 0, &metrics, N_METRICS, &error)) {
             assert_true(error.at <= strlen(text) && error.what[0]);
             continue;
         }
