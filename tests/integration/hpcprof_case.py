@@ -17,6 +17,25 @@ PROGRAM = Structure(F("/s/a.c", P("main", 1, [(0x1000, 0x1100)], S(2, (0x1000, 0
                       P("leaf", 20, [(0x2000, 0x2100)], S(21, (0x2000, 0x2100)))))
 
 
+def contents(folder):
+    """{path: bytes, or the target of a link} of all files below a folder."""
+    found = {}
+    for top, folders, files in os.walk(folder):
+        for name in folders + files:
+            path = os.path.join(top, name)
+            if os.path.islink(path):
+                found[os.path.relpath(path, folder)] = os.readlink(path)
+            elif os.path.isfile(path):
+                found[os.path.relpath(path, folder)] = pathlib.Path(path).read_bytes()
+    return found
+
+
+def differences(left, right):
+    """The files that are not the same in two folders."""
+    left, right = contents(left), contents(right)
+    return [name for name in sorted(left.keys() | right.keys()) if left.get(name) != right.get(name)]
+
+
 class HpcprofCase(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -114,7 +114,12 @@ def outside_is_allowed():
     return subprocess.run(probe, capture_output=True, check=False).returncode == 0
 
 
+def needs_outside(test):
+    return unittest.skipUnless(outside_is_allowed(), "perf_event_open is not permitted here")(test)
+
+
 PERF_IS_REFUSED = not have_perf()
+needs_perf = unittest.skipIf(PERF_IS_REFUSED, "perf_event_open is not permitted here")
 PERF_NOTICE = re.compile(r"^hpcrun: CPUTIME uses POSIX timers: .*\n", re.M)
 
 

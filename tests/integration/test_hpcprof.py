@@ -1,6 +1,4 @@
 """hpcprof: its command line, and its output except for contexts (see test_hpcprof_contexts.py)."""
-import filecmp
-import json
 import os
 import pathlib
 import resource
@@ -10,7 +8,7 @@ import subprocess
 import unittest.mock
 
 import measurement_writer as mw
-from hpcprof_case import WORK, HpcprofCase
+from hpcprof_case import WORK, HpcprofCase, differences
 from hpcprof_scenario import check_database, hpcprof_path
 from structure_model import F, L, P, S, Structure
 from v4_reader import read_database
@@ -443,16 +441,6 @@ class ProcessesTest(HpcprofCase):
 
 
 class SameBytesTest(HpcprofCase):
-    def compare(self, left, right):
-        """Compares every file of two folders."""
-        different = filecmp.dircmp(left, right)
-        self.assertEqual(different.left_only + different.right_only, [])
-        for name in different.common_files:
-            self.assertEqual(pathlib.Path(left, name).read_bytes(),
-                             pathlib.Path(right, name).read_bytes(), name)
-        for name in different.common_dirs:
-            self.compare(os.path.join(left, name), os.path.join(right, name))
-
     def write_files_in_other_order(self, reverse):
         """Makes the measurement files anew, so that the directory lists them in another order."""
         old = self.at("old")
@@ -486,8 +474,8 @@ class SameBytesTest(HpcprofCase):
                 self.scenario.run("-j", str(workers), "-o", f"db{i}")
                 self.scenario.run("-j", str(workers), "-M", "min,mean,max,stddev",
                                   "--collapse-recursion", "-o", f"small{i}")
-            self.compare(self.at("db0"), self.at(f"db{i}"))
-            self.compare(self.at("small0"), self.at(f"small{i}"))
+            for name in ("db", "small"):
+                self.assertEqual(differences(self.at(f"{name}0"), self.at(f"{name}{i}")), [])
         check_database(self, self.scenario, read_database(self.at("db0")), WORK)
 
     def test_equal_projections_share_their_values(self):

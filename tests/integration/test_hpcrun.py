@@ -247,9 +247,8 @@ except OSError:
 
 
 class Events(profiling.ProfilingTest):
+    @profiling.needs_perf
     def test_page_faults_are_exact(self):
-        if not profiling.have_perf():
-            self.skipTest("perf_event_open is not permitted here")
         pages = 3000
         done, _ = self.measure(program("faults"), pages, events=["perf::PAGE-FAULTS@1"])
         images = profiling.read_measurements(self.measurements, paths=True)
@@ -261,20 +260,18 @@ class Events(profiling.ProfilingTest):
         self.assertEqual(seen, pages)
         self.assertGreaterEqual(int(done.stdout), pages)
 
+    @profiling.needs_perf
     def test_a_sample_at_every_fault_lets_the_program_go_on(self):
         """The vDSO's clock page: a pending signal ends the first access's page fault before the page is mapped
         (kernel 6.18). Without a limit, the access faults again and is sampled again for ever."""
-        if not profiling.have_perf():
-            self.skipTest("perf_event_open is not permitted here")
         done, images = self.measure("bash", "-c", "echo $EPOCHREALTIME", events=["perf::PAGE-FAULTS@1"])
         self.assertRegex(done.stdout, r"^\d+[.,]\d+\n$")  # by the locale
         self.check_fates(images)
 
+    @profiling.needs_perf
     def test_counters_without_a_period(self):
         """They are sampled by rate: 200 per second of CPU time, or the given rate, not at each count. Their sum is
         what the program used by its own measurement; clock events count nanoseconds."""
-        if not profiling.have_perf():
-            self.skipTest("perf_event_open is not permitted here")
         for event, rate in (("cpu-clock", 200), ("perf::TASK-CLOCK", 200), ("cpu-clock@f2000", 2000)):
             with self.subTest(event):
                 done, images = self.measure(program("threads"), 2, 400, 2, events=[event])
@@ -290,19 +287,17 @@ class Events(profiling.ProfilingTest):
                 self.check_time(counted, burned - 40e-6 * fired, image.cpu, 3 * 4 / rate)
                 self.assertIn(f"samples of {name} (perf counter, by rate, ", done.stderr)
 
+    @profiling.needs_perf
     def test_time_in_the_kernel(self):
         """It is sampled, if the user may see it."""
-        if not profiling.have_perf():
-            self.skipTest("perf_event_open is not permitted here")
         _, (image,) = self.measure("dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=4000",
                                    events=["cpu-clock@f1000"])
         self.assertGreater(image.count("cpu-clock", [FIRED]), 300 * image.cpu)
 
+    @profiling.needs_perf
     def test_page_faults_by_rate(self):
         """A counter that starts with a period of 1: the sum equals the kernel's count, within the longest period,
         at most eight times the mean."""
-        if not profiling.have_perf():
-            self.skipTest("perf_event_open is not permitted here")
         done, images = self.measure(program("faults"), 60000, events=["perf::PAGE-FAULTS"])
         self.check_fates(images)
         fired = images[0].count("perf::PAGE-FAULTS", [FIRED])

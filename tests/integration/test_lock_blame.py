@@ -71,12 +71,8 @@ class LockBlame(OfChance, LogicalTest):
         self.convoy(3, 20, "spin_lock", SPINNING)
 
 
+@profiling.needs_outside
 class FromOutside(LogicalTest):
-    def setUp(self):
-        super().setUp()
-        if not profiling.outside_is_allowed():
-            self.skipTest("perf_event_open is not permitted here")
-
     def run_convoy(self, kind):
         """One with waits that a look has found; on a busy machine, a run may have none."""
         for _ in range(5):
@@ -130,13 +126,9 @@ class Sleepers(OfChance, LogicalTest):
                                unsure=self.THREADS * self.taken_by_others)
 
 
+@profiling.needs_outside
 class SleepersFromOutside(Sleepers):
     OPTIONS = ("--outside",)
-
-    def setUp(self):
-        super().setUp()
-        if not profiling.outside_is_allowed():
-            self.skipTest("perf_event_open is not permitted here")
 
     def test_waiting_is_paid_once(self):
         """Measured were 0.94 and 0.95 of the truth (27 November 2026); 0.27 if each waiter knows the holder only of its

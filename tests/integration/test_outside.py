@@ -21,12 +21,8 @@ LAUNCHED, FORK = 0, 2
 STATE_EXIT, STATE_EXEC, STATE_SIGNAL, STATE_RUNS_ON = 1, 3, 4, 6
 
 
+@profiling.needs_outside
 class OutsideTest(profiling.ProfilingTest):
-    def setUp(self):
-        super().setUp()
-        if not profiling.outside_is_allowed():
-            self.skipTest("perf_event_open is not permitted here")
-
     def compile(self, name, source, *flags):
         """A program of the test's own, or one of the tests' programs in another form."""
         built = self.directory / name

@@ -4,7 +4,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import unittest
 
 import profiling
 import test_python
@@ -18,7 +17,7 @@ LONG_BURN = "sum(i for i in range(10000000))"  # so long that hpcrun gets a CPU 
 NOT_USED = re.compile(r"agent python is not used: (.*): native call paths")
 
 
-@unittest.skipUnless(profiling.outside_is_allowed(), "perf_event_open is not permitted here")
+@profiling.needs_outside
 class Outside(Python):
     def outside(self, *command, event="CPUTIME@f2000"):
         """The paths of the samples of a Python program whose frames are all known."""
@@ -129,7 +128,7 @@ class Outside(Python):
         self.assertNotIn("<module>", {name for path in self.sampled_paths() for name in path})
 
 
-@unittest.skipUnless(profiling.outside_is_allowed(), "perf_event_open is not permitted here")
+@profiling.needs_outside
 class HoldersOfTheLock(test_python.Gil):
     """Looks find who waits for the interpreter's lock, and who has it then: as test_python.Gil, from outside."""
     test_a_function_that_keeps_the_lock = None
@@ -154,7 +153,7 @@ class HoldersOfTheLock(test_python.Gil):
                               of_share(share * total, total, period), 0.2 * total)
 
 
-@unittest.skipUnless(profiling.outside_is_allowed(), "perf_event_open is not permitted here")
+@profiling.needs_outside
 class Rights(Python):
     def run_as_user(self, *capabilities):
         """Measures a program as an ordinary user, with these capabilities; what hpcrun says."""

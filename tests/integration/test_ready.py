@@ -98,10 +98,9 @@ class Law(ReadyTest):
 
 
 class FromOutside(ReadyTest):
+    @profiling.needs_outside
     def test_threads_that_have_ended(self):
         """Their clocks can't be read then. They were read at samples, every 50 ms, whenever hpcrun had a CPU."""
-        if not profiling.outside_is_allowed():
-            self.skipTest("perf_event_open is not permitted here")
         for events in (["CPUTIME@f200"], ["REALTIME@f200"]):
             with self.subTest(events=events):
                 for _ in self.looks():

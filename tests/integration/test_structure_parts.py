@@ -1,6 +1,5 @@
 """The structure of some procedures (hpcstruct --only) is that of the same procedures in the whole structure, and
 hpcprof makes the same database of either."""
-import filecmp
 import os
 import pathlib
 import random
@@ -8,6 +7,7 @@ import re
 import unittest
 
 import profiling
+from hpcprof_case import differences
 from profiling import BUILD
 from structure_case import StructureCase, hpcstruct, run
 
@@ -242,12 +242,7 @@ class DatabaseTest(profiling.ProfilingTest):
         """Returns the numbers of structures that are whole, if binaries count as large, and if not."""
         self.measure(*command)
         of_parts, of_wholes = self.database("parts", 0), self.database("wholes", 1 << 20)
-        names = [sorted(str(path.relative_to(self.directory / name)) for path in (self.directory / name).rglob("*"))
-                 for name in ("parts", "wholes")]
-        self.assertEqual(*names)
-        files = [name for name in names[0] if (self.directory / "parts" / name).is_file()]
-        _, differ, failed = filecmp.cmpfiles(self.directory / "parts", self.directory / "wholes", files, shallow=False)
-        self.assertEqual((differ, failed), ([], []))
+        self.assertEqual(differences(self.directory / "parts", self.directory / "wholes"), [])
         return of_parts, of_wholes
 
     def test_threads(self):

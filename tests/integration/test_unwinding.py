@@ -80,38 +80,43 @@ f(15) while (times)[0] < 0.5""")
         self.compare(program("bare"), 300)
 
 
+COMPLETE = "0"  # end of a path
+
+
+def steps_of(test, program_path, *arguments, least=200):
+    """Ends and names of the paths at every single instruction, innermost first. Code in no module is "?", frames of
+    libraries are left out."""
+    report = test.directory / "report"
+    done = test.run_tool(program_path, *arguments, env=dict(
+        os.environ, LD_PRELOAD=str(TOOLS / "unwind-steps.so"), UNWIND_REPORT=str(report)))
+    test.assertEqual(done.returncode, 0, done.stderr)
+    table = profiling.symbols(program_path)
+    *lines, (_, steps) = map(str.split, report.read_text().splitlines())
+    test.assertGreater(int(steps), least)
+    for end, *frames in lines:
+        names = []
+        for module, address in (frame.rpartition("+")[::2] for frame in frames):
+            names += ["?"] if module == "?" else [
+                name.split(".")[0] for name, (start, size) in table.items()
+                if module == "" and start <= int(address, 16) < start + size]
+        yield end, names
+
+
 class EveryInstruction(profiling.ProfilingTest):
     """The path at every single instruction while exceptions are raised. At some instructions unwind information is
     wrong, since the registers of the catching frame are being restored."""
     chain = ["_start", "main", "catcher", "recursion", "recursion", "recursion", "rethrower", "passer", "framed",
              "cleaner", "thrower"]
-    complete = "0"
-
-    def report(self, path):
-        """For each path: its end, names of the program's functions (outermost first), modules."""
-        report = self.directory / "report"
-        done = self.run_tool(path, env=dict(os.environ, LD_PRELOAD=str(TOOLS / "unwind-steps.so"),
-                                            UNWIND_REPORT=str(report)))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        table = {name: place for name, place in profiling.symbols(path).items()
-                 if name.split(".")[0] in self.chain}
-        *lines, (last, steps) = map(str.split, report.read_text().splitlines())
-        self.assertEqual(last, "steps")
-        self.assertGreater(int(steps), 10000)
-        for end, *frames in lines:
-            places = [frame.rpartition("+")[::2] for frame in reversed(frames)]
-            yield end, [name.split(".")[0] for module, address in places if module == ""
-                        for name, (start, size) in table.items()
-                        if start <= int(address, 16) < start + size], {module for module, _ in places}
 
     def test_exceptions(self):
         for name in ("raises", "raises-framed"):
             with self.subTest(name):
                 partial = total = 0
-                for end, names, modules in self.report(program(name)):
+                for end, inwards in steps_of(self, program(name), least=10000):
+                    self.assertNotIn("?", inwards)
+                    names = [name for name in reversed(inwards) if name in self.chain]
                     total += 1
-                    self.assertNotIn("?", modules, names)
-                    if end == self.complete:
+                    if end == COMPLETE:
                         self.assertEqual(names, self.chain[:len(names)])
                         self.assertGreaterEqual(len(names), 2)
                     else:
@@ -124,54 +129,23 @@ class EverySwitch(profiling.ProfilingTest):
     """The path at every single instruction while swapcontext and setcontext switch between two stacks."""
     paths = [["_start", "main"], ["_start", "main", "resume"], ["fiber_main"], ["fiber_main", "yield"],
              ["fiber_main", "by_rbp"], ["fiber_main", "by_rbp", "yield"]]
-    complete = "0"
 
     def test_switches(self):
         """Each path is one of a stack. When the fiber begins its function is not on its stack yet at one place, and at
         another one nothing tells that it will be called."""
-        report = self.directory / "report"
-        done = self.run_tool(program("context_switches"), env=dict(os.environ, LD_PRELOAD=str(TOOLS / "unwind-steps.so"),
-                                                           UNWIND_REPORT=str(report)))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        *lines, (_, steps) = map(str.split, report.read_text().splitlines())
-        self.assertGreater(int(steps), 1000)
-        table = {name: place for name, place in profiling.symbols(program("context_switches")).items()
-                 if any(name in path for path in self.paths)}
-        seen = [(end, [name for module, address in (frame.rpartition("+")[::2] for frame in reversed(frames))
-                       for name, (start, size) in table.items()
-                       if module == "" and start <= int(address, 16) < start + size]) for end, *frames in lines]
-        whole = [names for end, names in seen if end == self.complete and names]
+        seen = [(end, names[::-1]) for end, names in steps_of(self, program("context_switches"), least=1000)]
+        whole = [names for end, names in seen if end == COMPLETE and names]
         self.assertEqual([names for names in whole if names not in self.paths], [])
         for path in self.paths:
             self.assertIn(path, whole)
-        self.assertLessEqual([end for end, names in seen if not names].count(self.complete), 1)
-        self.assertLessEqual(len([end for end, _ in seen if end != self.complete]), 1)
-
-
-def steps_of(test, program_path, *arguments):
-    """Ends and names of the paths at every single instruction, innermost first. Code in no module is "?", frames of
-    libraries are left out."""
-    report = test.directory / "report"
-    done = test.run_tool(program_path, *arguments, env=dict(
-        os.environ, LD_PRELOAD=str(TOOLS / "unwind-steps.so"), UNWIND_REPORT=str(report)))
-    test.assertEqual(done.returncode, 0, done.stderr)
-    table = profiling.symbols(program_path)
-    *lines, (_, steps) = map(str.split, report.read_text().splitlines())
-    test.assertGreater(int(steps), 200)
-    for end, *frames in lines:
-        names = []
-        for module, address in (frame.rpartition("+")[::2] for frame in frames):
-            names += ["?"] if module == "?" else [
-                name.split(".")[0] for name, (start, size) in table.items()
-                if module == "" and start <= int(address, 16) < start + size]
-        yield end, names
+        self.assertLessEqual([end for end, names in seen if not names].count(COMPLETE), 1)
+        self.assertLessEqual(len([end for end, _ in seen if end != COMPLETE]), 1)
 
 
 class EveryFiber(profiling.ProfilingTest):
     """The path at every single instruction of fibers: it ends with the fiber's first function, or with the stub that
     calls that, and is complete."""
     kinds = {"zero": [], "data": [], "function": [], "adjacent": [], "end": [], "caller": ["call_stub"]}
-    complete = "0"
 
     def test_fibers(self):
         outside = [["main", "_start"], ["resume", "main", "_start"], ["switch_stacks", "resume", "main", "_start"]]
@@ -180,14 +154,13 @@ class EveryFiber(profiling.ProfilingTest):
                 inside = [[*names, f"first_{i}", *base] for i in range(2)
                           for names in ([], [f"work_{i}"], ["yield"], ["switch_stacks", "yield"])]
                 seen = list(steps_of(self, program("fibers"), kind))
-                self.assertEqual({end for end, _ in seen}, {self.complete})
+                self.assertEqual({end for end, _ in seen}, {COMPLETE})
                 self.assertEqual({tuple(names) for _, names in seen}, {tuple(names) for names in inside + outside})
 
 
 class EveryTrace(profiling.ProfilingTest):
     """The path at every single instruction of code made at run time in the frame of a function, and of parts of that
     function which unwind information does not tell from the rest."""
-    complete = "0"
 
     def test_traces(self):
         paths = {("main", "_start")}
@@ -197,7 +170,7 @@ class EveryTrace(profiling.ProfilingTest):
                            for part in (("?",), (name, name))), (name,)]
             paths |= {(*names, *outer) for names in inner}
         seen = list(steps_of(self, program("traces")))
-        self.assertEqual({end for end, _ in seen}, {self.complete})
+        self.assertEqual({end for end, _ in seen}, {COMPLETE})
         self.assertEqual({tuple(names) for _, names in seen}, paths)
 
 
@@ -205,12 +178,11 @@ class EveryRealigned(profiling.ProfilingTest):
     """The path at every single instruction of functions that realign their stack: gcc's unwind information is wrong at
     their end."""
     chain = ["leaf", "realigned", "by_rbp", "outer", "main", "_start"]
-    complete = "0"
 
     def test_functions(self):
         depths = set()
         for end, names in steps_of(self, program("realigned")):
-            self.assertEqual(end, self.complete, names)
+            self.assertEqual(end, COMPLETE, names)
             self.assertEqual(names, self.chain[-len(names):])
             depths.add(len(names))
         self.assertEqual(depths, set(range(2, 7)))
@@ -222,7 +194,6 @@ class EveryShape(profiling.ProfilingTest):
     shapes = ("leaf", "pushes", "pointer", "aligned", "moves", "exits", "inner", "removes", "jumps", "rounds", "table",
               "slot", "adds", "stub", "leaves")
     twice = ("inner", "removes")  # with two frames of the same code
-    complete = "0"
 
     def callers(self):
         """Function -> those that may call it."""
@@ -240,13 +211,13 @@ class EveryShape(profiling.ProfilingTest):
         callers, seen, partial, total = self.callers(), set(), 0, 0
         for end, names in steps_of(self, program("shapes")):
             total += 1
-            partial += end != self.complete
+            partial += end != COMPLETE
             for inner, outer in zip(names, names[1:]):
                 self.assertIn(outer, callers[inner], names)
                 seen.add((inner, outer))
             twice = any("_copy_" + name in " ".join(names) for name in self.twice)
             self.assertLessEqual(names.count("?"), 1 + twice, names)
-            if end == self.complete:
+            if end == COMPLETE:
                 self.assertEqual(names[-2:], ["main", "_start"], names)
         for name in self.shapes:
             self.assertLessEqual({(name, "calls_" + name), ("back_" + name, name),
