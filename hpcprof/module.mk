@@ -54,12 +54,10 @@ endif
 hpcprof_objects = $(patsubst %,$(BUILD)/obj/hpcprof/%.o,$(1))
 
 $(eval $(call unit_test,hpcprof/test_structure,$(BUILD)/obj/tests/unit/hpcprof/made_image.o $(BUILD)/obj/tests/fuzz/structure-checks.o $(call hpcprof_objects,modules/structure modules/structure-reader) $(TOOL_LIB),))
-$(eval $(call unit_test,hpcprof/test_context_tree,$(call hpcprof_objects,tree/context-tree) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcprof/test_recursive_calls,$(call hpcprof_objects,tree/context-tree tree/numbered-contexts tree/recursive-calls) $(TOOL_LIB),-lpthread))
 $(eval $(call unit_test,hpcprof/test_file_writer,$(call hpcprof_objects,base/file-writer base/output-file team/team-alone) $(TOOL_LIB),-lpthread))
 $(eval $(call unit_test,hpcprof/test_load_modules,$(call hpcprof_objects,modules/load-modules) $(TOOL_LIB),))
-$(eval $(call unit_test,hpcprof/test_packed_measurement,$(MEASUREMENT_ENCODER) $(call hpcprof_objects,team/team-alone team/packed-measurement team/thread-digest) $(TOOL_LIB),-lz))
-$(eval $(call unit_test,hpcprof/test_value_propagation,$(call hpcprof_objects,database/value-propagation team/team-alone team/packed-measurement team/thread-digest measurement/measurements modules/load-modules metrics/metric-table) $(TOOL_LIB),-lz -lpthread))
+$(eval $(call unit_test,hpcprof/test_thread_digest,$(call hpcprof_objects,team/thread-digest) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcprof/test_path_addresses,$(call hpcprof_objects,measurement/path-addresses modules/module-addresses team/team-alone team/packed-measurement team/thread-digest measurement/measurements modules/load-modules metrics/metric-table) $(TOOL_LIB),-lz -lpthread))
 
 # test_hpcprof_fuzz.py under sanitizers; FUZZ_ROUNDS and FUZZ_SEED choose how much of what is tried.

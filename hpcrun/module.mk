@@ -135,7 +135,8 @@ $(eval $(call unit_test,hpcrun/test_cpu_quota,$(BUILD)/obj/hpcrun/base/text-buff
 MADE_SAMPLE = $(BUILD)/obj/tests/unit/hpcrun/made_sample.o $(BUILD)/obj/hpcrun/sample/sample.o $(TOOL_LIB)
 $(foreach t,test_sample test_sample_metrics,$(eval $(call unit_test,hpcrun/$(t),$(MADE_SAMPLE),)))
 $(eval $(call unit_test,hpcrun/test_sample_trace,$(addprefix $(BUILD)/obj/hpcrun/,sample/sample-trace.o tree/segments.o),-lm))
-$(eval $(call unit_test,hpcrun/test_wake_up_record,$(addprefix $(BUILD)/obj/hpcrun/,sample/wake-up-record.o logical/last-wakers.o tree/segments.o),))
+$(eval $(call unit_test,hpcrun/test_wake_up_record,$(addprefix $(BUILD)/obj/hpcrun/,sample/wake-up-record.o logical/last-wakers.o tree/segments.o \
+	base/own-fds.o base/own-pages.o base/shared-pages.o),))
 $(eval $(call unit_test,hpcrun/test_handler,$(addprefix $(BUILD)/obj/hpcrun/,sample/handler.o base/text-buffer.o),))
 SIGNAL_PARTS = $(BUILD)/obj/tests/unit/hpcrun/signal_recorder.o $(addprefix $(BUILD)/obj/hpcrun/,hooks/signals.o \
 	hooks/signal-entry.o hooks/kernel-stack-users.o code/module-ranges.o \
@@ -175,10 +176,10 @@ $(eval $(call unit_test,hpcrun/test_logical,$(LOGICAL_PARTS) $(UNWIND_PARTS),))
 $(eval $(call unit_test,hpcrun/test_claims,$(addprefix $(BUILD)/obj/hpcrun/,logical/claims.o base/own-pages.o),))
 $(eval $(call unit_test,hpcrun/test_lnotes,$(addprefix $(BUILD)/obj/hpcrun/,tree/lnotes.o tree/segments.o base/own-pages.o base/shared-pages.o base/own-fds.o),))
 SPAN_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,span/work-span.o span/span-frames.o span/span-results.o span/span-contexts.o span/critical-path.o span/worker-memory.o span/grains.o base/own-pages.o base/own-section.o) $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o
-$(eval $(call unit_test,hpcrun/test_work_span,$(SPAN_PARTS),-lm))
+$(eval $(call unit_test,hpcrun/test_work_span,$(SPAN_PARTS) $(BUILD)/obj/tests/unit/hpcrun/program_graph.o,-lm))
 $(eval $(call unit_test,hpcrun/test_grains,$(BUILD)/obj/hpcrun/span/grains.o $(BUILD)/obj/tests/unit/hpcrun/simulated_clock.o,))
 $(eval $(call unit_test,hpcrun/test_task_span,$(SPAN_PARTS) $(addprefix $(BUILD)/obj/hpcrun/,span/task-span.o span/task-paths.o) \
-	$(addprefix $(BUILD)/obj/tests/unit/hpcrun/,random_tasks.o task_graph.o simulated_tasks.o),))
+	$(addprefix $(BUILD)/obj/tests/unit/hpcrun/,program_graph.o simulated_tasks.o),))
 $(eval $(call unit_test,hpcrun/test_strand_clock,,))
 $(eval $(call unit_test,hpcrun/test_frame_span,$(SPAN_PARTS) $(CILKTOOL_PARTS) \
-	$(addprefix $(BUILD)/obj/tests/unit/hpcrun/,random_cilk.o simulated_cilk.o),))
+	$(addprefix $(BUILD)/obj/tests/unit/hpcrun/,program_graph.o simulated_cilk.o),))

@@ -28,7 +28,6 @@ install-minicilk: all
 	install -m 644 $(addprefix $(MINICILK)/minicilk,.h -inline.h -introspect.h -modes.h) $(INSTALLED)/include
 
 $(eval $(call unit_test,minicilk/test_runtime,$(LIBMINICILK),-lpthread))
-$(eval $(call unit_test,minicilk/test_introspect,$(LIBMINICILK),-lpthread))
 
 # Programs as users write them; `make demo` and the tests profile them.
 CILK_PROGRAMS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/programs/cilk/*.c))

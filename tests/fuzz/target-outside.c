@@ -107,7 +107,7 @@ static void sample(uint64_t pc, const uint8_t *stack, size_t bytes)
     for (int i = 0; i < REG_RIP; i++)
         context.uc_mcontext.gregs[i] = (greg_t)(0x7ffffff00000 + 8 * i);
     context.uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
-    unwinder.elsewhere = foreign_memory(stack, bytes);
+    unwinder.elsewhere = foreign_memory(stack, bytes, NULL);
     enum unwind_end end = unwind(&unwinder, &context);
     PROMISE(end != UNWIND_COMPLETE || unwinder.depth > 0);
     if (guard_enter(&outer) == 0) {

@@ -49,7 +49,7 @@ static void on_sample(const struct perf_sample *sample)
     touch(sample->stack, sample->stack_bytes);
     touch(sample->kernel, sample->kernel_count * sizeof *sample->kernel);
     memory_begin_sample(&memory, &pages);
-    memory_set_elsewhere(&memory, sp, foreign_memory(sample->stack, sample->stack_bytes));
+    memory_set_elsewhere(&memory, sp, foreign_memory(sample->stack, sample->stack_bytes, NULL));
     for (uint64_t at = 0; at < 2 * sample->stack_bytes + 64; at += 61)
         memory_read_guarded(&memory, sp + at, &word, sizeof word);
     memory_end_sample(&memory);

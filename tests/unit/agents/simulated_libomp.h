@@ -3,11 +3,10 @@
 #ifndef TESTS_UNIT_AGENTS_SIMULATED_LIBOMP_H
 #define TESTS_UNIT_AGENTS_SIMULATED_LIBOMP_H
 
-#include "tests/unit/cmocka_suite.h"
+#include "tests/unit/agents/simulated_ompt.h"
 
 #include "agents/common/thread-slots.h"
 #include "agents/openmp/body-code.h"
-#include "agents/openmp/events.h"
 #include "agents/openmp/span-events.h"
 
 /* ---- hpcrun ---- */
@@ -140,33 +139,6 @@ static const struct agent_tasks hpcrun = {
 
 /* ---- libomp ---- */
 
-static void (*tell_sync_region)(int, int, ompt_data_t *, ompt_data_t *, const void *);
-static void (*tell_dependences)(ompt_data_t *, const ompt_dependence_t *, int);
-static struct ompt_events tell;
-static unsigned registered;
-
-static int set_callback(int which, ompt_callback_t callback)
-{
-    void *const places[64] = {
-        [ompt_callback_parallel_begin] = &tell.parallel_begin,
-        [ompt_callback_parallel_end] = &tell.parallel_end,
-        [ompt_callback_implicit_task] = &tell.implicit_task,
-        [ompt_callback_task_create] = &tell.task_create,
-        [ompt_callback_task_schedule] = &tell.task_schedule,
-        [ompt_callback_sync_region_wait] = &tell.sync_region_wait,
-        [ompt_callback_sync_region] = &tell_sync_region,
-        [ompt_callback_mutex_acquire] = &tell.mutex_acquire,
-        [ompt_callback_mutex_acquired] = &tell.mutex_acquired,
-        [ompt_callback_nest_lock] = &tell.nest_lock,
-        [ompt_callback_dependences] = &tell_dependences,
-        [ompt_callback_thread_end] = &tell.thread_end,
-    };
-    registered++;
-    if (places[which])
-        memcpy(places[which], &callback, sizeof callback);
-    return ompt_set_always;
-}
-
 /* libomp's code; all else is the program's. */
 static const char libomp[64];
 
@@ -178,33 +150,11 @@ static void body(void)
 {
 }
 
-static const void *code_of(void (*function)(void))
-{
-    const void *code;
-    memcpy(&code, &function, sizeof code);
-    return code;
-}
-
 static bool is_runtime(const void *address)
 {
     return address == code_of(wrapper) ||
            ((const char *)address >= libomp && (const char *)address < libomp + sizeof libomp);
 }
-
-/* A task as in libomp, within a page, and behind its data what the compiler knows of it. The second word
- * of that is the body. */
-struct task {
-    _Alignas(256) ompt_frame_t frame;
-    ompt_data_t data;
-    uint64_t others[8];
-    const void *body;
-};
-
-/* A team as in libomp. */
-static struct {
-    const void *body, *invoke;
-    ompt_data_t data;
-} team;
 
 enum { SWITCH = 7, BARRIER_OF_TEAMS = 10 };
 

@@ -1,29 +1,10 @@
 /* agents/openmp/events.h, driven by the events that libomp tells, in the order that OpenMP 5 and
  * libomp's source have. One thread: its stack is an array, in which frames lie as libomp's do. */
 #include "tests/unit/agents/own_slot.h"
-#include "tests/unit/cmocka_suite.h"
+#include "tests/unit/agents/simulated_ompt.h"
 
 #include "agents/common/task-records.h"
 #include "agents/openmp/body-code.h"
-#include "agents/openmp/events.h"
-
-/* A task as in libomp: its data and frames are fields of one structure. Behind that, within a page, is
- * what the compiler knows of it, with the body. */
-struct task {
-    _Alignas(256) ompt_data_t data;
-    ompt_frame_t frame;
-    uint64_t others[6];
-    const void *body;
-};
-
-/* A team as in libomp. */
-static struct {
-    const void *const *arguments;
-    uint32_t argument_count, threads;
-    const void *body, *invoke;
-    ompt_data_t data;
-    const void *room[2];
-} team;
 
 /* Code of the program, and of libomp. */
 static void body(void)
@@ -38,54 +19,11 @@ static void invoke(void)
 {
 }
 
-static const void *code_of(void (*function)(void))
-{
-    const void *code;
-    memcpy(&code, &function, sizeof code);
-    return code;
-}
-
 static void (*libomp)(void) = invoke; /* all of its code */
 
 static bool is_runtime(const void *address)
 {
     return address == code_of(libomp);
-}
-
-/* The callbacks that the agent has registered. */
-static struct {
-    void (*thread_begin)(int, ompt_data_t *);
-    void (*thread_end)(ompt_data_t *);
-    void (*parallel_begin)(ompt_data_t *, const ompt_frame_t *, ompt_data_t *, unsigned, int,
-                           const void *);
-    void (*parallel_end)(ompt_data_t *, ompt_data_t *, int, const void *);
-    void (*implicit_task)(int, ompt_data_t *, ompt_data_t *, unsigned, unsigned, int);
-    void (*task_create)(ompt_data_t *, const ompt_frame_t *, ompt_data_t *, int, int, const void *);
-    void (*task_schedule)(ompt_data_t *, int, ompt_data_t *);
-    void (*sync_region_wait)(int, int, ompt_data_t *, ompt_data_t *, const void *);
-    void (*mutex_acquire)(int, unsigned, unsigned, uint64_t, const void *);
-    void (*mutex_acquired)(int, uint64_t, const void *);
-    void (*nest_lock)(int, uint64_t, const void *);
-} tell;
-
-static int set_callback(int which, ompt_callback_t callback)
-{
-    void *const places[64] = {
-        [ompt_callback_thread_begin] = &tell.thread_begin,
-        [ompt_callback_thread_end] = &tell.thread_end,
-        [ompt_callback_parallel_begin] = &tell.parallel_begin,
-        [ompt_callback_parallel_end] = &tell.parallel_end,
-        [ompt_callback_implicit_task] = &tell.implicit_task,
-        [ompt_callback_task_create] = &tell.task_create,
-        [ompt_callback_task_schedule] = &tell.task_schedule,
-        [ompt_callback_sync_region_wait] = &tell.sync_region_wait,
-        [ompt_callback_mutex_acquire] = &tell.mutex_acquire,
-        [ompt_callback_mutex_acquired] = &tell.mutex_acquired,
-        [ompt_callback_nest_lock] = &tell.nest_lock,
-    };
-    if (places[which])
-        memcpy(places[which], &callback, sizeof callback);
-    return ompt_set_always;
 }
 
 enum { INITIAL_THREAD = 1, SWITCH = 7, BARRIER = 1, TASKWAIT = 5, CRITICAL = 5 };
@@ -445,7 +383,7 @@ TEST(a_thread_that_waits_does_not_work)
 
 TEST(a_worker_waits_between_regions)
 {
-    tell.thread_begin(ompt_thread_worker, NULL);
+    tell_thread_begin(ompt_thread_worker, NULL);
     assert_int_equal(now(), AGENT_SLOT_IDLE);
     struct agent_slot master = {0};
     begin_region();
@@ -470,7 +408,7 @@ TEST(a_worker_waits_between_regions)
 /* What it does until the process ends is no business of the runtime. */
 TEST(a_thread_that_has_ended_serves_no_longer)
 {
-    tell.thread_begin(INITIAL_THREAD, NULL);
+    tell_thread_begin(INITIAL_THREAD, NULL);
     assert_true(slot_is_of(slot_mine(), RUNTIME_OMPT));
     slot_join(slot_mine(), RUNTIME_TBB);
     tell.thread_end(NULL);

@@ -66,54 +66,6 @@ static const char *describe(const struct structure *s, uint64_t address)
     return text;
 }
 
-TEST(chains_of_scopes)
-{
-    made_image_begin();
-    made_procedure("main", "/s/a.c", 2, 0x1000);
-    made_fragment(0x1000, 0x1100);
-    made_fragment(0x9000, 0x9010);
-    made_statement(0, "/s/a.c", 3, 0x1000, 0x1004, NULL);
-    made_statement(0, "/s/a.c", 3, 0x1008, 0x100c, NULL);
-    made_statement(0, "/s/a.c", 4, 0x1004, 0x1008, NULL);
-    uint32_t loop = made_loop(0, "/s/m.h", 5, 0x1010);
-    made_statement(loop, "/s/m.h", 6, 0x1010, 0x1014, NULL);
-    uint32_t twice = made_inlined(loop, "/s/a.c", 7, "twice", "/s/b.h", 40);
-    made_statement(twice, "/s/b.h", 41, 0x1014, 0x1018, NULL);
-    made_statement(made_loop(twice, "/s/b.h", 42, 0x1018), "/s/b.h", 43, 0x1018, 0x101c, NULL);
-    made_statement(made_inlined(twice, "/s/b.h", 44, "deep", "/s/c.h", 1), "/s/d.inc", 2, 0x101c,
-                   0x1020, NULL);
-    made_statement(0, "/s/a.c", 0, 0x1024, 0x1100, NULL);
-    add_simple("<xz+0x5000>", NULL, 0, 0x5000, 0x5010);
-    struct structure *s = read_made();
-    static const struct {
-        uint64_t address;
-        const char *expected;
-    } cases[] = {
-        {0x1000, "main = /s/a.c:3"},
-        {0x1003, "main = /s/a.c:3"},
-        {0x1004, "main = /s/a.c:4"},
-        {0x1008, "main = /s/a.c:3"},
-        {0x100c, "nothing"},
-        {0x0fff, "nothing"},
-        {0x1013, "loop /s/m.h:5 < main = /s/m.h:6"},
-        {0x1014, "twice at /s/a.c:7 < loop /s/m.h:5 < main = /s/b.h:41"},
-        {0x1018, "loop /s/b.h:42 < twice at /s/a.c:7 < loop /s/m.h:5 < main = /s/b.h:43"},
-        {0x101c, "deep at /s/b.h:44 < twice at /s/a.c:7 < loop /s/m.h:5 < main = /s/d.inc:2"},
-        {0x10ff, "main = /s/a.c:0"},
-        {0x1100, "nothing"},
-        {0x5000, "<xz+0x5000> = ?:0"},
-        {UINT64_MAX, "nothing"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_string_equal(describe(s, cases[i].address), cases[i].expected);
-    uint32_t procedure = structure_procedure(s, structure_find(s, 0x101c)->scope);
-    const struct structure_function *of = &s->functions.at[s->scopes.at[procedure].function];
-    assert_string_equal(strtab_string(&s->names, of->name), "main");
-    assert_int_equal(of->line, 2);
-    assert_int_equal(of->entry, 0x1000);
-    structure_free(s);
-}
-
 TEST(facts_of_a_module)
 {
     made_image_begin();
@@ -156,22 +108,6 @@ static const char *kind_at(const struct structure *s, uint64_t address)
 {
     uint32_t kind = structure_find(s, address)->overhead;
     return kind == STRUCTURE_NONE ? "" : strtab_string(&s->overhead_kinds, kind);
-}
-
-TEST(kinds_of_overhead)
-{
-    made_image_begin();
-    made_procedure("main", "/s/a.c", 2, 0x1000);
-    made_fragment(0x1000, 0x1010);
-    made_statement(0, "/s/a.c", 3, 0x1000, 0x1004, NULL);
-    made_statement(0, "/s/a.c", 4, 0x1004, 0x1008, "overhead");
-    made_statement(0, "/s/a.c", 5, 0x1008, 0x1010, "spawn");
-    struct structure *s = read_made();
-    assert_string_equal(kind_at(s, 0x1000), "");
-    assert_string_equal(kind_at(s, 0x1004), "overhead");
-    assert_string_equal(kind_at(s, 0x1008), "spawn");
-    assert_int_equal(s->overhead_kinds.count, 2);
-    structure_free(s);
 }
 
 /* ---- some procedures ---- */

@@ -68,6 +68,13 @@ static inline bool steps(struct frame *frame, bool interrupted, struct frame *ca
     return fallback_step(&memory, &cache, &bare, caller) == STEP_OK;
 }
 
+static inline void expect_step(struct frame *frame, bool interrupted, struct frame *caller, const uint8_t *ra,
+                               unsigned sp_word)
+{
+    assert_true(steps(frame, interrupted, caller));
+    expect_caller(caller, ra, sp_word);
+}
+
 STEP(clear)
 {
     memset(&cache, 0, sizeof cache);

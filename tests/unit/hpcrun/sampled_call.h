@@ -159,6 +159,18 @@ static inline void assert_ended(long result)
     assert_int_equal(reg[REG_RAX], result);
 }
 
+/* A sample ends this call, which is made again at its place, or not at all. */
+#define PUT_BACK(number, ...)        \
+    do {                             \
+        SAMPLE(number, __VA_ARGS__); \
+        assert_at_its_place(number); \
+    } while (0)
+#define ENDED(number, ...)           \
+    do {                             \
+        SAMPLE(number, __VA_ARGS__); \
+        assert_ended(-EINTR);        \
+    } while (0)
+
 static inline uint64_t time_at(greg_t at)
 {
     return to_ns((const struct timespec *)at);

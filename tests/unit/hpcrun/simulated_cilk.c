@@ -7,6 +7,7 @@
 #include "hpcrun/span/strand-clock.h"
 #include "hpcrun/span/task-threads.h"
 #include "tests/unit/hpcrun/simulated_clock.h"
+#include "tests/unit/random_numbers.h"
 
 enum { MAY_SPAWN_ENTRY = 1 << 8, MAY_SPAWN_EXIT = 1, STACK = 128 };
 
@@ -58,26 +59,58 @@ static const char call_sites[SITES];
 
 _Static_assert(PROCEDURES == 4 && SITES <= 4, "there is a caller for each");
 
-const void *code_address(unsigned code)
-{
-    return places[code];
-}
-
-const void *call_address(unsigned site)
-{
-    return &call_sites[site];
-}
-
-const void *spawn_address(unsigned site)
-{
-    return places[site];
-}
-
 void call_hook(unsigned worker, unsigned place, const void *frame, void (*hook)(void), uint64_t a,
                uint64_t b, uint64_t c, uint64_t d)
 {
     self = &records[worker];
     callers[place](frame, hook, a, b, c, d);
+}
+
+/* ---- programs ---- */
+
+static struct body *make_body(struct body *parent, bool is_task, int depth);
+
+/* The compiler puts a sync before the end of a body that has spawned. */
+static void add_step(struct body *body, enum kind kind, int depth)
+{
+    struct step *step = &body->steps[body->n++];
+    *step = (struct step){.kind = kind, .count = 1};
+    if (kind == CREATE || kind == CALL)
+        step->child = make_body(body, kind == CREATE, depth - 1 - (int)random_below(2));
+}
+
+static struct body *make_body(struct body *parent, bool is_task, int depth)
+{
+    static const enum kind kinds[] = {NOTHING, CREATE, CREATE, CREATE, CALL, CALL, WAIT};
+    struct body *body = calloc(1, sizeof *body);
+    int steps = depth > 0 ? (int)random_below(12) : 0;
+    bool spawns = false, is_open = false;
+    body->parent = parent;
+    body->is_task = is_task;
+    body->procedure = random_below(PROCEDURES);
+    body->place = random_below(SITES);
+    body->code = places[body->procedure];
+    body->site = is_task ? places[body->place] : &call_sites[body->place];
+    for (int i = 0; i < steps; i++) {
+        add_step(body, kinds[random_below(sizeof kinds / sizeof *kinds)], depth);
+        enum kind kind = body->steps[i].kind;
+        is_open = kind == CREATE || (is_open && kind != WAIT);
+        spawns |= kind == CREATE;
+    }
+    if (is_open)
+        add_step(body, WAIT, depth);
+    body->is_hidden = is_task || (!spawns && parent);
+    for (int i = 0; i < body->n; i++)
+        if (body->steps[i].kind == WAIT && !spawns)
+            body->steps[i].kind = NOTHING; /* as compilers do */
+    for (int i = 0; i <= body->n; i++)
+        body->time[i] = 64 * (uint64_t)(1 + random_below(1 << 20)); /* up to 66 us */
+    return body;
+}
+
+struct body *make_root(void)
+{
+    return make_body(NULL, false, 5);
 }
 
 /* ---- workers ---- */
@@ -115,7 +148,7 @@ static void push(struct worker *worker, struct body *body)
 {
     assert_true(machine.free_count > 0 && worker->stack.depth < STACK);
     unsigned number = machine.free[--machine.free_count];
-    machine.frames[number].return_address = call_address(body->site);
+    machine.frames[number].return_address = &call_sites[body->place];
     body->frame = &machine.frames[number];
     worker->stack.at[worker->stack.depth++] = body;
 }
@@ -133,8 +166,8 @@ static void begin(struct worker *worker, struct body *body)
     if (body->is_task)
         hook(worker, 0, body, HOOK_OF(__csi_task), 0, 0);
     else
-        hook(worker, body->code, body, HOOK_OF(__csi_func_entry),
-             body->has_hooks ? MAY_SPAWN_ENTRY : 0, 0);
+        hook(worker, body->procedure, body, HOOK_OF(__csi_func_entry),
+             body->is_hidden ? 0 : MAY_SPAWN_ENTRY, 0);
 }
 
 static void end(struct worker *worker, struct body *body)
@@ -142,7 +175,7 @@ static void end(struct worker *worker, struct body *body)
     body->phase = EXITED;
     if (body->is_task)
         hook(worker, 0, body, HOOK_OF(__csi_task_exit), 0, 0);
-    else if (body->has_hooks)
+    else if (!body->is_hidden)
         hook(worker, 0, body, HOOK_OF(__csi_func_exit), 0, MAY_SPAWN_EXIT);
 }
 
@@ -191,15 +224,17 @@ static void do_step(struct worker *worker, struct body *body, struct step *step)
         compare_probe(worker, &step->probe);
     switch (step->kind) {
     case NOTHING: break;
-    case SPAWN:
+    case CREATE:
         body->phase = CONTINUES;
-        hook(worker, step->child->site, body, HOOK_OF(__csi_detach), 0, 0);
+        hook(worker, step->child->place, body, HOOK_OF(__csi_detach), 0, 0);
         push(worker, step->child);
         break;
     case CALL: push(worker, step->child); break;
-    case SYNC:
+    case WAIT:
         body->phase = WAITS;
         hook(worker, 0, body, HOOK_OF(__csi_before_sync), 0, 0);
+        break;
+    default: break;
     }
 }
 

@@ -3,19 +3,17 @@
 #ifndef TESTS_UNIT_HPCRUN_SIMULATED_CILK_H
 #define TESTS_UNIT_HPCRUN_SIMULATED_CILK_H
 
-#include "tests/unit/hpcrun/random_cilk.h"
+#include "tests/unit/hpcrun/program_graph.h"
 
-enum { MAX_WORKERS = 8, MAX_FRAMES = 4096 };
+enum { SITES = 3, MAX_WORKERS = 8, MAX_FRAMES = 4096 };
 
 /* A stack frame: what lies at a frame pointer. */
 struct sim_frame {
     const void *outer, *return_address;
 };
 
-/* Addresses that contexts have for procedures and sites. */
-const void *code_address(unsigned code);
-const void *call_address(unsigned site);
-const void *spawn_address(unsigned site);
+/* A random program as a compiler of Cilk sees it. A body without hooks does not spawn. */
+struct body *make_root(void);
 
 /* Executes a program after a serial strand; compares what probes return. `frames` are on the stack of
  * the caller. `rarity`: of successful steals. Returns the number of steals. */

@@ -1,14 +1,5 @@
 /* What the hooks on waiting for children note of them, and what the program gets. libc is made up. */
-#define HPCRUN_BASE_HOOK_H
-
-static long made_up(long a, long b, long c, long d, long e, long f);
-static void *volatile any_function = (void *)made_up;
-
-#define HOOK
-#define REAL_FUNCTION(name)
-#define REAL(name) ((__typeof__(&name))any_function)
-
-#include "tests/unit/cmocka_suite.h"
+#include "tests/unit/hpcrun/made_up_functions.h"
 
 #include "hpcrun/hooks/wait.c"
 
@@ -44,6 +35,8 @@ static long made_up(long a, long b, long c, long d, long e, long f)
     *(struct rusage *)sim.argument[3] = sim.usage;
     return sim.result;
 }
+
+static void *volatile any_function = (void *)made_up;
 
 bool process_is_restricted(void)
 {

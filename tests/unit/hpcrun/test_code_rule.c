@@ -9,8 +9,7 @@ TEST(ways_that_are_easily_missed)
     put(32, epilogue, sizeof epilogue);
     PUT(40, 0x00, 0xc1, 0xeb, 0xf4); /* add %al, %cl; jmp back to the epilogue */
     stack[4] = address(RA);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 5);
+    expect_step(&frame, true, &caller, RA, 5);
     memset(&cache, 0, sizeof cache);
     PUT(40, 0x00, 0x00); /* no code */
     assert_false(steps(&frame, true, &caller));
@@ -25,8 +24,7 @@ TEST(a_jump_table_leads_on)
     PUT(32, 68, 0, 0, 0);
     put(100, epilogue, sizeof epilogue);
     stack[4] = address(RA);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 5);
+    expect_step(&frame, true, &caller, RA, 5);
 }
 
 /* HotSpot: jmp *0x40(%rbx) */
@@ -37,8 +35,7 @@ TEST(a_stub_jumps_through_memory)
     assert_false(steps(&frame, true, &caller));
     memset(&cache, 0, sizeof cache);
     stack[0] = address(RA);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 1);
+    expect_step(&frame, true, &caller, RA, 1);
 }
 
 /* add $8, %rsp; mov 16(%rsp), %rsp; pop %rbp; ret */
@@ -51,8 +48,7 @@ TEST(the_old_sp_is_in_the_frame)
     stack[10] = 99;
     stack[11] = address(RA);
     for (unsigned i = 0; i < 2; i++) {
-        assert_true(steps(&frame, true, &caller));
-        expect_caller(&caller, RA, 12);
+        expect_step(&frame, true, &caller, RA, 12);
         assert_int_equal(caller.bp, 99);
     }
     stack[3] = 1; /* the word is none */
@@ -67,14 +63,12 @@ TEST(a_prologue_tells_where_the_return_address_is)
     struct frame frame = frame_at(address(code)), caller;
     PUT(0, 0x90, 0x55, 0x48, 0x89, 0xe5, GO_ANYWHERE); /* nop; push %rbp; mov %rsp, %rbp */
     stack[0] = address(RA);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 1);
+    expect_step(&frame, true, &caller, RA, 1);
     assert_int_equal(caller.bp, frame.bp);
     /* HotSpot: pop %rax; push $0; push %rax; push %rbp; mov %rsp, %rbp */
     frame.pc = address(code + 100);
     PUT(100, 0x58, 0x6a, 0, 0x50, 0x55, 0x48, 0x89, 0xe5, GO_ANYWHERE);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 1);
+    expect_step(&frame, true, &caller, RA, 1);
     frame.pc = address(code + 200); /* rbp was changed before */
     PUT(200, 0x31, 0xed, 0x48, 0x89, 0xcd, 0x55, 0x48, 0x89, 0xe5, GO_ANYWHERE);
     assert_false(steps(&frame, true, &caller));
@@ -91,8 +85,7 @@ TEST(code_after_a_prologue_has_a_frame_pointer)
     stack[0] = address(OTHER);
     stack[6] = 99;
     stack[7] = address(RA);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 8);
+    expect_step(&frame, true, &caller, RA, 8);
     assert_int_equal(caller.bp, 99);
     memset(&cache, 0, sizeof cache);
     PUT(1008, 0xf4); /* no way leads there */
@@ -109,8 +102,7 @@ TEST(thread_variables_are_not_in_the_frame)
     assert_false(steps(&frame, true, &caller));
     PUT(0, 0x90, 0x48, 0x8b, 0x45, 0xf8, 0x90, 0x90, 0x90, 0x90); /* mov -8(%rbp), %rax */
     memset(&cache, 0, sizeof cache);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 8);
+    expect_step(&frame, true, &caller, RA, 8);
 }
 
 /* ---- what a walk teaches ---- */
@@ -241,8 +233,7 @@ TEST(a_stub_that_never_returns_may_be_the_first_frame)
         struct memory memory = by_kernel();
         assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_OUTERMOST);
     }
-    assert_true(steps(&frame, false, &caller)); /* on the thread's own stack */
-    expect_caller(&caller, RA, 3);
+    expect_step(&frame, false, &caller, RA, 3); /* on the thread's own stack */
     frame.pc--; /* interrupted before its call */
     struct bare_frame interrupted = {&frame, NULL, true, true};
     struct memory other = by_kernel();

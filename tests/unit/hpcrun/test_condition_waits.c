@@ -1,18 +1,6 @@
 /* Hooks on conditions and barriers: which calls leave a note of who wakes others up, and since when a thread waits for
  * an interpreter's lock. The real functions are made up here. */
-#define HPCRUN_BASE_HOOK_H
-
-static int made_up(void);
-
-/* volatile: the compiler would refuse to call a function that it knows as one of another type. */
-static void *volatile any_function = (void *)made_up;
-
-#define HOOK
-#define REAL_FUNCTION(name)
-#define REAL_VERSION(name, version)
-#define REAL(name) ((__typeof__(&name))any_function)
-
-#include "tests/unit/cmocka_suite.h"
+#include "tests/unit/hpcrun/made_up_functions.h"
 
 #include "hpcrun/hooks/condition-waits.c"
 
@@ -39,6 +27,8 @@ static int made_up(void)
     }
     return result;
 }
+
+static void *volatile any_function = (void *)made_up;
 
 uint64_t waker_note(const volatile void *object, enum wakes wakes)
 {

@@ -5,36 +5,23 @@
 
 TEST(a_call_without_timeout_is_made_again)
 {
-    SAMPLE(SYS_poll, 1, 2, -1);
-    assert_at_its_place(SYS_poll);
-    SAMPLE(SYS_epoll_pwait, 1, 2, 3, -1);
-    assert_at_its_place(SYS_epoll_pwait);
-    SAMPLE(SYS_semtimedop, 1, 2, 3, 0);
-    assert_at_its_place(SYS_semtimedop);
-    SAMPLE(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, 1);
-    assert_at_its_place(SYS_clock_nanosleep);
-    SAMPLE(SYS_futex, 1, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 0, 1);
-    assert_at_its_place(SYS_futex);
-    SAMPLE(SYS_ioctl, 1, TCSBRK, 1);
-    assert_at_its_place(SYS_ioctl);
-    SAMPLE(SYS_read, 1, 2, 3); /* no socket */
-    assert_at_its_place(SYS_read);
-    SAMPLE(SYS_io_uring_enter, 1, 0, 1, IORING_ENTER_GETEVENTS);
-    assert_at_its_place(SYS_io_uring_enter);
+    PUT_BACK(SYS_poll, 1, 2, -1);
+    PUT_BACK(SYS_epoll_pwait, 1, 2, 3, -1);
+    PUT_BACK(SYS_semtimedop, 1, 2, 3, 0);
+    PUT_BACK(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, 1);
+    PUT_BACK(SYS_futex, 1, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 0, 1);
+    PUT_BACK(SYS_ioctl, 1, TCSBRK, 1);
+    PUT_BACK(SYS_read, 1, 2, 3); /* no socket */
+    PUT_BACK(SYS_io_uring_enter, 1, 0, 1, IORING_ENTER_GETEVENTS);
 }
 
 TEST(other_calls_are_not)
 {
-    SAMPLE(-1);
-    assert_ended(-EINTR);
-    SAMPLE(SYS_close, 1);
-    assert_ended(-EINTR);
-    SAMPLE(SYS_open, 1);
-    assert_ended(-EINTR);
-    SAMPLE(SYS_futex, 1, FUTEX_LOCK_PI);
-    assert_ended(-EINTR);
-    SAMPLE(SYS_ioctl, 1, TIOCMIWAIT);
-    assert_ended(-EINTR);
+    ENDED(-1);
+    ENDED(SYS_close, 1);
+    ENDED(SYS_open, 1);
+    ENDED(SYS_futex, 1, FUTEX_LOCK_PI);
+    ENDED(SYS_ioctl, 1, TIOCMIWAIT);
     sample_at_exit(SYS_poll, -EINVAL, (const long[6]){1, 2, -1});
     assert_ended(-EINVAL);
     sample_at_exit(SYS_write, 300, (const long[6]){1, 2, 1000});
@@ -75,19 +62,15 @@ TEST(a_pending_signal_with_another_handler_ends_it)
     sim.pending = sys_mask_bit(32) | sys_mask_bit(SIGUSR1);
     atomic_store(&restart_known_handlers, sys_mask_bit(SIGUSR1));
     sim.handler = code;
-    SAMPLE(SYS_pause, 0);
-    assert_ended(-EINTR);
+    ENDED(SYS_pause, 0);
     sim.handler = NULL; /* the default action, or ignored */
-    SAMPLE(SYS_pause, 0);
-    assert_at_its_place(SYS_pause);
+    PUT_BACK(SYS_pause, 0);
     sim.handler = code;
     context.uc_sigmask.__val[0] = sys_mask_bit(32); /* the program blocks it */
-    SAMPLE(SYS_pause, 0);
-    assert_at_its_place(SYS_pause);
+    PUT_BACK(SYS_pause, 0);
     context.uc_sigmask.__val[0] = 0;
     sim.pending = sys_mask_bit(SIGUSR1) | sys_mask_bit(SAMPLES);
-    SAMPLE(SYS_pause, 0);
-    assert_at_its_place(SYS_pause);
+    PUT_BACK(SYS_pause, 0);
 }
 
 /* Its code may not show the number. */
@@ -96,10 +79,8 @@ TEST(the_hook_on_syscall_knows_the_number)
     note_syscall(&(struct noted_syscall){(uint64_t)STACK_AT, SYS_poll, 1, 2, -1});
     SAMPLE(-1, 1, 2, -1);
     assert_at_its_place(SYS_poll);
-    SAMPLE(-1, 1, 2, 100); /* another call */
-    assert_ended(-EINTR);
-    SAMPLE(SYS_pause, 1, 2, -1); /* what the code says comes first */
-    assert_at_its_place(SYS_pause);
+    ENDED(-1, 1, 2, 100); /* another call */
+    PUT_BACK(SYS_pause, 1, 2, -1); /* what the code says comes first */
 }
 
 /* The instruction does not change rcx there. */
@@ -123,8 +104,7 @@ TEST(signals_that_only_the_call_blocks_stay_blocked)
 {
     uint64_t usr1 = sys_mask_bit(SIGUSR1), usr2 = sys_mask_bit(SIGUSR2), mask = usr1;
     context.uc_sigmask.__val[0] = usr1 | usr2;
-    SAMPLE(SYS_rt_sigsuspend, SYS_ARG(&mask), 8); /* the usual case: it blocks less */
-    assert_at_its_place(SYS_rt_sigsuspend);
+    PUT_BACK(SYS_rt_sigsuspend, SYS_ARG(&mask), 8); /* the usual case: it blocks less */
     context.uc_sigmask.__val[0] = usr2;
     mask = ~(uint64_t)0;
     SAMPLE(SYS_rt_sigsuspend, SYS_ARG(&mask), 8);

@@ -1,19 +1,10 @@
 /* Hooks on calls that wait: what the real functions get, and what the program gets. The real functions are
  * made up here. */
 #define HPCRUN_BASE_SYSTEM_CALL_H
-#define HPCRUN_BASE_HOOK_H
 
 static long sys6(long number, long a, long b, long c, long d, long e, long f);
-static long made_up(long a, long b, long c, long d, long e, long f);
 
-/* volatile: the compiler would refuse to call a function that it knows as one of another type. */
-static void *volatile any_function = (void *)made_up;
-
-#define HOOK
-#define REAL_FUNCTION(name)
-#define REAL(name) ((__typeof__(&name))any_function)
-
-#include "tests/unit/cmocka_suite.h"
+#include "tests/unit/hpcrun/made_up_functions.h"
 
 #include "agents/semaphore-holders.h"
 #include "hpcrun/hooks/event-waits.c"
@@ -62,6 +53,8 @@ static long made_up(long a, long b, long c, long d, long e, long f)
         ;
     return sim.result;
 }
+
+static void *volatile any_function = (void *)made_up;
 
 static long sys6(long number, long a, long b, long c, long d, long e, long f)
 {

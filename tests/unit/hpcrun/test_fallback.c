@@ -19,8 +19,7 @@ TEST(the_word_behind_a_call_is_the_caller)
 {
     struct frame frame = frame_at(address((void *)(uintptr_t)bare_code)), caller;
     stack[2] = address(RA);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 3);
+    expect_step(&frame, true, &caller, RA, 3);
 }
 
 TEST(nothing_is_called_from_a_stack)
@@ -29,8 +28,7 @@ TEST(nothing_is_called_from_a_stack)
     put_call(&stack[40]);
     stack[0] = address(&stack[40]); /* a pointer to data with bytes like a call before it */
     stack[1] = address(RA);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 2);
+    expect_step(&frame, true, &caller, RA, 2);
 }
 
 TEST(no_word_fits)
@@ -47,17 +45,14 @@ TEST(guesses_that_agree_are_learned)
     for (unsigned i = 0; i + 1 < LEARNED_SURE; i++)
         assert_true(steps(&frame, true, &caller));
     stack[0] = address(OTHER);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, OTHER, 1); /* one was missing */
+    expect_step(&frame, true, &caller, OTHER, 1); /* one was missing */
     stack[0] = 0;
     for (unsigned i = 0; i < LEARNED_SURE; i++)
         assert_true(steps(&frame, true, &caller));
     stack[0] = address(OTHER);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 3);
+    expect_step(&frame, true, &caller, RA, 3);
     stack[2] = 0; /* no return address there: the rule does not hold */
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, OTHER, 1);
+    expect_step(&frame, true, &caller, OTHER, 1);
 }
 
 TEST(code_made_at_run_time_is_not_guessed)
@@ -77,8 +72,7 @@ TEST(the_code_tells_where_the_return_address_is)
     stack[1] = address(OTHER); /* left by an earlier call */
     stack[3] = 77;
     stack[4] = address(RA);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 5);
+    expect_step(&frame, true, &caller, RA, 5);
     assert_int_equal(caller.bp, 77);
     assert_int_equal(frame.link, -16);
 }
@@ -90,8 +84,7 @@ TEST(a_frame_that_has_called_goes_on_behind_its_call)
     put(100, epilogue, sizeof epilogue);
     stack[0] = address(OTHER);
     stack[4] = address(RA);
-    assert_true(steps(&frame, false, &caller));
-    expect_caller(&caller, RA, 5);
+    expect_step(&frame, false, &caller, RA, 5);
 }
 
 TEST(loops_and_calls_that_never_return)
@@ -103,8 +96,7 @@ TEST(loops_and_calls_that_never_return)
         0xe8, 0, 0, 0, 0, 0xcc, 0xcc); /* call; int3 */
     put(14, epilogue, sizeof epilogue);
     stack[4] = address(RA);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 5);
+    expect_step(&frame, true, &caller, RA, 5);
     memset(&cache, 0, sizeof cache);
     PUT(2, 0xcf, 0xeb, 0xfb); /* dec; jmp to the begin */
     assert_false(steps(&frame, true, &caller));
@@ -131,16 +123,14 @@ TEST(before_and_in_the_prologue)
         memset(stack, 0, sizeof stack);
         stack[shapes[i].bp % WORDS] = 99;
         stack[shapes[i].ra] = address(RA);
-        assert_true(steps(&frame, true, &caller));
-        expect_caller(&caller, RA, shapes[i].ra + 1);
+        expect_step(&frame, true, &caller, RA, shapes[i].ra + 1);
         assert_int_equal(caller.bp, shapes[i].bp == WORDS ? frame.bp : 99);
     }
     struct frame inside = frame_at(address(code + 4)); /* with a frame pointer */
     inside.bp = address(&stack[10]);
     stack[10] = 99;
     stack[11] = address(RA);
-    assert_true(steps(&inside, true, &caller));
-    expect_caller(&caller, RA, 12);
+    expect_step(&inside, true, &caller, RA, 12);
     assert_int_equal(caller.bp, 99);
 }
 
@@ -150,12 +140,10 @@ TEST(return_addresses_that_are_moved)
     struct frame frame = frame_at(address(code)), caller;
     PUT(0, 0x59, 0x48, 0x01, 0xdc, 0x51, 0xc3);
     stack[0] = address(RA);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 1);
+    expect_step(&frame, true, &caller, RA, 1);
     frame.pc = address(code + 200);
     PUT(200, 0x5e, 0x4c, 0x89, 0xec, 0xff, 0xe6);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 1);
+    expect_step(&frame, true, &caller, RA, 1);
 }
 
 TEST(the_return_address_must_be_behind_a_call)
@@ -177,8 +165,7 @@ TEST(hotspot_s_interpreter_is_not_called)
     interpreted.bp = address(&stack[20]);
     stack[21] = address(RA);
     stack[19] = address(&stack[30]); /* its caller's stack pointer */
-    assert_true(steps(&interpreted, false, &caller));
-    expect_caller(&caller, RA, 30);
+    expect_step(&interpreted, false, &caller, RA, 30);
 }
 
 TEST(the_kernel_calls_handlers)
@@ -187,8 +174,7 @@ TEST(the_kernel_calls_handlers)
     put(0, epilogue, sizeof epilogue);
     PUT(2000, 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05); /* mov $15, %rax; syscall */
     stack[4] = address(code + 2000);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, code + 2000, 5);
+    expect_step(&frame, true, &caller, code + 2000, 5);
     code[2003] = 14; /* another system call */
     assert_false(steps(&frame, true, &caller));
 }
@@ -203,8 +189,7 @@ TEST(rules_of_replaced_code_do_not_hold)
     assert_true(steps(&frame, true, &caller));
     PUT(0, 0x48, 0x83, 0xc4, 8, 0x5d, 0xc3); /* add $8, %rsp; ... */
     stack[2] = address(OTHER);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, OTHER, 3);
+    expect_step(&frame, true, &caller, OTHER, 3);
 }
 
 /* The second sample at a pc does not read the code again, but for the bytes where it goes on. */
@@ -216,8 +201,7 @@ TEST(a_learned_rule_is_not_searched_again)
     stack[4] = address(RA);
     assert_true(steps(&frame, true, &caller));
     memset(code + 8, 0xcc, 100);
-    assert_true(steps(&frame, true, &caller));
-    expect_caller(&caller, RA, 5);
+    expect_step(&frame, true, &caller, RA, 5);
 }
 
 TEST(code_around_has_frame_pointers)
@@ -234,8 +218,7 @@ TEST(code_around_has_frame_pointers)
     struct frame endless = frame_at(address(code + 600) - 1);
     endless.bp = address(&stack[3]);
     PUT(600, 0xeb, 0xfe); /* jmp to itself */
-    assert_true(steps(&endless, false, &caller));
-    expect_caller(&caller, RA, 5);
+    expect_step(&endless, false, &caller, RA, 5);
     struct frame starts = frame_at(address(code + 700)); /* rbp is still the caller's */
     starts.bp = address(&stack[3]);
     PUT(700, 0x55, 0xeb, 0xfe); /* push %rbp; jmp to itself */
@@ -266,8 +249,7 @@ TEST(a_search_ends_when_the_budget_is_spent)
     stack[4] = address(RA);
     assert_int_equal(fallback_step(&memory, &cache, &bare, &caller), STEP_FAILED);
     assert_true(memory_is_exhausted(&memory));
-    assert_true(steps(&frame, true, &caller)); /* the next sample has a new budget */
-    expect_caller(&caller, RA, 5);
+    expect_step(&frame, true, &caller, RA, 5); /* the next sample has a new budget */
 }
 
 TEST(the_kernel_reads_pages)

@@ -1,5 +1,5 @@
 /* libhpctoolkit-cilktool.so: hooks called as by compiled programs, against the definition of work and
- * span (random_cilk.h). */
+ * span (program_graph.h). */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/cilktool/csi-hooks.h"
@@ -8,60 +8,7 @@
 #include "hpcrun/span/strand-clock.h"
 #include "tests/unit/hpcrun/simulated_cilk.h"
 #include "tests/unit/hpcrun/simulated_clock.h"
-
-/* ---- comparison ---- */
-
-static unsigned number_of(const void *(*address)(unsigned), unsigned limit, uint64_t value)
-{
-    unsigned number = 0;
-    while (number < limit && (uint64_t)address(number) != value)
-        number++;
-    return number;
-}
-
-/* The definition's context for one of the product's. */
-static int defined_context(uint32_t id)
-{
-    if (id == CONTEXT_PROGRAM)
-        return 0;
-    const struct span_context *context = span_context(id);
-    int parent = defined_context(context->parent), count = defined_count;
-    unsigned code = number_of(code_address, PROCEDURES, context->procedure);
-    unsigned site = number_of(call_address, SITES, context->site);
-    if (site == SITES)
-        site = number_of(spawn_address, SITES, context->site);
-    int found = defined_below(parent, code, site);
-    assert_int_equal(defined_count, count);
-    return found;
-}
-
-/* One context by its definition may be two: of a call and of a spawn at the same number. */
-static void add_values(struct span_values *sum, const struct span_values *more)
-{
-    sum->work += more->work;
-    sum->span += more->span;
-    sum->burdened_span += more->burdened_span;
-    sum->spawns += more->spawns;
-}
-
-static void compare(void)
-{
-    static struct span_values sums[MAX_CONTEXTS];
-    struct span_totals totals = span_totals_so_far();
-    const struct strand_excess none = {0};
-    assert_false(totals.is_incomplete);
-    assert_null(frame_span_problem());
-    assert_int_equal(totals.work.time, expected.work);
-    assert_int_equal(totals.span.time, expected.span[PLAIN]);
-    assert_int_equal(totals.burdened_span.time, expected.span[BURDENED]);
-    memset(sums, 0, sizeof sums);
-    for (uint32_t id = 0; id < span_contexts_end(); id++) {
-        struct span_values values = work_span_values(id, &none);
-        add_values(&sums[defined_context(id)], &values);
-    }
-    for (int i = 0; i < defined_count; i++)
-        assert_memory_equal(&sums[i], &defined[i].values, sizeof sums[i]);
-}
+#include "tests/unit/random_numbers.h"
 
 TEST(test_random_programs)
 {
@@ -71,10 +18,11 @@ TEST(test_random_programs)
         unsigned workers = 1 + (unsigned)round % MAX_WORKERS;
         struct body *root = make_root();
         uint64_t serial = random_below(1 << 20);
-        expect(root, serial);
+        expect_cilk(root, serial);
         steals += execute(root, serial, frames, workers, 1 + random_below(5));
         free_body(root);
-        compare();
+        assert_null(frame_span_problem());
+        compare_results(span_totals_so_far());
     }
     assert_true(steals > 1000);
     assert_true(span_totals_so_far().steals > 500);

@@ -1,17 +1,8 @@
-/* Hooks on locks: whether unlocks note who wakes others up, and which locks a thread is known to have. The real functions are made up here. */
-#define HPCRUN_BASE_HOOK_H
-
-static int made_up(void);
-
-/* volatile: the compiler would refuse to call a function that it knows as one of another type. */
-static void *volatile any_function = (void *)made_up;
-
-#define HOOK
+/* Hooks on locks: whether unlocks note who wakes others up, and which locks a thread is known to have. The real
+ * functions are made up here. */
 #define HOOKS_FIRST 200
-#define REAL_FUNCTION(name)
-#define REAL(name) ((__typeof__(&name))any_function)
 
-#include "tests/unit/cmocka_suite.h"
+#include "tests/unit/hpcrun/made_up_functions.h"
 
 #include "hpcrun/hooks/lock-waits.c"
 
@@ -31,6 +22,8 @@ static int made_up(void)
 {
     return result;
 }
+
+static void *volatile any_function = (void *)made_up;
 
 uint64_t waker_note(const volatile void *object, enum wakes wakes)
 {

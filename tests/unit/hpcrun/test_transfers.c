@@ -1,19 +1,10 @@
 /* Calls that a sample ends with a part go on for the rest; those that a handler of the program cuts
  * short end. The real functions are a script here, and descriptors are made up. */
 #define HPCRUN_BASE_SYSTEM_CALL_H
-#define HPCRUN_BASE_HOOK_H
 
 static long sys6(long number, long a, long b, long c, long d, long e, long f);
-static long scripted(long a, long b, long c, long d, long e, long f);
 
-/* volatile: the compiler would refuse to call a function that it knows as one of another type. */
-static void *volatile any_function = (void *)scripted;
-
-#define HOOK
-#define REAL_FUNCTION(name)
-#define REAL(name) ((__typeof__(&name))any_function)
-
-#include "tests/unit/cmocka_suite.h"
+#include "tests/unit/hpcrun/made_up_functions.h"
 
 #include "hpcrun/restart/transfers.c"
 
@@ -55,6 +46,8 @@ static long scripted(long a, long b, long c, long d, long e, long f)
         errno = attempt->error;
     return attempt->result;
 }
+
+static void *volatile any_function = (void *)scripted;
 
 static long get_option(long option, void *value)
 {
@@ -129,6 +122,13 @@ static void again(void **state)
         __VA_ARGS__                                                                                \
     }
 
+/* What the program got, and after how many attempts. */
+static void assert_moved(ssize_t result, ssize_t expected, size_t attempts)
+{
+    assert_int_equal(result, expected);
+    assert_int_equal(sim.n, attempts);
+}
+
 /* An attempt that a handler of the program ends. */
 #define BY_HANDLER                                                                                 \
     {                                                                                              \
@@ -149,22 +149,18 @@ TEST(a_part_goes_on_with_the_rest)
 {
     SCRIPT({300, 0, 1, 0}, {500, 0, 1, 0}, {200, 0, 0, 0});
     sim.kind = PIPE;
-    assert_int_equal(write(1, data, 1000), 1000);
-    assert_int_equal(sim.n, 3);
+    assert_moved(write(1, data, 1000), 1000, 3);
     assert_call(0, 0, 1000);
     assert_call(1, 300, 700);
     assert_call(2, 800, 200);
     again(state);
     sim.kind = TERMINAL;
-    assert_int_equal(write(1, data, 1000), 1000);
-    assert_int_equal(sim.n, 3);
+    assert_moved(write(1, data, 1000), 1000, 3);
     again(state);
     sim.kind = MEMORY_DEVICE;
-    assert_int_equal(read(1, data, 1000), 1000);
-    assert_int_equal(sim.n, 3);
+    assert_moved(read(1, data, 1000), 1000, 3);
     again(state);
-    assert_int_equal(getrandom(data, 1000, 0), 1000);
-    assert_int_equal(sim.n, 3);
+    assert_moved(getrandom(data, 1000, 0), 1000, 3);
     assert_int_equal(sim.argument[2][1], 200);
 }
 
@@ -173,8 +169,7 @@ TEST(a_file_is_sent_once)
 {
     SCRIPT({300, 0, 1, 0}, {700, 0, 0, 0});
     sim.kind = STREAM;
-    assert_int_equal(sendfile(1, 2, NULL, 1000), 1000);
-    assert_int_equal(sim.n, 2);
+    assert_moved(sendfile(1, 2, NULL, 1000), 1000, 2);
     assert_int_equal(sim.argument[0][3], 1000);
     assert_int_equal(sim.argument[1][3], 700);
 }
@@ -212,42 +207,35 @@ TEST(a_part_that_is_all_there_is_stays)
 {
     SCRIPT({300, 0, 1, 0});
     sim.kind = PIPE;
-    assert_int_equal(read(1, data, 1000), 300);
-    assert_int_equal(sim.n, 1);
+    assert_moved(read(1, data, 1000), 300, 1);
     again(state);
     sim.kind = PLAIN_FILE;
-    assert_int_equal(write(1, data, 1000), 300);
-    assert_int_equal(sim.n, 1);
+    assert_moved(write(1, data, 1000), 300, 1);
     again(state);
     sim.kind = STREAM;
-    assert_int_equal(recv(1, data, 1000, 0), 300);
-    assert_int_equal(sim.n, 1);
+    assert_moved(recv(1, data, 1000, 0), 300, 1);
 }
 
 TEST(a_part_without_a_sample_stays)
 {
     SCRIPT({300, 0, 0, 0});
     sim.kind = PIPE;
-    assert_int_equal(write(1, data, 1000), 300);
-    assert_int_equal(sim.n, 1);
+    assert_moved(write(1, data, 1000), 300, 1);
     begin(state);
     SCRIPT({300, 0, 1, 0}, {300, 0, 0, 0});
     sim.kind = PIPE;
-    assert_int_equal(write(1, data, 1000), 600);
-    assert_int_equal(sim.n, 2);
+    assert_moved(write(1, data, 1000), 600, 2);
 }
 
 TEST(a_handler_ends_a_call_with_the_part)
 {
     SCRIPT({300, 0, 1, 1});
     sim.kind = PIPE;
-    assert_int_equal(write(1, data, 1000), 300);
-    assert_int_equal(sim.n, 1);
+    assert_moved(write(1, data, 1000), 300, 1);
     begin(state);
     SCRIPT({300, 0, 1, 0}, BY_HANDLER);
     sim.kind = PIPE;
-    assert_int_equal(write(1, data, 1000), 300);
-    assert_int_equal(sim.n, 2);
+    assert_moved(write(1, data, 1000), 300, 2);
 }
 
 TEST(an_error_after_a_part_is_the_next_calls)
@@ -275,8 +263,7 @@ TEST(pieces_go_on_where_they_were)
     const struct iovec pieces[] = {{data, 100}, {data + 100, 400}, {data + 500, 500}};
     SCRIPT({300, 0, 1, 0}, {200, 0, 0, 0}, {500, 0, 0, 0});
     sim.kind = PIPE;
-    assert_int_equal(writev(1, pieces, 3), 1000);
-    assert_int_equal(sim.n, 3);
+    assert_moved(writev(1, pieces, 3), 1000, 3);
     assert_call(1, 300, 200);
     assert_call(2, 500, 500);
 }

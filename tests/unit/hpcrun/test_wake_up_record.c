@@ -2,7 +2,6 @@
 #include "tests/unit/cmocka_suite.h"
 #include "tests/unit/random_numbers.h"
 
-#include "hpcrun/base/shared-pages.h"
 #include "hpcrun/logical/last-wakers.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/sample/own-path.h"
@@ -23,30 +22,6 @@ static struct arena_thread image;
 static struct agent_slot slot;
 
 /* ---- stubs ---- */
-
-void *sys_pages(size_t size)
-{
-    return calloc(1, size);
-}
-
-void sys_pages_free(void *pages, size_t size)
-{
-    free(pages);
-}
-
-void *shared_pages(size_t size)
-{
-    return NULL;
-}
-
-void shared_pages_free(void *block, size_t size)
-{
-}
-
-uint64_t shared_pages_offset(const void *block)
-{
-    return 0;
-}
 
 uint64_t own_path_begin(struct thread *self)
 {

@@ -1,10 +1,11 @@
 /* Work and span of random fork-join programs, executed by a simulated work-stealing scheduler with
- * a simulated clock, against a recursive definition that knows nothing of workers and steals. */
+ * a simulated clock, against their definition (program_graph.h). */
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/process/process.h"
 #include "hpcrun/span/strand-clock.h"
 #include "hpcrun/span/work-span.h"
+#include "tests/unit/hpcrun/program_graph.h"
 #include "tests/unit/hpcrun/simulated_clock.h"
 #include "tests/unit/random_numbers.h"
 
@@ -13,31 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-    BURDEN = 5000,
-    PROCEDURES = 4,
-    SITES = 2,
-    MAX_STEPS = 12,
-    MAX_CONTEXTS = 1024,
-    MAX_WORKERS = 8,
-    MAX_DEPTH = 64
-};
+enum { SITES = 2, MAX_WORKERS = 8, MAX_DEPTH = 64 };
 
 struct sampling sampling;
 
 /* ---- random programs ---- */
-
-/* An activation: strands of time[i], each followed by a spawn, a sync (NULL), or the end. */
-struct call {
-    const void *code, *site;
-    int steps;
-    uint64_t time[MAX_STEPS + 1];
-    struct call *spawned[MAX_STEPS];
-    /* Of the simulated scheduler. */
-    struct call *parent;
-    int at, children; /* next step; children on other workers */
-    bool suspended;
-};
 
 /* Addresses that are the same in each run, since classes of grains depend on them. */
 static const void *code_of(uint32_t procedure)
@@ -50,129 +31,30 @@ static const void *site_of(int step)
     return (const void *)(uintptr_t)(0x2000 + 16 * (step % SITES));
 }
 
-static struct call *make_call(int depth, int step)
+static void add_step(struct body *body, struct body *spawned)
 {
-    struct call *call = calloc(1, sizeof *call);
-    call->code = code_of(random_below(PROCEDURES));
-    call->site = site_of(step);
-    call->steps = depth > 0 ? (int)random_below(MAX_STEPS) : 0;
-    for (int i = 0; i <= call->steps; i++)
-        call->time[i] = 64 * (uint64_t)((1 << 19) + random_below(1 << 20)); /* 33 to 98 us: no grains */
-    for (int i = 0; i < call->steps; i++) {
-        if (random_below(4) == 0)
-            continue;
-        call->spawned[i] = make_call(depth - 1 - (int)random_below(2), i);
-        call->spawned[i]->parent = call;
-    }
-    return call;
+    body->steps[body->n++] = (struct step){.kind = spawned ? CREATE : WAIT, .count = 1, .child = spawned};
+    if (spawned)
+        spawned->parent = body;
 }
 
-static void free_call(struct call *call)
+static struct body *make_body(int depth, int step)
 {
-    for (int i = 0; i < call->steps; i++)
-        if (call->spawned[i])
-            free_call(call->spawned[i]);
-    free(call);
-}
-
-/* ---- the definition ---- */
-
-/* Contexts by their definition: recursion ends in the outermost activation's context. */
-static struct {
-    int parent;
-    const void *code, *site;
-} contexts[MAX_CONTEXTS];
-static int context_count = 1;
-
-static int context_below(int parent, const void *code, const void *site)
-{
-    for (int at = parent; at > 0; at = contexts[at].parent)
-        if (contexts[at].code == code)
-            return at;
-    for (int i = 1; i < context_count; i++)
-        if (contexts[i].parent == parent && contexts[i].code == code && contexts[i].site == site)
-            return i;
-    assert_true(context_count < MAX_CONTEXTS);
-    contexts[context_count].parent = parent;
-    contexts[context_count].code = code;
-    contexts[context_count].site = site;
-    return context_count++;
-}
-
-struct path {
-    uint64_t length, local[MAX_CONTEXTS];
-};
-
-static struct {
-    uint64_t work, span, burdened;
-    struct span_values by[MAX_CONTEXTS];
-} expected;
-
-/* The longest path of an activation; `burden` lies behind every spawn. Heap: paths are large. */
-static struct path *longest_path(const struct call *call, int parent, uint64_t burden)
-{
-    int context = context_below(parent, call->code, call->site);
-    struct path *here = calloc(1, sizeof *here), *longest = calloc(1, sizeof *longest);
-    for (int i = 0; i <= call->steps; i++) {
-        here->length += call->time[i];
-        here->local[context] += call->time[i];
-        struct call *child = i < call->steps ? call->spawned[i] : NULL;
-        if (child) {
-            struct path *path = longest_path(child, context, burden);
-            path->length += here->length;
-            if (path->length > longest->length) {
-                for (int k = 0; k < context_count; k++)
-                    path->local[k] += here->local[k];
-                *longest = *path;
-            }
-            free(path);
-            here->length += burden;
-            here->local[context] += burden;
-        } else if (longest->length > here->length) {
-            *here = *longest;
-        }
-    }
-    free(longest);
-    return here;
-}
-
-static uint64_t count_work(const struct call *call, int parent)
-{
-    int context = context_below(parent, call->code, call->site);
-    uint64_t work = 0;
-    for (int i = 0; i <= call->steps; i++) {
-        work += call->time[i];
-        expected.by[context].work += call->time[i];
-        if (i < call->steps && call->spawned[i]) {
-            expected.by[context].spawns++;
-            work += count_work(call->spawned[i], context);
-        }
-    }
-    return work;
-}
-
-static void expect(const struct call *root, uint64_t serial)
-{
-    struct path *plain = longest_path(root, 0, 0);
-    struct path *burdened = longest_path(root, 0, BURDEN << STRAND_SHIFT);
-    expected.work += serial + count_work(root, 0);
-    expected.span += serial + plain->length;
-    expected.burdened += serial + burdened->length;
-    expected.by[0].work += serial;
-    expected.by[0].span += serial;
-    expected.by[0].burdened_span += serial;
-    for (int i = 1; i < MAX_CONTEXTS; i++) {
-        expected.by[i].span += plain->local[i];
-        expected.by[i].burdened_span += burdened->local[i];
-    }
-    free(plain);
-    free(burdened);
+    struct body *body = calloc(1, sizeof *body);
+    int steps = depth > 0 ? (int)random_below(12) : 0;
+    body->code = code_of(random_below(PROCEDURES));
+    body->site = site_of(step);
+    for (int i = 0; i <= steps; i++)
+        body->time[i] = 64 * (uint64_t)((1 << 19) + random_below(1 << 20)); /* 33 to 98 us: no grains */
+    for (int i = 0; i < steps; i++)
+        add_step(body, random_below(4) ? make_body(depth - 1 - (int)random_below(2), i) : NULL);
+    return body;
 }
 
 /* ---- the simulated scheduler ---- */
 
 static struct worker {
-    struct call *stack[MAX_DEPTH];
+    struct body *stack[MAX_DEPTH];
     int depth, stolen;
     int told;      /* what calls below this depth do is told; a grain has this depth */
     uint64_t time; /* of the current strand */
@@ -201,12 +83,12 @@ static unsigned number_of(const struct worker *worker)
     return (unsigned)(worker - workers);
 }
 
-static struct agent_activation procedure_of(const struct call *call)
+static struct agent_activation procedure_of(const struct body *call)
 {
     return (struct agent_activation){&call->code, &call->site};
 }
 
-static void resume(struct worker *worker, struct call *call)
+static void resume(struct worker *worker, struct body *call)
 {
     work_span_resumed(number_of(worker), call);
     worker->stack[0] = call;
@@ -216,25 +98,25 @@ static void resume(struct worker *worker, struct call *call)
 }
 
 /* A child of the call has ended on this worker, which has no other work. */
-static void join(struct worker *worker, struct call *parent)
+static void join(struct worker *worker, struct body *parent)
 {
     worker->depth = 0;
-    if (parent && --parent->children == 0 && parent->suspended) {
-        parent->suspended = false;
+    if (parent && --parent->children == 0 && parent->waits) {
+        parent->waits = false;
         resume(worker, parent);
     }
 }
 
-static void suspend(struct worker *worker, struct call *base)
+static void suspend(struct worker *worker, struct body *base)
 {
     assert_int_equal(worker->depth, 1);
     event(worker);
     work_span_suspended(number_of(worker), base);
-    base->suspended = true;
+    base->waits = true;
     worker->depth = 0;
 }
 
-static void end_call(struct worker *worker, struct call *call)
+static void end_call(struct worker *worker, struct body *call)
 {
     if (worker->depth == 1) {
         if (call->children > 0) {
@@ -259,7 +141,7 @@ static void end_call(struct worker *worker, struct call *call)
     work_span_returned(number_of(worker));
 }
 
-static void spawn(struct worker *worker, struct call *child)
+static void spawn(struct worker *worker, struct body *child)
 {
     if (is_told(worker) && work_span_spawned(number_of(worker), procedure_of(child))) {
         worker->told = worker->depth;
@@ -272,14 +154,14 @@ static void spawn(struct worker *worker, struct call *child)
  * strand. */
 static void step(struct worker *worker)
 {
-    struct call *call = worker->stack[worker->depth - 1];
-    if (call->at > call->steps) {
+    struct body *call = worker->stack[worker->depth - 1];
+    if (call->at > call->n) {
         end_call(worker, call);
         return;
     }
     worker->time += call->time[call->at];
-    struct call *child = call->at < call->steps ? call->spawned[call->at] : NULL;
-    bool at_end = call->at++ == call->steps;
+    struct body *child = call->at < call->n ? call->steps[call->at].child : NULL;
+    bool at_end = call->at++ == call->n;
     if (at_end) {
         end_call(worker, call);
     } else if (child) {
@@ -296,7 +178,7 @@ static void try_to_steal(struct worker *thief)
     struct worker *victim = &workers[random_below(worker_count)];
     if (victim == thief || victim->stolen >= victim->depth - 1 || random_below(steal_odds) > 0)
         return;
-    struct call *call = victim->stack[victim->stolen++];
+    struct body *call = victim->stack[victim->stolen++];
     call->children++;
     strand_time = victim->time;
     work_span_stolen(number_of(victim), call);
@@ -314,7 +196,7 @@ static bool is_running(void)
     return false;
 }
 
-static void execute(struct call *root, uint64_t serial)
+static void execute(struct body *root, uint64_t serial)
 {
     strand_time = serial;
     work_span_run_begins(root, procedure_of(root));
@@ -329,65 +211,34 @@ static void execute(struct call *root, uint64_t serial)
     work_span_run_ended();
 }
 
-/* ---- comparison ---- */
-
-/* The definition's context for one of the product's. */
-static int defined_context(uint32_t id)
-{
-    if (id == CONTEXT_PROGRAM)
-        return 0;
-    const struct span_context *context = span_context(id);
-    int count = context_count;
-    int found = context_below(defined_context(context->parent), (const void *)context->procedure,
-                              (const void *)context->site);
-    assert_int_equal(context_count, count);
-    return found;
-}
-
 static void compare(void)
 {
     struct span_totals totals = work_span_totals();
-    const struct strand_excess none = {0};
     strand_time = 1000;
     assert_int_equal(work_span_totals().work.time,
                      totals.work.time); /* the serial strand ended once */
     strand_time = 0;
-    assert_false(totals.is_incomplete);
     assert_false(span_contexts_overflowed());
-    assert_int_equal(totals.work.time, expected.work);
-    assert_int_equal(totals.span.time, expected.span);
-    assert_int_equal(totals.burdened_span.time, expected.burdened);
     assert_int_equal(span_contexts_end(), context_count);
-    for (uint32_t id = 0; id < span_contexts_end(); id++) {
-        struct span_values values = work_span_values(id, &none);
-        const struct span_values *right = &expected.by[defined_context(id)];
-        assert_int_equal(values.work, right->work);
-        assert_int_equal(values.span, right->span);
-        assert_int_equal(values.burdened_span, right->burdened_span);
-        assert_int_equal(values.spawns, right->spawns);
-    }
+    compare_results(totals);
 }
 
 /* ---- grains ---- */
 
 /* Recursion of one procedure with short strands. A quarter of the children is missing. */
-static struct call *make_recursion(int depth)
+static struct body *make_recursion(int depth)
 {
-    struct call *call = calloc(1, sizeof *call);
-    call->code = code_of(PROCEDURES);
-    call->site = site_of(0);
-    call->steps = depth > 0 ? 4 : 0;
-    for (int i = 0; i <= call->steps; i++)
-        call->time[i] = (20 + random_below(100)) << STRAND_SHIFT;
+    struct body *body = calloc(1, sizeof *body);
+    int steps = depth > 0 ? 4 : 0;
+    body->code = code_of(PROCEDURES);
+    body->site = site_of(0);
+    for (int i = 0; i <= steps; i++)
+        body->time[i] = (20 + random_below(100)) << STRAND_SHIFT;
     if (depth == 0)
-        call->time[0] *= 4;
-    for (int i = 0; i < call->steps; i++) {
-        if (i == 2 || random_below(4) == 0)
-            continue;
-        call->spawned[i] = make_recursion(depth - 1);
-        call->spawned[i]->parent = call;
-    }
-    return call;
+        body->time[0] *= 4;
+    for (int i = 0; i < steps; i++)
+        add_step(body, i != 2 && random_below(4) ? make_recursion(depth - 1) : NULL);
+    return body;
 }
 
 static uint64_t expected_spawns(void)
@@ -411,16 +262,16 @@ static void say(unsigned number, struct said *said)
     random_state = number;
     worker_count = 1 + number % 6;
     steal_odds = 50;
-    struct call *root = make_recursion(13);
-    expect(root, 0);
+    struct body *root = make_recursion(13);
+    expect_cilk(root, 0);
     execute(root, 0);
     struct span_totals of = work_span_totals();
-    said->is_work_exact = !of.is_incomplete && of.work.time == expected.work;
+    said->is_work_exact = !of.is_incomplete && of.work.time == expected.all.work;
     /* Without grains an activation has three strands and more. */
     said->has_grains = grains > 50 && of.work.strands < of.spawns / 2;
     said->steals = steals_in_grains;
-    said->estimate[PLAIN] = (double)of.span.time / (double)expected.span;
-    said->estimate[BURDENED] = (double)of.burdened_span.time / (double)expected.burdened;
+    said->estimate[PLAIN] = (double)of.span.time / (double)expected.all.span[PLAIN];
+    said->estimate[BURDENED] = (double)of.burdened_span.time / (double)expected.all.span[BURDENED];
     said->estimate[SPAWNS] = (double)of.spawns / (double)expected_spawns();
 }
 
@@ -486,11 +337,11 @@ TEST(test_random_programs)
     for (int round = 0; round < 150; round++) {
         worker_count = 1 + (unsigned)round % MAX_WORKERS;
         steal_odds = 1 + random_below(5);
-        struct call *root = make_call(6, 0);
+        struct body *root = make_body(6, 0);
         uint64_t serial = random_below(1 << 20);
-        expect(root, serial);
+        expect_cilk(root, serial);
         execute(root, serial);
-        free_call(root);
+        free_body(root);
         compare();
         bool alone = worker_count == 1;
         assert_true(!alone || work_span_totals().steals == steals);

@@ -251,56 +251,33 @@ TEST(a_sample_in_progress_never_was)
 
 /* ---- damage ---- */
 
+/* An arena file with one change, and what is damaged in it. */
+#define DAMAGED(part, change) \
+    do {                      \
+        begin();              \
+        change;               \
+        assert_damaged(part); \
+    } while (0)
+
 TEST(damage_is_reported)
 {
-    begin();
-    arena.header.magic[0] = 'h';
-    assert_damaged("its header");
-    begin();
-    arena.header.major = 9;
-    assert_damaged("version 9");
-    begin();
-    arena.header.thread_bytes += 8;
-    assert_damaged("version 2-");
-    begin();
-    arena.header.first_thread = sizeof arena;
-    assert_damaged("list of threads");
-    begin();
-    arena.threads[0].next = OFFSET(arena.threads[0]); /* a circle */
-    assert_damaged("list of threads");
-    begin();
-    arena.nodes[3].parent = 3;
-    assert_damaged("the image of a thread");
-    begin();
-    arena.nodes[2].lip = LIP_OWN + 1;
-    assert_damaged("the image of a thread");
-    begin();
-    arena.nodes[3].values = 1; /* those of another node */
-    assert_damaged("the image of a thread");
-    begin();
-    arena.threads[0].nodes = 2000000000; /* in segments that are not there */
-    assert_damaged("the image of a thread");
-    begin();
-    arena.threads[0].value_segments.at[0] = UINT64_MAX - 8;
-    assert_damaged("the image of a thread");
-    begin();
-    arena.threads[0].trace = trace_word((struct trace_extent){.count = 200}); /* the second segment is not there */
-    assert_damaged("the image of a thread");
-    begin();
-    arena.threads[0].trace = UINT64_MAX;
-    assert_damaged("the image of a thread");
-    begin();
-    arena.threads[0].trace_recent_count = ARENA_RECENT + 1;
-    assert_damaged("the image of a thread");
-    begin();
-    arena.threads[0].marks = 33; /* in a segment that is not there */
-    assert_damaged("the image of a thread");
-    begin();
-    arena.threads[0].trace_segments.at[0] = sizeof arena - 8;
-    assert_damaged("the image of a thread");
-    begin();
-    arena.threads[0].join_count = ARENA_JOINS + 1;
-    assert_damaged("the image of a thread");
+    static const char image[] = "the image of a thread";
+    DAMAGED("its header", arena.header.magic[0] = 'h');
+    DAMAGED("version 9", arena.header.major = 9);
+    DAMAGED("version 2-", arena.header.thread_bytes += 8);
+    DAMAGED("list of threads", arena.header.first_thread = sizeof arena);
+    DAMAGED("list of threads", arena.threads[0].next = OFFSET(arena.threads[0])); /* a circle */
+    DAMAGED(image, arena.nodes[3].parent = 3);
+    DAMAGED(image, arena.nodes[2].lip = LIP_OWN + 1);
+    DAMAGED(image, arena.nodes[3].values = 1); /* those of another node */
+    DAMAGED(image, arena.threads[0].nodes = 2000000000); /* in segments that are not there */
+    DAMAGED(image, arena.threads[0].value_segments.at[0] = UINT64_MAX - 8);
+    DAMAGED(image, arena.threads[0].trace = trace_word((struct trace_extent){.count = 200})); /* no second segment */
+    DAMAGED(image, arena.threads[0].trace = UINT64_MAX);
+    DAMAGED(image, arena.threads[0].trace_recent_count = ARENA_RECENT + 1);
+    DAMAGED(image, arena.threads[0].marks = 33); /* in a segment that is not there */
+    DAMAGED(image, arena.threads[0].trace_segments.at[0] = sizeof arena - 8);
+    DAMAGED(image, arena.threads[0].join_count = ARENA_JOINS + 1);
     begin();
     arena.threads[0].undo.count = UINT32_MAX;
     read_sound(1);

@@ -3,192 +3,23 @@
 
 #include <unistd.h>
 
-TEST(everything_comes_back)
+/* Two chunks say with which l-notes a node's frame was seen. */
+TEST(associations_of_a_node_are_collected)
 {
     start_process_file();
     put_module(2, "/usr/bin/xz");
-    put_module(9, "/lib/unused.so");
-    encode_v(&payload, 0); /* names of space 0: two, not in order of their values */
-    ENCODE(2, 77);
-    encode_string(&payload, "outer");
-    encode_string(&payload, "a.py");
-    ENCODE(12, 5);
-    encode_string(&payload, "inner");
-    encode_string(&payload, "b.py");
-    encode_v(&payload, 3);
-    end_chunk(5, PROCESS);
-    encode_v(&payload, 1);
-    encode_string(&payload, "minicilk");
-    encode_string(&payload, "1.2");
-    encode_v(&payload, 4);
-    encode_string(&payload, "minicilk.rules");
-    encode_string(&payload, "7");
-    end_chunk(6, PROCESS);
-    ENCODE(0, 1, 1500, 3, 2);
-    end_chunk(7, PROCESS);
     put_thread(0);
-    encode_v(&payload, 1); /* four nodes from id 1 */
-    encode_v(&payload, 5);
-    put_plain_node(1, 2, 0x1000);
-    encode_v(&payload, 1); /* M-1, no ip, an lip with an unknown site in module instance 2 */
+    ENCODE(1, 1, 1); /* a node: M-1, no ip, an lip with an unknown site in module instance 2 */
     encode_u8(&payload, 3 | 8 | 32);
     ENCODE(4, 0x2000, 0);
-    encode_v(&payload, 2); /* 1-0: an ip and no l-note */
-    encode_u8(&payload, 1 | 16);
-    ENCODE(0, 0x7fff12345678);
-    encode_v(&payload, 4); /* below the root: an lip of the name table, at line 40 */
-    encode_u8(&payload, 4 | 32);
-    ENCODE(1, 77, 41);
-    encode_v(&payload, 5); /* partial path */
-    encode_u8(&payload, 16 | 64);
-    ENCODE(1, 1);
     end_chunk(18, 0);
-    ENCODE(1, 2);
+    ENCODE(1, 1);
     encode_u8(&payload, 0x12);
     end_chunk(19, 0);
-    encode_v(&payload, 2);
-    encode_v(&payload, 0); /* the root */
-    ENCODE(1, 0, 40);
-    encode_v(&payload, 3); /* node 3 */
-    ENCODE(2, 1, 7, 0, 60);
-    end_chunk(20, 0);
-    ENCODE(0, 3, 2, 1, 2, 100, 0, 3, 150);
-    end_chunk(21, 0);
-    ENCODE(2100, 910, 1);
-    end_chunk(17, 0);
-    ENCODE(3000, 1200, 4, 15);
-    end_chunk(8, PROCESS);
-
-    struct measurement *m = read_file();
-    assert_true(m->complete);
-    assert_int_equal(m->problems.n, 0);
-    assert_string_equal(m->name, "host-71-555-2.hpcrun");
-    const struct measurement_process *p = &m->process;
-    assert_true(p->known);
-    assert_string_equal(p->host, "host");
-    assert_int_equal(p->host_id, 0x1234);
-    assert_int_equal(p->pid, 71);
-    assert_int_equal(p->parent_pid, 70);
-    assert_int_equal(p->start_time, 555);
-    assert_int_equal(p->exec_sequence, 2);
-    assert_true(p->rank == -1);
-    assert_int_equal(p->origin, ORIGIN_EXEC);
-    assert_string_equal(p->executable, "/usr/bin/xz");
-    assert_string_equal(p->directory, "/tmp");
-    assert_int_equal(p->arguments.n, 2);
-    assert_string_equal(p->arguments.at[1], "-9");
-    assert_int_equal(p->realtime, 1700000000);
-    assert_int_equal(p->monotonic, 1000);
-    assert_int_equal(p->cpu, 200);
-    assert_int_equal(p->cpus, 8);
-    assert_string_equal(p->hpcrun_version, "0.1");
-    assert_int_equal(m->clock.monotonic, 3000);
-    assert_int_equal(m->clock.cpu, 1200);
-    assert_int_equal(m->clock.state, PROCESS_SIGNAL);
-    assert_int_equal(m->clock.detail, 15);
-
-    assert_int_equal(m->events.n, 1);
-    assert_string_equal(m->events.at[0].name, "CPUTIME");
-    assert_string_equal(m->events.at[0].unit, "ns");
-    assert_int_equal(m->events.at[0].shift, 10);
-    assert_int_equal(m->events.at[0].period, 5000000);
-    assert_int_equal(m->events.at[0].flags, EVENT_TIME | EVENT_BY_DEFAULT);
-    assert_string_equal(m->events.at[0].why_other_source, "perf_event_open is refused");
-    assert_int_equal(m->metrics.n, 2);
-    assert_string_equal(m->metrics.at[1].name, "idleness");
-    assert_int_equal(m->metrics.at[1].event, 0);
-
-    assert_int_equal(m->modules.n, 2);
-    const struct measurement_module *module = &m->modules.at[0];
-    assert_int_equal(module->id, 2);
-    assert_int_equal(module->begin, 0x400000);
-    assert_int_equal(module->end, 0x500000);
-    assert_int_equal(module->bias, 0x300000);
-    assert_int_equal(module->flags, MODULE_MAIN);
-    assert_int_equal(module->generation, 3);
-    assert_string_equal(module->path, "/usr/bin/xz");
-    assert_int_equal(module->build_id_size, 3);
-    assert_memory_equal(module->build_id, "\xab\x00\xcd", 3);
-    assert_int_equal(module->header_hash, 0xfeedface);
-    assert_int_equal(module->file_size, 12345);
-    assert_int_equal(module->modified, 999);
-    assert_true(module->used);
-    assert_false(m->modules.at[1].used);
-
-    assert_int_equal(m->agents.n, 1);
-    assert_string_equal(m->agents.at[0].name, "minicilk");
-    assert_string_equal(m->agents.at[0].version, "1.2");
-    assert_int_equal(m->agents.at[0].interface_version, 4);
-    assert_string_equal(m->agents.at[0].rules, "minicilk.rules");
-    assert_string_equal(m->agents.at[0].rules_version, "7");
-    assert_int_equal(m->workers.n, 1);
-    assert_int_equal(m->workers.at[0].monotonic, 1500);
-    assert_int_equal(m->workers.at[0].workers, 3);
-    assert_int_equal(m->workers.at[0].n, 2);
-
-    assert_int_equal(m->threads.n, 1);
-    const struct measurement_thread *t = &m->threads.at[0];
-    assert_true(t->known);
-    assert_int_equal(t->tid, 71);
-    assert_int_equal(t->kind, THREAD_INITIAL);
-    assert_string_equal(t->name, "worker");
-    assert_int_equal(t->first_monotonic, 1100);
-    assert_int_equal(t->first_cpu, 10);
-    assert_int_equal(t->last_monotonic, 2100);
-    assert_int_equal(t->last_cpu, 910);
-    assert_true(t->ended);
-
-    /* Nodes: the root, the lost node, then ids 1 to 5 at 2 to 6. */
-    assert_int_equal(t->nodes.n, 7);
-    const struct measurement_node *n = t->nodes.at;
-    assert_int_equal(n[2].parent, MEASUREMENT_ROOT);
-    assert_int_equal(n[2].ip_space, 0);
-    assert_int_equal(n[2].ip_offset, 0x1000);
-    assert_int_equal(n[2].lip_space, 0);
-    assert_int_equal(n[2].lip_value, 0x1000);
-    assert_true(n[2].has_site);
-    assert_int_equal(n[2].site, 0x1000);
-    assert_true(n[2].first_of_bichord);
-    assert_int_equal(n[2].associations, 1 << ASSOC_1_1);
-    assert_int_equal(n[3].parent, 2);
-    assert_int_equal(n[3].ip_space, MEASUREMENT_NO_NOTE);
-    assert_int_equal(n[3].lip_space, 0);
-    assert_int_equal(n[3].lip_value, 0x2000);
-    assert_false(n[3].has_site);
-    assert_int_equal(n[3].association, ASSOC_M_1);
-    assert_int_equal(n[3].associations, 1 << ASSOC_M_1 | 0x12);
-    assert_int_equal(n[4].parent, 2);
-    assert_int_equal(n[4].ip_space, MEASUREMENT_NO_MODULE);
-    assert_int_equal(n[4].ip_offset, 0x7fff12345678);
-    assert_int_equal(n[4].lip_space, MEASUREMENT_NO_NOTE);
-    assert_false(n[4].first_of_bichord);
-    assert_int_equal(n[5].parent, MEASUREMENT_ROOT);
-    assert_int_equal(n[5].lip_space, MEASUREMENT_NAMES);
-    assert_true(n[5].has_site);
-    assert_int_equal(n[5].site, 40);
-    const struct measurement_name *name = measurement_name(m, n[5].lip_space, n[5].lip_value);
-    assert_string_equal(name->procedure, "outer");
-    assert_string_equal(name->file, "a.py");
-    assert_int_equal(name->line, 12);
-    assert_null(measurement_name(m, MEASUREMENT_NAMES, 6));
-    assert_null(measurement_name(m, MEASUREMENT_NAMES + 1, 5));
-    assert_null(measurement_name(m, 0, 5));
-    assert_int_equal(n[6].ip_space, MEASUREMENT_PLACEHOLDER);
-    assert_int_equal(n[6].ip_offset, PLACEHOLDER_PARTIAL);
-    assert_int_equal(n[6].lip_space, MEASUREMENT_PLACEHOLDER);
-
-    assert_int_equal(t->values.n, 3);
-    const struct measurement_value expected[] = {{0, 0, 40}, {4, 0, 60}, {4, 1, 7}};
-    assert_memory_equal(t->values.at, expected, sizeof expected);
-    assert_int_equal(t->fates.n, 2);
-    for (unsigned i = 0; i < 2; i++) {
-        const struct measurement_fate *fate = &t->fates.at[i];
-        assert_int_equal(fate->event, 0);
-        assert_int_equal(fate->source, SOURCE_CPU_TIMER);
-        assert_int_equal(fate->code, i == 0 ? FATE_FIRED : FATE_RECORDED);
-        assert_int_equal(fate->count, i == 0 ? 3 : 2);
-        assert_int_equal(fate->amount, i == 0 ? 150 : 100);
-    }
+    const struct measurement_node *node = &read_file()->threads.at[0].nodes.at[2];
+    assert_int_equal(node->association, ASSOC_M_1);
+    assert_int_equal(node->associations, 1 << ASSOC_M_1 | 0x12);
+    assert_false(node->has_site);
 }
 
 TEST(increments_add_up)
@@ -282,43 +113,6 @@ TEST(unknown_kinds_and_trailing_fields_are_skipped)
     assert_int_equal(m->problems.n, 0);
     assert_int_equal(m->threads.n, 1);
     assert_int_equal(m->threads.at[0].last_cpu, 910);
-}
-
-/* Since version 2.3 clocks are followed by the time without a CPU + 1, and by the quota. */
-TEST(time_without_a_cpu_is_read_where_there_is_one)
-{
-    start_file();
-    put_process();
-    ENCODE(2100, 910, 1);
-    end_chunk(17, 0);
-    ENCODE(2100, 910, 1, 0);
-    end_chunk(17, 1);
-    ENCODE(2100, 910, 1, 1);
-    end_chunk(17, 2);
-    ENCODE(2100, 910, 1, 801, 9);
-    end_chunk(17, 3);
-    ENCODE(3000, 1200, 1, 0, 1500, 71);
-    end_chunk(8, PROCESS);
-    for (uint32_t i = 0; i < 4; i++)
-        put_thread(i);
-    struct measurement *m = read_file();
-    static const uint64_t ready[] = {0, 0, 0, 800};
-    assert_int_equal(m->threads.n, 4);
-    for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(m->threads.at[i].has_ready, i >= 2);
-        assert_int_equal(m->threads.at[i].ready, ready[i]);
-        assert_int_equal(m->threads.at[i].timeslices, i == 3 ? 9 : 0);
-    }
-    assert_int_equal(m->clock.quota, 1500);
-    assert_true(m->clock.has_throttled);
-    assert_int_equal(m->clock.throttled, 70);
-    start_file();
-    put_process();
-    ENCODE(3000, 1200, 1, 0);
-    end_chunk(8, PROCESS);
-    m = read_file();
-    assert_int_equal(m->clock.quota, 0);
-    assert_false(m->clock.has_throttled);
 }
 
 static void put_code(const uint64_t *addresses, unsigned count)
@@ -429,35 +223,6 @@ TEST(files_are_listed_in_order)
     assert_false(measurement_list(name, &files, &cause));
     assert_string_equal(cause, "No such file or directory");
     free(cause);
-}
-
-TEST(the_last_state_of_a_metric_counts)
-{
-    start_process_file();
-    ENCODE(2, 0, RECORDED_NOTHING);
-    encode_string(&payload, "too early");
-    ENCODE(1, RECORDED_LOWER_BOUND);
-    encode_string(&payload, "no order");
-    end_chunk(12, PROCESS); /* of a version without errors */
-    ENCODE(1, 0, RECORDED_EXACT);
-    encode_string(&payload, "");
-    ENCODE(77);
-    end_chunk(12, PROCESS);
-    struct measurement *m = read_file();
-    assert_true(m->complete);
-    assert_int_equal(measurement_metric_state(m, 0)->state, RECORDED_EXACT);
-    assert_string_equal(measurement_metric_state(m, 0)->why, "");
-    assert_int_equal(measurement_metric_state(m, 0)->error, 77);
-    assert_int_equal(measurement_metric_state(m, 1)->error, 0);
-    assert_int_equal(measurement_metric_state(m, 1)->state, RECORDED_LOWER_BOUND);
-    assert_string_equal(measurement_metric_state(m, 1)->why, "no order");
-}
-
-TEST(a_file_may_say_nothing_of_states)
-{
-    start_process_file();
-    struct measurement *m = read_file();
-    assert_null(measurement_metric_state(m, 0));
 }
 
 EACH_TEST(make_directory, remove_directory);
