@@ -4,6 +4,7 @@
 #include "viewer-tui/base/scope.h"
 #include "viewer-tui/db/time-samples.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,7 @@ unsigned time_window_column(const struct time_window *window, uint64_t time)
 
 uint64_t *time_window_bounds(const struct time_window *window)
 {
+    assert(window->n > 0);
     uint64_t *bounds = mem_alloc((window->n + (size_t)1) * sizeof *bounds);
     for (unsigned column = 0; column <= window->n; column++)
         bounds[column] = time_window_at(window, column);
