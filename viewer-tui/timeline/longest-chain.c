@@ -93,6 +93,16 @@ static uint64_t before_wait(const struct chain *chain, uint32_t thread, uint64_t
     return at < n && all[at].began * unit < time ? all[at].began * unit : time;
 }
 
+/* Whether it is known who ended a wait of a thread. A thread that had ended before did not: to join one takes a while if
+ * others have the CPU. */
+static bool has_waker(const struct chain *chain, uint32_t thread, const struct timeline_wake_up *wake_up)
+{
+    const struct timeline_thread *waker = timeline_thread(chain->timeline, wake_up->profile);
+    uint64_t began = wake_up->began * (uint64_t)chain->timeline->header.unit;
+    return waker ? end_of(chain, (uint32_t)(waker - chain->timeline->threads)) >= began
+                 : ended_process(chain, thread, wake_up) != NULL;
+}
+
 /* The wake-up after which a thread did what it did at `time`; NULL: there is none but its creation. Clocks of threads
  * differ by microseconds: in the middle of a wait, the nearer end of that counts. */
 static const struct timeline_wake_up *wake_up_before(const struct chain *chain, uint32_t thread, uint64_t time)
@@ -103,7 +113,7 @@ static const struct timeline_wake_up *wake_up_before(const struct chain *chain, 
     uint64_t at = partition_point(i, n, all[i].time * unit < time);
     if (at < n && all[at].began * unit < time && all[at].time * unit - time < time - all[at].began * unit)
         at++;
-    while (at > 0 && !timeline_thread(timeline, all[at - 1].profile) && !ended_process(chain, thread, &all[at - 1]))
+    while (at > 0 && !has_waker(chain, thread, &all[at - 1]))
         at--;
     return at > 0 && &all[at - 1] != creation_of(chain, thread) ? &all[at - 1] : NULL;
 }

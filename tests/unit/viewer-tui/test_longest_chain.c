@@ -194,6 +194,19 @@ TEST(threads_of_a_child_are_within_its_life)
     }
 }
 
+/* Thread 1 joins 2 long after that has ended, and is kept waiting by others. */
+TEST(a_waker_that_had_ended_is_none)
+{
+    static const struct made_wake_up wake_ups[] = {{1, 150, 380, 385, 2}, {1, 700, 720, 720, 2}, {2, 100, 100, 100, 1}};
+    const struct chain_process list[] = {{7, 0, 0, 0, 1000, NOTHING, 0}};
+    uint32_t of[] = {0, 0, 0};
+    uint64_t ends[] = {UINT64_MAX, 400, UINT64_MAX};
+    begin(three, 3, wake_ups, 3);
+    struct chain_processes processes = chain_processes(list, 1, of);
+    processes.ends = ends;
+    ASSERT_CHAIN(&processes, 0, 0, 1000, {0, false, 0, 0, 100}, {1, false, 100, 100, 380}, {0, false, 380, 385, 1000});
+}
+
 TEST(without_wake_ups_it_stays_on_the_thread)
 {
     begin(three, 3, NULL, 0);
