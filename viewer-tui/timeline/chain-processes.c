@@ -35,7 +35,7 @@ static uint64_t thread_end(const struct thread *thread)
 {
     double process = run_number(thread->process, "time_line_begin"), begin = run_number(thread->described, "begin"),
            wall = run_number(thread->described, "wall"), end = process + begin + wall;
-    return process >= 0 && begin >= 0 && wall >= 0 && end < MOST_SECONDS ? (uint64_t)(end * 1e9) : UINT64_MAX;
+    return process >= 0 && begin >= 0 && wall > 0 && end < MOST_SECONDS ? (uint64_t)(end * 1e9) : UINT64_MAX;
 }
 
 struct chain_processes chain_processes_of(const struct timeline *timeline, const struct threads *threads)
