@@ -294,37 +294,60 @@ double *facts_by_profile(const struct facts *facts, size_t metric)
     return time_by_profile(facts->view, &refs, (struct time_metric){metric, NO_METRIC});
 }
 
-static void add_refs(const struct time_place *place, struct value_refs *refs)
+static void add_refs(const struct value_refs *of, struct value_refs *refs)
 {
-    for (size_t r = 0; r < place->refs.list.n; r++)
-        vec_push(&refs->list, place->refs.list.at[r]);
+    for (size_t r = 0; r < of->list.n; r++)
+        vec_push(&refs->list, of->list.at[r]);
+}
+
+/* Whether a thread sleeps there, or waits for input or output, while others wait for its lock. */
+static bool keeps_lock(const struct facts *facts, struct time_place *place)
+{
+    if ((place->wait != WAIT_SLEEP && place->wait != WAIT_IO) || facts->lock_blame == NO_METRIC || !facts->held_in.n)
+        return false;
+    autofree struct value_refs refs = {0};
+    add_refs(&place->refs, &refs);
+    add_refs(&place->joined_refs, &refs);
+    autofree double *blame = time_by_profile(facts->view, &refs, (struct time_metric){facts->lock_blame, NO_METRIC});
+    uint32_t n = database_n_profiles(facts->view->db), i = 0;
+    while (i < n && !(blame[i] > 0))
+        i++;
+    return i < n;
 }
 
 static void find_busiest(struct facts *facts)
 {
-    autofree struct value_refs locking = {0}, without_cpu = {0};
+    autofree struct value_refs locking = {0}, without_cpu = {0}, asleep = {0}, asleep_as_wait = {0};
     for (size_t i = 0; i < facts->cpu_places.list.n; i++) {
         const struct time_place *place = &facts->cpu_places.list.at[i];
         char buffer[NAME_SIZE];
         if (place->leaf != NOTHING &&
             is_call_of_lock(database_procedure_name(facts->view->db, place->leaf, buffer)))
-            add_refs(place, &locking);
+            add_refs(&place->refs, &locking);
     }
     for (size_t i = 0; i < facts->off_cpu_places.list.n; i++) {
-        const struct time_place *place = &facts->off_cpu_places.list.at[i];
+        struct time_place *place = &facts->off_cpu_places.list.at[i];
         if (place->wait == WAIT_NONE && !place->is_system_call) /* it cannot wait; a bare system call may */
-            add_refs(place, &without_cpu);
+            add_refs(&place->refs, &without_cpu);
+        if (keeps_lock(facts, place)) {
+            add_refs(&place->refs, &asleep);
+            add_refs(&place->joined_refs, &asleep_as_wait);
+        }
     }
     autofree double *spun_in = facts_by_profile(facts, facts->waiting);
     autofree double *locked_in = time_by_profile(facts->view, &locking, facts->cpu);
     autofree double *none_in = time_by_profile(facts->view, &without_cpu, facts->off_cpu);
+    autofree double *slept_in = time_by_profile(facts->view, &asleep, facts->off_cpu);
+    autofree double *waited_in = time_by_profile(facts->view, &asleep_as_wait, facts->thread_waits);
     uint32_t n = database_n_profiles(facts->view->db);
     for (size_t i = 0; i < facts->process.threads.n; i++) {
         const struct process_thread *thread = &facts->process.threads.at[i];
         uint32_t profile = thread->profile < n ? thread->profile : n; /* n: unknown, without values */
         double spun = spun_in[profile] + locked_in[profile];
         facts->spun += spun;
-        facts->busiest = fmax(facts->busiest, thread->cpu - spun + fmax(none_in[profile], thread->ready));
+        double busy = thread->cpu - spun + fmax(none_in[profile], thread->ready);
+        facts->busiest = fmax(facts->busiest, busy);
+        facts->longest = fmax(facts->longest, busy + slept_in[profile] + waited_in[profile]);
     }
 }
 

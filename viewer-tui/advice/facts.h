@@ -78,6 +78,7 @@ struct facts {
     struct main_process process; /* without threads and wall clock if the view is restricted to some threads */
     double busiest; /* seconds of the thread that had work for longest: on a CPU, but for spinning in a runtime, or
                        without one in code that does not wait */
+    double longest; /* the same, with what the thread slept while it kept others from a lock, by REALTIME */
     double spun;    /* CPU seconds of its threads that waits cost: spinning in runtimes and for locks, waking up others */
     struct cpu_supply supply;
     const struct runtime_facts *runtime; /* NULL: no agent of a parallel runtime took part */

@@ -22,12 +22,12 @@ static uint32_t threads_at_locks(const struct facts *facts)
 }
 
 /* Without locks, n threads do at once what they did one after the other, if they were always kept waiting by one of
- * them. What waits cost goes with the locks. */
+ * them. What waits cost goes with the locks; what a thread does, or sleeps, while it has one remains. */
 static void limit_gain(const struct facts *facts, struct gain *gain)
 {
     double wall = facts->process.wall, rest = wall - facts->spun;
     uint32_t n = threads_at_locks(facts);
-    double most = n > 0 && rest > 0 ? n * wall / rest : INFINITY;
+    double most = n > 0 && rest > 0 ? fmin(n * wall / rest, fmax(wall / facts->longest, 1)) : INFINITY;
     gain_limit(gain, &(struct gain){most, most, most});
 }
 
