@@ -1,4 +1,4 @@
-/* Who holds a semaphore that is used as a lock, in one word:
+/* A word that says which thread holds a semaphore, where a program uses that as a lock:
  *
  *     63        31   23            22                  21       0
  *     tag            IS_SIGNAL     IS_LOCK             tid

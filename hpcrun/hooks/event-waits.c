@@ -247,7 +247,7 @@ struct waited_lock {
     const void *lock, *holder;
 };
 
-/* Who waits for another thread by CPython's own means does so by a semaphore of its own. */
+/* Inside CPython, a thread waits for another one with a semaphore on its own stack. Such a semaphore is no lock. */
 static bool is_on_own_stack(const void *semaphore)
 {
     const struct agent_slot *slot = own_slot;

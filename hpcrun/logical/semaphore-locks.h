@@ -8,10 +8,10 @@
  *     after sem_init                 semaphore_begins
  *
  * Only the thread itself writes its tid, and only while it holds the semaphore. So a store that another one overwrites
- * makes a holder unknown, and never a wrong one. A semaphore is believed to be a lock after a thread has released it
- * that took it, and no longer when another one releases it, as who notifies a condition, or when a thread waits for what
- * it has itself. So nobody holds the lock for which 3.11's Thread.join waits, nor those of Condition.wait.
- * Semaphores with the same index share a word: one that nobody holds makes room for another. */
+ * makes a holder unknown, and never a wrong one. A semaphore counts as a lock once the thread that took it has released
+ * it, and no longer when another thread releases it, as a thread does that notifies a condition, or when a thread
+ * waits for a semaphore that it holds itself. So the semaphores of Condition.wait and of 3.11's Thread.join have no
+ * holder. Semaphores with the same index share a word, which a new one may take when nobody holds the old one. */
 #ifndef HPCRUN_LOGICAL_SEMAPHORE_LOCKS_H
 #define HPCRUN_LOGICAL_SEMAPHORE_LOCKS_H
 

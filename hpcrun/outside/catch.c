@@ -98,7 +98,7 @@ static struct successor *successor_of(struct catch *its, uint64_t address)
     return &its->successors[(address / CAUGHT_BLOCK_BYTES * 0x9e3779b97f4a7c15u >> 32) % SUCCESSORS];
 }
 
-/* Whether a block will be read anew: it is not there, nor among the `count` that are read next. */
+/* Whether a block has not been read yet, and is not one of the `count` that are about to be. */
 static bool is_missing(struct catch *its, uint64_t address, uint32_t count)
 {
     for (uint32_t i = its->count; i < its->count + count; i++)

@@ -1,4 +1,5 @@
-/* Included before the source of hooks: they call `any_function` in place of the real functions. The test defines it. */
+/* To be included before a source file of hooks: these then call `any_function`, which the test defines, in place of
+ * libc's functions. */
 #ifndef TESTS_UNIT_HPCRUN_MADE_UP_FUNCTIONS_H
 #define TESTS_UNIT_HPCRUN_MADE_UP_FUNCTIONS_H
 

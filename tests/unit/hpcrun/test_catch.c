@@ -99,7 +99,7 @@ TEST(blocks_of_the_last_sample_are_read_anew)
     munmap(memory, 16 * PAGE);
 }
 
-/* Read one by one, so many blocks would not be allowed. */
+/* There are more blocks than a catch may read one by one. */
 TEST(blocks_that_followed_are_read_with_one_that_is_missing)
 {
     uint8_t *memory = map(16 * PAGE), *more = map(16 * PAGE);
