@@ -162,13 +162,14 @@ static void add_measured(struct measured measured)
     counts.measured.system += measured.system;
 }
 
-/* A worker that fails before its last record is reaped when its process has ended: until then its queue is in use. */
+/* A worker that fails before its last record is reaped when its process has ended: until then its queue is in use. One
+ * that is no child any more has ended unseen: its process number may be another process's by now. */
 void image_workers_reap(void)
 {
-    int status;
     for (unsigned i = ending_count; i > 0; i--) {
         struct ending *its = &endings[i - 1];
-        if (waitpid(its->worker, &status, WNOHANG) != its->worker)
+        int status = -1;
+        if (waitpid(its->worker, &status, WNOHANG) == 0)
             continue;
         note_end_of_worker(status);
         add_measured(record_queue_measured(its->queue));
