@@ -114,12 +114,13 @@ static _Noreturn void become_command(int go, int failure, const char *file, char
     _exit(NOT_MEASURED);
 }
 
-/* Ends as the command did. */
+/* Ends as the command did, without a core file: it would replace that of the command. */
 static int end_as(int status)
 {
     if (!WIFSIGNALED(status))
         return WEXITSTATUS(status);
     struct sigaction usual = {.sa_handler = SIG_DFL};
+    prctl(PR_SET_DUMPABLE, 0);
     sigaction(WTERMSIG(status), &usual, NULL);
     kill(getpid(), WTERMSIG(status));
     return 128 + WTERMSIG(status);

@@ -504,6 +504,20 @@ class Ends(OutsideTest):
         self.assertEqual((images[0].state, images[0].detail), (STATE_SIGNAL, signal.SIGSEGV))
         self.assertEqual(done.stdout, "")
 
+    def test_core_file(self):
+        """It is the command's: hpcrun, which ends by the same signal, writes none."""
+        def allow_core_files():
+            _, most = resource.getrlimit(resource.RLIMIT_CORE)
+            resource.setrlimit(resource.RLIMIT_CORE, (most, most))
+
+        if resource.getrlimit(resource.RLIMIT_CORE)[1] == 0:
+            self.skipTest("no core files here")
+        tool = subprocess.Popen([HPCRUN, "-q", "--outside", "-o", self.directory / "crash", "sh", "-c", "kill -SEGV $$"],
+                                cwd=self.directory, preexec_fn=allow_core_files)
+        ended = os.waitid(os.P_PID, tool.pid, os.WEXITED | os.WNOWAIT)
+        self.assertEqual(tool.wait(), -signal.SIGSEGV)
+        self.assertEqual(ended.si_code, os.CLD_KILLED)
+
     def test_caller_that_ignores_ends_of_children(self):
         """The exit status is the command's, which ignores them, too."""
         def run(*command):
