@@ -29,8 +29,8 @@ static inline void ring_skip(struct ring *ring, const struct perf_event_header *
     ring->next += record->size;
 }
 
-/* The youngest sample, at *position or later, that is no switch. It may be overwritten meanwhile, so its content is to be
- * checked. Moves *position to the end. False: there is none. */
+/* The youngest sample, at *position or later, that is no switch. It may be overwritten meanwhile, so its content is to
+ * be checked. Moves *position to the end. False: there is none. */
 struct sample_instant {
     int pid, tid;
     uint64_t time;
