@@ -548,6 +548,20 @@ class Ends(OutsideTest):
                 self.assertEqual(process.returncode, 7)
                 subprocess.run(["rm", "-r", where], check=True)
 
+    def test_messages_to_a_closed_pipe(self):
+        """They end neither the measurement nor the command, which gets SIGPIPE's usual action."""
+        process = self.start(program("outside"), 2, 2, "go")
+        read, write = os.pipe()
+        os.close(read)
+        self.addCleanup(os.close, write)
+        for name, options in (("p", ["-p", str(process.pid), "--for", "0.3s"]),
+                              ("command", ["--outside", "grep", "-q", "SigIgn:.*[02468ace]...$", "/proc/self/status"])):
+            with self.subTest(name):
+                done = subprocess.run([HPCRUN, "-o", self.directory / name, *options], stderr=write)
+                self.assertEqual(done.returncode, 0)
+                self.assertEqual(len(self.images_of(self.directory / name)), 1)
+        process.communicate("go\n")
+
     def test_measurement_in_the_background_of_a_script(self):
         """There SIGINT is ignored, and ends the measurement all the same, as does the kill that the first line has."""
         process = self.start(program("outside"), 2, 2, "go")
