@@ -59,8 +59,8 @@ static size_t enough_descriptors(void)
 static void report_missing(void)
 {
     if (first.missing)
-        diag_note(NULL, "%u threads are not sampled: too few file descriptors; ulimit -n %zu suffices", first.missing,
-                  enough_descriptors());
+        diag_note(NULL, "%u thread%s not sampled: too few file descriptors; ulimit -n %zu suffices", first.missing,
+                  first.missing == 1 ? " is" : "s are", enough_descriptors());
     if (!perf_events_see_kernel() && config_wants_kernel_frames(&process.config))
         diag_note(NULL, "no kernel frames: %s; as root, allow it by: sysctl kernel.perf_event_paranoid=1",
                   sources_fallback_reason());

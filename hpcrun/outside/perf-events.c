@@ -147,20 +147,34 @@ static int open_on_cpu(int pid, int tid, unsigned i)
     return error;
 }
 
-/* A thread that ends meanwhile needs none. */
+/* Closes the youngest events, which are this thread's. */
+static void take_back(int tid, size_t kept)
+{
+    struct events *events = perf.events;
+    for (; events->count > kept; events->count--) {
+        const struct opened *last = &events->at[events->count - 1];
+        events->of_tid[(unsigned)tid % TID_SLOTS] = last->older;
+        close(last->fd);
+    }
+}
+
+/* A thread that ends meanwhile needs none. One with events for some CPUs only would have too few samples. */
 static void open_thread(int tid, void *data)
 {
     const int *pid = data;
+    const size_t before = perf.events->count;
     if (has_events(tid) || perf.error != 0)
         return;
     int error = 0;
     for (unsigned i = 0; i < perf_rings_cpus() && error == 0; i++)
         error = open_on_cpu(*pid, tid, i);
     perf.any_new |= error == 0;
-    if (error == -EMFILE || error == -ENFILE)
+    if (error == -EMFILE || error == -ENFILE) {
+        take_back(tid, before);
         perf.missing++;
-    else if (error != -ESRCH)
+    } else if (error != -ESRCH) {
         perf.error = error;
+    }
     if (perf.meanwhile)
         perf.meanwhile();
 }
