@@ -1,6 +1,6 @@
 /* hpcrun, the launcher: checks the command and the events, makes the measurement directory, sets up
  * the environment for the preloaded library, and becomes the command by an exec. */
-#include "hpcrun/base/command-actions.h"
+#include "hpcrun/base/command-start.h"
 #include "hpcrun/launch/event-options.h"
 #include "hpcrun/launch/harmless-filters.h"
 #include "hpcrun/launch/installed-agents.h"
@@ -203,7 +203,7 @@ static void become(const void *context, char **command, const char *output,
     execv(path, command);
     int error = errno;
     directory_give_back(&directory);
-    diag_error(path, "%s", target_problem(error));
+    diag_error(path, "%s", command_problem(error));
     exit(error == ENOENT ? 127 : 126);
 }
 

@@ -15,7 +15,7 @@
  * hpcrun. */
 #include "hpcrun/outside/outside-reader.h"
 
-#include "hpcrun/base/command-actions.h"
+#include "hpcrun/base/command-start.h"
 #include "hpcrun/base/program-file.h"
 #include "hpcrun/base/signal-relay.h"
 #include "hpcrun/outside/given-processes.h"
@@ -143,7 +143,7 @@ static int wait_for_command(pid_t command, pid_t reader, int failure, const char
     bool is_measured = reader_is_done(reader);
     int status = relay_wait(command);
     if (!is_executed) {
-        diag_error(file, "%s", strerror(error));
+        diag_error(file, "%s", command_problem(error));
         return error == ENOENT ? 127 : 126;
     }
     bool is_refused =

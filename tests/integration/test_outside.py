@@ -504,6 +504,15 @@ class Ends(OutsideTest):
         self.assertEqual((images[0].state, images[0].detail), (STATE_SIGNAL, signal.SIGSEGV))
         self.assertEqual(done.stdout, "")
 
+    def test_script_without_a_first_line(self):
+        """hpcrun says the same as without --outside."""
+        script = self.directory / "bare"
+        script.write_text("echo from no shell\n")
+        script.chmod(0o755)
+        done = self.run_tool(HPCRUN, "--outside", "-o", self.directory / "m", script)
+        self.assertEqual(done.returncode, 126)
+        self.assertRegex(done.stderr, "^hpcrun: .*/bare: neither a program nor a script that begins with '#!'.*\n$")
+
     def test_core_file(self):
         """It is the command's: hpcrun, which ends by the same signal, writes none."""
         def allow_core_files():

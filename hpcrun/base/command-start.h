@@ -1,12 +1,16 @@
-/* Two signals have other actions in hpcrun's own processes than in the command that these execute or start:
+/* What hpcrun's processes that execute the command have in common.
+ *
+ * Two signals have other actions in them than in the command:
  *
  *     SIGPIPE   ignored: a message to a closed pipe ends nothing
  *     SIGCHLD   the usual one: where the caller ignores it, the kernel would forget how children ended */
-#ifndef HPCRUN_BASE_COMMAND_ACTIONS_H
-#define HPCRUN_BASE_COMMAND_ACTIONS_H
+#ifndef HPCRUN_BASE_COMMAND_START_H
+#define HPCRUN_BASE_COMMAND_START_H
 
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 
 /* The actions that the command gets. */
 struct command_actions {
@@ -26,6 +30,15 @@ static inline void command_actions_restore(const struct command_actions *before)
 {
     sigaction(SIGPIPE, &before->broken_pipe, NULL);
     sigaction(SIGCHLD, &before->end_of_child, NULL);
+}
+
+/* Why an exec of its file failed with `error`. */
+static inline const char *command_problem(int error)
+{
+    if (error == ENOEXEC)
+        return "neither a program nor a script that begins with '#!'; if it is a script, start it by "
+               "its interpreter: hpcrun sh FILE";
+    return strerror(error);
 }
 
 #endif
