@@ -343,6 +343,16 @@ class Children(OfChance, OutsideTest):
             evidence.rate("partial paths", sum(image.count("CPUTIME", PARTIAL) for image in images),
                           sum(image.count("CPUTIME", [FIRED]) for image in images), most=0.01, noticed=(0, 0.1))
 
+    def test_clocks(self):
+        """The wall clocks of all processes' begins agree with their monotonic ones, which time lines have, although workers
+        begin with the first sample, about 5 ms later."""
+        binary = program("outside")
+        _, images = self.measure("sh", "-c", f"{binary} 0 2; {binary} 0 2", events=("CPUTIME@f200",),
+                                 options=["--outside"], status=7)
+        self.assertEqual(len(images), 3)
+        epochs = [image.epoch for image in images]
+        self.assertLess(max(epochs) - min(epochs), 0.001)
+
     def test_of_a_process_that_runs(self):
         """Also by its name."""
         binary = self.compile("static", self.source("outside"), "-static")
@@ -633,6 +643,23 @@ class Ends(OutsideTest):
         images = self.images_of(where)
         self.assertEqual(images[0].executable, str(binary))
         self.check_paths(images, kept / "deleted", "early", "late")
+
+    def test_names_of_code_made_at_run_time(self):
+        """Those that the process wrote before it was measured count, too."""
+        process = subprocess.Popen([program("jit"), "good", "60000"], stdout=subprocess.DEVNULL)
+        names = pathlib.Path(f"/tmp/perf-{process.pid}.map")
+        self.addCleanup(names.unlink, missing_ok=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        profiling.wait_until(lambda: names.exists() and time.time() - names.stat().st_mtime > 0.1, "old names")
+        tool, where = self.attach(process)
+        clock = ~process.pid << 3 | 2  # the process's CPU time
+        begin = time.clock_gettime(clock)
+        profiling.wait_until(lambda: time.clock_gettime(clock) > begin + 0.2, "samples")
+        tool.send_signal(signal.SIGINT)
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        image, = where.glob("*.hpcrun")
+        self.assertIn(b"inner framed", image.read_bytes())
 
     def test_a_pipe_in_the_place_of_a_deleted_program(self):
         """To open a pipe or a device has effects: what has the path of the mapped file is opened only if it is that."""
