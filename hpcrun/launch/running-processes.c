@@ -82,16 +82,20 @@ static bool is_named(int pid, const void *pattern)
     return is_callers(pid) && matches(pid, pattern) && !is_hpcruns(pid) && !descends_from(getpid(), pid);
 }
 
+static bool is_listed(int pid, const char *pids)
+{
+    const char *at = pids;
+    while (at && atoi(at) != pid)
+        at = (at = strchr(at, ',')) ? at + 1 : NULL;
+    return at;
+}
+
 static bool descends_from_one(int pid, const void *pids)
 {
-    if (is_hpcruns(pid))
-        return false;
-    for (const char *at = pids; at; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (atoi(at) != pid && descends_from(pid, atoi(at)))
-            return true;
-    }
-    return false;
+    int ancestor = is_hpcruns(pid) ? 0 : parent_of(pid);
+    while (ancestor > 0 && !is_listed(ancestor, pids))
+        ancestor = parent_of(ancestor);
+    return ancestor > 0;
 }
 
 /* NULL if there is none. */

@@ -644,6 +644,17 @@ class Ends(OutsideTest):
         self.assertEqual(images[0].executable, str(binary))
         self.check_paths(images, kept / "deleted", "early", "late")
 
+    def test_code_without_a_file(self):
+        """Code that a program makes in memory is no file that could not be read."""
+        script = """if True:
+            import mmap, os
+            code, file = mmap.PROT_READ | mmap.PROT_EXEC, os.memfd_create("made")
+            os.ftruncate(file, 4096)
+            made = mmap.mmap(file, 4096, prot=code), mmap.mmap(-1, 4096, prot=code)
+            private = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=code)"""
+        done, _ = self.measure("python3", "-c", script, options=["--outside", "--agent", "none"])
+        self.assertNotIn("could not be read", done.stderr)
+
     def test_names_of_code_made_at_run_time(self):
         """Those that the process wrote before it was measured count, too."""
         process = subprocess.Popen([program("jit"), "good", "60000"], stdout=subprocess.DEVNULL)
