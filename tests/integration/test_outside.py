@@ -847,6 +847,14 @@ class Rights(OutsideTest):
         self.assertIn(f"but those that hpcrun was started from, which are left out: -p {done.stdout.strip()} measures",
                       done.stderr)
 
+    def test_program_that_may_not_be_read(self):
+        """The kernel ends all events at its exec, but for root."""
+        binary = self.giving_rights("unreadable", 0o711)
+        os.chown(binary, 0, 0)
+        done = self.run_tool(HPCRUN, "--outside", binary, user=profiling.ORDINARY_USER)
+        self.assertEqual((done.returncode, done.stdout), (126, ""))
+        self.assertRegex(done.stderr, r"\Ahpcrun: \S+: can't be measured from outside: you may execute it, but not read it\n\Z")
+
     def test_others_may_not(self):
         for flags in ((), ("-static",)):
             binary = self.giving_rights("setuid", 0o4755, *flags)
