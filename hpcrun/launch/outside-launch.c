@@ -110,7 +110,7 @@ _Noreturn void outside_become(const struct options *options, const char *library
     memset(arguments, 0, (count + 6) * sizeof *arguments);
     arguments[at++] = program;
     arguments[at++] = mem_printf("%#lx", change_layout());
-    arguments[at++] = mem_printf("%.3f:%" PRIu64, options->seconds,
+    arguments[at++] = mem_printf("%.9f:%" PRIu64, options->seconds,
                                  options->memory ? options->memory : USUAL_MEMORY);
     arguments[at++] = file ? mem_strdup("run") : given_processes(options);
     if (file)

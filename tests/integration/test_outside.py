@@ -567,6 +567,13 @@ class Ends(OutsideTest):
                 self.assertEqual(process.returncode, 7)
                 subprocess.run(["rm", "-r", where], check=True)
 
+    def test_a_time_that_is_over_at_once(self):
+        process = self.start(program("outside"), 2, 2, "go")
+        done = subprocess.run([HPCRUN, "-q", "-o", self.directory / "m", "-p", str(process.pid), "--for", "0.0001s"],
+                              timeout=60)
+        self.assertEqual(done.returncode, 0)
+        process.communicate("go\n")
+
     def test_caller_that_blocks_signals(self):
         """A signal ends the measurement all the same; of hpcrun's two children, only the command has them blocked."""
         def block():
