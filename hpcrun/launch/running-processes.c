@@ -117,7 +117,7 @@ static char *list_those(bool (*is_one)(int pid, const void *data), const void *d
     return list;
 }
 
-char *named_processes(const char *pattern)
+static char *list_named(const char *pattern)
 {
     char *list = list_those(is_named, pattern);
     char *starters = list ? NULL : list_those(is_named_starter, pattern);
@@ -129,7 +129,15 @@ char *named_processes(const char *pattern)
     return list;
 }
 
-char *descendants(const char *pids)
+char *running_processes(const struct options *options)
 {
-    return list_those(descends_from_one, pids);
+    const char *pids = options->pids ? options->pids : "";
+    if (!options->pids && !options->name)
+        return NULL;
+    char *others = options->name                    ? list_named(options->name)
+                   : strcmp(pids, OUTSIDE_ALL) == 0 ? NULL
+                                                    : list_those(descends_from_one, pids);
+    char *list = mem_printf("%s%s%s", pids, others ? ";" : "", others ? others : "");
+    free(others);
+    return list;
 }
