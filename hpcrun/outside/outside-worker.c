@@ -100,10 +100,19 @@ static void refuse_look(void)
     foreign_threads_lose(1, worker.period, 0);
 }
 
+/* An event of the CPU counts on while a thread of the reader has that, right after the sample. */
+static uint64_t time_to_catch(const struct perf_sample *sample)
+{
+    uint64_t time = sample->caught ? sample->caught->ended - sample->time : 0;
+    uint64_t most = perf_events_are_of_cpu(sample->event) ? sample->period / 2 : 0;
+    return time < most ? time : most;
+}
+
 static void on_sample(const struct perf_sample *record)
 {
     struct perf_sample sample = *record;
     sample.caught = caught_after(worker.queue, record_queue_first(worker.queue));
+    sample.period -= time_to_catch(&sample);
     uint64_t bytes = foreign_threads_sample(&sample);
     worker.samples++;
     worker.calm = bytes < sample.copy_bytes ? worker.calm + 1 : 0;
@@ -200,6 +209,7 @@ static void visit_records(uint64_t until)
     }
     lose(&worker.lost, lost);
     lose(&worker.refused, refused);
+    record_queue_want_cpus(worker.queue, foreign_threads_want_cpus());
 }
 
 /* ---- the end ---- */

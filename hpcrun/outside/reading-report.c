@@ -1,5 +1,6 @@
 #include "hpcrun/outside/reading-report.h"
 
+#include "hpcrun/outside/cpu-events.h"
 #include "hpcrun/outside/image-workers.h"
 #include "hpcrun/outside/stack-copies.h"
 #include "hpcrun/outside/unsampled-time.h"
@@ -107,6 +108,7 @@ void report_reading(void)
         text_add(&line, "; ");
         unsampled_time_add(&line, counts->measured.unsampled, counts->measured.system);
     }
+    cpu_events_add(&line);
     add_unmeasured(&line, "; too many at once: ", counts->unmeasured[LACKS_ROOM]);
     add_unmeasured(&line, "; memory was used up (--memory): ", counts->unmeasured[LACKS_MEMORY]);
     report_init();

@@ -1,6 +1,7 @@
 #include "hpcrun/outside/stack-copies.h"
 
 #include "hpcrun/base/sys.h"
+#include "hpcrun/outside/cpu-events.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/perf-events.h"
 #include "hpcrun/outside/traced-processes.h"
@@ -129,7 +130,7 @@ static void read_meanwhile(void)
 }
 
 /* The rings would be full before the events of thousands of threads are open: they are read meanwhile. */
-static void open_again(int pid)
+static void open_process_again(int pid)
 {
     unsigned missing = 0;
     process.pid = pid;
@@ -148,34 +149,46 @@ static void open_all_again(void)
         known.count = 0;
         traced_visit(know); /* what is read meanwhile may remove processes */
         for (unsigned i = 0; i < known.count; i++)
-            open_again(known.pids[i]);
+            open_process_again(known.pids[i]);
         poll(NULL, 0, SETTLING_MS);
         read_meanwhile();
     } while (perf_events_count() > before && copies.error == 0);
 }
 
+/* With the present size and rate; `of_cpus`: events of the CPUs. */
+static void open_again(bool of_cpus)
+{
+    copies.error = 0;
+    perf_events_begin_again(COPY_SIZE(copies.size.index), process.config.events[0].period << copies.size.slowdown,
+                            read_meanwhile);
+    if (of_cpus)
+        copies.error = perf_events_open_system();
+    else
+        open_all_again();
+    perf_events_end_again(copies.error == 0);
+    copies.news = (struct copy_demand){0}; /* what was lost meanwhile says nothing about the new events */
+}
+
 void stack_copies_fit(perf_record_visit_function *visit)
 {
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
-    if (copies.is_fixed || now - copies.looked < INTERVAL_NS)
+    if (now - copies.looked < INTERVAL_NS)
         return;
     copies.looked = now;
+    copies.visit = visit;
+    if (cpu_events_are_wanted()) {
+        open_again(true);
+        cpu_events_note(copies.error == 0);
+    }
+    if (copies.is_fixed)
+        return;
     traced_visit(gather_of);
     const unsigned slowdown = copies.size.slowdown;
     bool changes = copy_size_fit(&copies.size, &copies.news);
     copies.news = (struct copy_demand){0};
     if (!changes)
         return;
-    copies.error = 0;
-    copies.visit = visit;
-    perf_events_begin_again(COPY_SIZE(copies.size.index), process.config.events[0].period << copies.size.slowdown,
-                            read_meanwhile);
-    if (perf_events_are_of_system())
-        copies.error = perf_events_open_system();
-    else
-        open_all_again();
-    perf_events_end_again(copies.error == 0);
-    copies.news = (struct copy_demand){0}; /* what was lost meanwhile says nothing about the new size */
+    open_again(perf_events_are_of_system());
     copies.is_fixed = copies.error != 0;
     if (copies.is_fixed) /* the events are those of before */
         copies.size.slowdown = slowdown;

@@ -210,6 +210,7 @@ class Overload(OfChance, OutsideTest):
         seconds = time.monotonic() - began
         printed = tool.communicate()[1]
         image, = self.images_of(where)
+        self.assertEqual(len({thread.tid for thread in image.threads}), len(image.threads))  # losses have none of their own
         shutil.rmtree(where)
         return printed, image, seconds
 
@@ -249,6 +250,57 @@ class Overload(OfChance, OutsideTest):
             self.assertGreater(image.mean_period("CPUTIME"), 1.001 * 0.001 * 38 / 37)
         self.assertGreater(image.count("CPUTIME", profiling.DROPPED), 0)
         self.assertLess(abs(image.seconds("CPUTIME", [FIRED]) - image.cpu), 0.15 * image.cpu)
+
+
+@unittest.skipIf(os.geteuid() != 0, "needs root, for events of CPUs")
+class EventsOfCpus(OutsideTest):
+    """They take the place of those of threads where these miss something."""
+
+    def events_of(self, reader):
+        """Its descriptors of perf's events."""
+        events = set()
+        for path in pathlib.Path(f"/proc/{reader}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # it has just been closed
+                events |= {path.name} if os.readlink(path) == "anon_inode:[perf_event]" else set()
+        return events
+
+    def await_others(self, reader, before):
+        """Until the reader has an event for each CPU that was not among these, and those of its rings."""
+        profiling.wait_until(lambda: len(self.events_of(reader) - before) == os.cpu_count() and
+                             len(self.events_of(reader)) == 2 * os.cpu_count(), "events of CPUs")
+
+    def test_threads_that_wait_often(self):
+        process = self.start(program("short_turns"))
+        tool, where = self.attach(process)
+        reader, _ = self.reader_and_worker(tool)
+        profiling.wait_until(lambda: len(self.events_of(reader)) == 2 * os.cpu_count(), "events of CPUs")
+        process.communicate("go\n")
+        self.assertEqual(process.returncode, 7)
+        printed = tool.communicate()[1]
+        self.assertIn("; samples by the CPUs' clocks, since threads wait often or end soon\n", printed)
+        image, = self.images_of(where)
+        self.assertEqual(image.pid, process.pid)
+        self.assertGreater(image.count("CPUTIME", [FIRED]), 0)
+
+    def test_children_that_end_soon(self):
+        """A process that uses less CPU time than that between two samples has one now and then."""
+        where, go, shell = self.directory / "soon", self.directory / "go", self.directory / "shell"
+        script = f"echo >{shell}; read line; while [ ! -e {go} ]; do /bin/true; done; " + 300 * "/bin/true; "
+        tool = subprocess.Popen([HPCRUN, "-o", where, "--outside", "sh", "-c", script], stdin=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tool.wait)
+        self.addCleanup(tool.kill)
+        profiling.wait_until(shell.exists, "begin of the command")
+        children = pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()
+        reader, = (child for child in children if os.readlink(f"/proc/{child}/exe").endswith("/hpcrun-outside"))
+        before = self.events_of(reader)
+        tool.stdin.write("go\n")
+        tool.stdin.flush()
+        self.await_others(reader, before)
+        go.touch()
+        self.assertIn("samples by the CPUs' clocks", tool.communicate()[1])
+        short = [image for image in self.images_of(where) if image.executable.endswith("/true")]
+        self.assertGreater(sum(image.count("CPUTIME", [FIRED]) for image in short), 0)
 
 
 class Waits(OfChance, OutsideTest):
