@@ -3,30 +3,22 @@
 #include "hpcrun/outside/image-workers.h"
 #include "hpcrun/outside/perf-events.h"
 #include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/short-turns.h"
+#include "hpcrun/outside/traced-processes.h"
 #include "hpcrun/process/process.h"
 
-/* As in source/cpu-time-source.c. */
-#define SHORT_TURN_NS 100000u
-#define LOOK_NS       20000000u
+#define INTERVAL_NS 250000000u
 
 /* Samples of all CPUs in a second. One of another program takes about 10 us of its CPU (estimated), most of it to copy its
  * stack: that is a fifth of one CPU. */
 #define MOST_SAMPLES 20000u
 
 static struct {
+    uint64_t looked;  /* CLOCK_MONOTONIC */
     unsigned reasons; /* enum wants_cpus */
     bool were_tried, are_open;
     const char *better; /* where they would be open; NULL: they are, or there is no reason */
 } cpu_events;
-
-bool turns_are_short(struct scheduled *last, const struct scheduled *now)
-{
-    uint64_t ran = now->cpu - last->cpu, turns = now->timeslices - last->timeslices;
-    if (now->cpu < last->cpu + LOOK_NS)
-        return false;
-    *last = *now;
-    return ran < turns * SHORT_TURN_NS;
-}
 
 /* Frames of an interpreter can be read after few samples of a thread that runs on soon: events of threads have fewer
  * samples where it waits. */
@@ -46,10 +38,11 @@ static const char *what_is_better(void)
     return NULL;
 }
 
-bool cpu_events_are_wanted(void)
+bool cpu_events_are_wanted(uint64_t now)
 {
-    if (perf_events_are_of_system())
+    if (perf_events_are_of_system() || now - cpu_events.looked < INTERVAL_NS)
         return false;
+    cpu_events.looked = now;
     traced_visit(look_at);
     if (image_workers_counts()->without_sample >= MANY_UNSEEN)
         cpu_events.reasons |= SHORT_LIVES;

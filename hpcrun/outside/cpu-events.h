@@ -1,5 +1,5 @@
 /* When events of the CPUs take the place of those of threads, if this user may have them. They have samples of all
- * programs; the reader leaves out those of others. Reasons:
+ * programs; the reader leaves out those of others. Reasons (short-turns.h):
  *
  *   SHORT_TURNS  a thread waits often, as those of servers do. perf sets its timer anew at each switch to a thread that has
  *                an event, which takes a microsecond or more in a virtual machine. And a sample that is due within 10 us
@@ -11,19 +11,10 @@
 #define HPCRUN_OUTSIDE_CPU_EVENTS_H
 
 #include "hpcrun/base/text-buffer.h"
-#include "hpcrun/outside/measured-process.h"
 
-enum wants_cpus { SHORT_TURNS = 1, SHORT_LIVES = 2 };
-
-/* Number of threads, or of child processes, that have ended without a sample. */
-#define MANY_UNSEEN 8u
-
-/* Whether a thread has had the CPU for less than 0.1 ms at a time, on average since the last look. A look takes at least
- * 20 ms of its CPU time: *last is `now` then. */
-bool turns_are_short(struct scheduled *last, const struct scheduled *now);
-
-/* Whether there is a reason, the event allows it, and it has not been tried yet. */
-bool cpu_events_are_wanted(void);
+/* Whether there is a reason, the event allows it, and it has not been tried yet. Looks four times a second. `now`:
+ * CLOCK_MONOTONIC. */
+bool cpu_events_are_wanted(uint64_t now);
 
 /* They were opened, or could not be. */
 void cpu_events_note(bool are_open);

@@ -1,7 +1,6 @@
 #include "hpcrun/outside/stack-copies.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/outside/cpu-events.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/perf-events.h"
 #include "hpcrun/outside/traced-processes.h"
@@ -169,19 +168,20 @@ static void open_again(bool of_cpus)
     copies.news = (struct copy_demand){0}; /* what was lost meanwhile says nothing about the new events */
 }
 
+bool stack_copies_take_cpus(perf_record_visit_function *visit)
+{
+    copies.visit = visit;
+    open_again(true);
+    return copies.error == 0;
+}
+
 void stack_copies_fit(perf_record_visit_function *visit)
 {
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
-    if (now - copies.looked < INTERVAL_NS)
+    if (copies.is_fixed || now - copies.looked < INTERVAL_NS)
         return;
     copies.looked = now;
     copies.visit = visit;
-    if (cpu_events_are_wanted()) {
-        open_again(true);
-        cpu_events_note(copies.error == 0);
-    }
-    if (copies.is_fixed)
-        return;
     traced_visit(gather_of);
     const unsigned slowdown = copies.size.slowdown;
     bool changes = copy_size_fit(&copies.size, &copies.news);

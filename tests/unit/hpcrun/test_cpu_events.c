@@ -5,6 +5,8 @@
 #include "hpcrun/outside/image-workers.h"
 #include "hpcrun/outside/perf-events.h"
 #include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/short-turns.h"
+#include "hpcrun/outside/traced-processes.h"
 #include "hpcrun/process/process.h"
 
 #define MS 1000000u
@@ -58,6 +60,14 @@ static void begin(enum event_kind kind, unsigned on_cpus, unsigned reasons)
     counts = (struct worker_counts){0};
 }
 
+/* After the time between two looks. */
+static bool are_wanted(void)
+{
+    static uint64_t now;
+    now += 250 * MS;
+    return cpu_events_are_wanted(now) || cpu_events_are_wanted(now + 249 * MS);
+}
+
 static const char *words(void)
 {
     static char buffer[512];
@@ -94,7 +104,7 @@ TEST(no_reason)
 {
     begin(EVENT_CPUTIME, 2, 0);
     counts.without_sample = MANY_UNSEEN - 1;
-    assert_false(cpu_events_are_wanted());
+    assert_false(are_wanted());
     assert_string_equal(words(), "");
 }
 
@@ -103,14 +113,14 @@ TEST(an_interpreter_that_waits_often)
 {
     begin(EVENT_CPUTIME, 2, SHORT_TURNS);
     traced.wish = QUEUE_WISHES_AGENT;
-    assert_false(cpu_events_are_wanted());
+    assert_false(are_wanted());
     assert_string_equal(words(), "");
 }
 
 TEST(realtime_needs_switches_of_threads)
 {
     begin(EVENT_REALTIME, 2, SHORT_TURNS);
-    assert_false(cpu_events_are_wanted());
+    assert_false(are_wanted());
     assert_string_equal(words(), "; threads wait so often that perf slows them down, and that the calls they wait in have "
                                  "too much CPU time: CPUTIME, measured by root, does better");
 }
@@ -118,11 +128,11 @@ TEST(realtime_needs_switches_of_threads)
 TEST(many_cpus_at_a_high_rate)
 {
     begin(EVENT_CPUTIME, 21, SHORT_TURNS);
-    assert_false(cpu_events_are_wanted());
+    assert_false(are_wanted());
     assert_non_null(strstr(words(), ": a lower rate, measured by root, does better"));
     cpus = 20;
-    assert_true(cpu_events_are_wanted());
-    assert_false(cpu_events_are_wanted()); /* once */
+    assert_true(are_wanted());
+    assert_false(are_wanted()); /* once */
 }
 
 TEST(what_is_said)
