@@ -320,6 +320,15 @@ static void correct_cpu(void)
         process.cpu_elsewhere = least;
 }
 
+/* With REALTIME. */
+static bool write_lock_states(struct chunk *chunk)
+{
+    static const char why[] = "from outside, a wait for a lock counts from the first look at the thread";
+    const struct known_metric known[] = {{process.metrics.lock_blame[0], RECORDED_LOWER_BOUND, why, 0},
+                                         {process.metrics.lock_wait[0], RECORDED_LOWER_BOUND, why, 0}};
+    return known[0].id == NO_METRIC || process_chunks_write_states(chunk, known, 2);
+}
+
 /* False: something could not be written, which a line says. */
 static bool end_image(enum queue_end end)
 {
@@ -334,6 +343,7 @@ static bool end_image(enum queue_end end)
     if (measurement_create() && chunk_memory(&chunk)) {
         is_lost |= !process_chunks_write_modules(&chunk);
         is_lost |= !perf_map_write(&chunk);
+        is_lost |= !write_lock_states(&chunk);
         process_chunks_write_clock(&chunk, state, detail);
         chunk_release(&chunk);
     } else {

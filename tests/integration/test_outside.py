@@ -63,6 +63,10 @@ class OutsideTest(profiling.ProfilingTest):
         worker, = pathlib.Path(f"/proc/{reader}/task/{reader}/children").read_text().split()
         return int(reader), int(worker)
 
+    def cpu_of(self, process):
+        words = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
     def images_of(self, where):
         images = profiling.read_measurements(where, paths=True)
         for image in images:
@@ -210,7 +214,6 @@ class Overload(OfChance, OutsideTest):
         seconds = time.monotonic() - began
         printed = tool.communicate()[1]
         image, = self.images_of(where)
-        self.assertEqual(len({thread.tid for thread in image.threads}), len(image.threads))  # losses have none of their own
         shutil.rmtree(where)
         return printed, image, seconds
 
@@ -239,6 +242,22 @@ class Overload(OfChance, OutsideTest):
         self.assertGreater(image.count("CPUTIME", profiling.DROPPED), 100)
         rest = (3 * os.cpu_count() + 1) * image.mean_period("CPUTIME")
         self.assertGreater(image.seconds("CPUTIME", [FIRED]), image.cpu - rest - profiling.KERNEL_TICK)
+
+    def test_losses_of_a_time(self):
+        """What rings have lost is known after the initial thread's end, and counts for it: it is no other thread."""
+        process = self.start(program("outside"), 0, 80, "go")
+        tool, where = self.attach(process)
+        reader, _ = self.reader_and_worker(tool)
+        os.kill(reader, signal.SIGSTOP)
+        self.addCleanup(lambda: tool.poll() is not None or os.kill(reader, signal.SIGKILL))
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        profiling.wait_until(lambda: self.cpu_of(process) > 1, "CPU time of the program")
+        os.kill(reader, signal.SIGCONT)
+        self.assertRegex(tool.communicate()[1], r"samples are lost \(\d+ records of all kinds\)")
+        image, = self.images_of(where)
+        self.assertGreater(image.count("CPUTIME", profiling.DROPPED), 0)
+        self.assertEqual(len({thread.tid for thread in image.threads}), len(image.threads))
 
     def test_overload_lowers_the_rate(self):
         """While the worker is stopped: first the copies of stacks have their smallest size. Lost samples count for the time
@@ -274,13 +293,15 @@ class EventsOfCpus(OutsideTest):
         tool, where = self.attach(process)
         reader, _ = self.reader_and_worker(tool)
         profiling.wait_until(lambda: len(self.events_of(reader)) == 2 * os.cpu_count(), "events of CPUs")
+        before = self.cpu_of(process)
+        profiling.wait_until(lambda: self.cpu_of(process) > before + 0.5, "CPU time of the program")
         process.communicate("go\n")
         self.assertEqual(process.returncode, 7)
         printed = tool.communicate()[1]
         self.assertIn("; samples by the CPUs' clocks, since threads wait often or end soon\n", printed)
         image, = self.images_of(where)
         self.assertEqual(image.pid, process.pid)
-        self.assertGreater(image.count("CPUTIME", [FIRED]), 0)
+        self.assertGreater(image.seconds("CPUTIME", [FIRED]), 0.4)
 
     def test_children_that_end_soon(self):
         """A process that uses less CPU time than that between two samples has one now and then."""
