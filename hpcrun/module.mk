@@ -112,6 +112,7 @@ $(eval $(call unit_test,hpcrun/test_foreign_memory,$(addprefix $(BUILD)/obj/hpcr
 $(eval $(call unit_test,hpcrun/test_perf_records,$(addprefix $(BUILD)/obj/hpcrun/,outside/perf-records.o outside/ring-reader.o source/kernel-frames.o),))
 $(eval $(call unit_test,hpcrun/test_copy_size,$(BUILD)/obj/hpcrun/outside/copy-size.o,))
 $(eval $(call unit_test,hpcrun/test_unsampled_time,$(BUILD)/obj/hpcrun/outside/unsampled-time.o,))
+$(eval $(call unit_test,hpcrun/test_cpu_events,$(addprefix $(BUILD)/obj/hpcrun/,outside/cpu-events.o outside/short-turns.o base/text-buffer.o),))
 $(eval $(call unit_test,hpcrun/test_throttling,$(addprefix $(BUILD)/obj/hpcrun/,outside/perf-records.o source/kernel-frames.o),))
 $(eval $(call unit_test,hpcrun/test_measured_process,$(addprefix $(BUILD)/obj/hpcrun/,outside/measured-process.o process/identity.o base/program-file.o base/seccomp-filters.o base/text-buffer.o config/run-config.o) $(TOOL_LIB),))
 $(eval $(call unit_test,hpcrun/test_traced_processes,$(BUILD)/obj/hpcrun/outside/traced-processes.o,))

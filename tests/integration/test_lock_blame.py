@@ -82,6 +82,15 @@ class FromOutside(LogicalTest):
         ledger = read_ledger(done.stdout)
         return ledger["paid 0"] + ledger["paid 1"]
 
+    def check_what_is_said(self):
+        """Values are lower bounds, and so is what advice says of them."""
+        summary = self.view(view="summary")
+        states = {metric["name"]: metric["state"] for metric in summary["metric_states"]}
+        self.assertEqual((states["lock blame"], states["lock wait"], states["work"]),
+                         ("lower bound", "lower bound", "measured"))
+        for found in summary["advice"]:
+            self.assertNotRegex(found["text"], r"^Locks?\b.*: threads wait (?!at least)")
+
     def test_kinds_of_locks(self):
         """What a holder of a lock is blamed for is what waiters pay at this lock, below their calls. It is less than the
         truth, since a wait is noticed by the first look that finds it; and not a multiple, since who had the lock when a
@@ -92,6 +101,7 @@ class FromOutside(LogicalTest):
                 paid = self.run_convoy(kind)
                 blame, wait = (self.tree["metrics"][name]["inclusive"] for name in ("lock blame", "lock wait"))
                 self.assertGreater(wait, 0)
+                self.check_what_is_said()
                 self.assertLessEqual(wait, blame * 1.001)
                 self.assertLess(blame, 2 * paid)
                 at_locks = [path for path in walk(self.tree) if path[-1]["metrics"]["lock wait"]["exclusive"]]
