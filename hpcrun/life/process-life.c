@@ -167,7 +167,7 @@ static void write_everything(enum process_state state, int detail, bool continue
     if (measurement_create() && chunk_memory(&chunk)) {
         is_lost |= !process_chunks_write_modules(&chunk);
         is_lost |= !process_chunks_write_agents(&chunk);
-        is_lost |= !perf_map_write(&chunk);
+        is_lost |= !perf_map_write(&chunk, (uid_t)sys0(SYS_geteuid), process.began_real);
         is_lost |= !write_spans(&chunk, &spans);
         process_chunks_write_clock(&chunk, state,
                                    detail); /* the list of processes says the end, too */
