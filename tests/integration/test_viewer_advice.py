@@ -777,11 +777,26 @@ class Locks(Advice):
                 call = at.call(p.of_libc("qsort")).charge(0.1, 1, 2)
                 lock = p.function("<lock GIL, kept for more than 20 ms>", 0)
                 (call if kept == "function" else at).call(lock).charge(2, 1, 2)
+                call.call(p.function("<lock held without a CPU>", 0)).charge(0.5, 1, 2)
             run = run_json([thread(1, 2), thread(2, 8, "parallel")], 8, 2, metrics=p.db.metrics)
             found, = self.of_kind(self.advice(p, run), "lock")
             self.assertEqual(found["text"], "2 threads, 1.2 run: the GIL is held 100 % in parallel, p.c:31, while others wait "
                                             f"for at least {total} s in all{more}: use processes, or a library that releases "
                                             "it.")
+
+    def test_holders_without_a_cpu(self):
+        """That others wait then is not the lock's fault: the finding rests on the 5 s in which the holder runs."""
+        for seconds, more in ((20, ", and 20 s more while threads that hold it have no CPU"), (0.5, "")):
+            p = Program(("work", "off CPU", "lock blame", "lock wait"), 3)
+            at = p.thread.statement(p.file, 31).charge(9, 0, 2).charge(5, 2, 2)
+            at.call(p.function("<lock held without a CPU>", 0)).charge(seconds, 2, 2)
+            p.thread.statement(p.file, 32).call(p.function("<lock queue_lock>", 0)).charge(5 + seconds, 3, 1)
+            threads = [thread(1, 1), thread(2, 4), thread(3, 0)]
+            run = run_json(threads, 10, 2, events=("REALTIME",), metrics=p.db.metrics)
+            found, = self.of_kind(self.advice(p, run), "lock")
+            with self.subTest(seconds=seconds):
+                self.assertEqual(found["text"], "Lock queue_lock: threads wait 5.0 s, 100 % of that while parallel, p.c:31 "
+                                                f"holds it{more}; could win 2.0x without it.")
 
     def test_what_waiting_costs_goes_with_the_lock(self):
         """Two threads with 4 s each, of which 2 are spinning for the lock: on two CPUs 2 s are left of 8."""

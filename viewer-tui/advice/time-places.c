@@ -22,7 +22,7 @@ struct open_scope {
 
 /* What the name of a procedure says. A large tree has a procedure in many contexts, and its name is looked at once. */
 struct known_name {
-    bool is_known, begins_thread, is_system_call, is_lock;
+    bool is_known, begins_thread, is_system_call, is_lock, is_without_cpu;
     enum wait wait;
 };
 
@@ -61,7 +61,7 @@ static struct known_name known_name(const struct place_collection *collection, c
     const char *name = known->is_known ? NULL : database_procedure_name(db, procedure, buffer);
     if (name)
         *known = (struct known_name){true, begins_thread(name), is_system_call(name), is_name_of_lock(name),
-                                     wait_of(name)};
+                                     is_name_of_lock_without_cpu(name), wait_of(name)};
     return *known;
 }
 
@@ -160,6 +160,7 @@ static struct time_place place_of(const struct place_collection *collection, con
     place.leaf_module = label_module(view, innermost);
     place.is_system_call = known_name(collection, view->db, place.leaf).is_system_call;
     place.is_of_lock = known_name(collection, view->db, place.leaf).is_lock;
+    place.is_without_cpu = known_name(collection, view->db, place.leaf).is_without_cpu;
     size_t i = collection->open.n - 1;
     while (view_procedure_at(view, collection->open.at[i].row) != innermost)
         i--;
@@ -178,8 +179,8 @@ static void add_time(struct place_collection *collection, struct view *view, uin
     uint64_t line = (uint64_t) new.at.file << 32 | new.at.line, loop = (uint64_t) new.loop.file << 32 | new.loop.line;
     uint32_t line_in_loop = idmap_number(&collection->lines, line, loop, (uint32_t)collection->lines.count);
     uint64_t procedure_and_line = (uint64_t) new.procedure << 32 | line_in_loop;
-    uint64_t kind = (uint64_t) new.wait << 3 | (uint64_t) new.is_of_lock << 2 | (uint64_t) new.is_system_call << 1 |
-                    new.has_line;
+    uint64_t kind = (uint64_t) new.wait << 4 | (uint64_t) new.is_without_cpu << 3 | (uint64_t) new.is_of_lock << 2 |
+                    (uint64_t) new.is_system_call << 1 | new.has_line;
     uint64_t callee_and_kind = (uint64_t) new.callee << 32 | kind;
     uint32_t next = (uint32_t)collection->places->list.n;
     uint32_t number = idmap_number(&collection->numbers, procedure_and_line, callee_and_kind, next);
