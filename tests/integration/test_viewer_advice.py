@@ -761,6 +761,17 @@ class Locks(Advice):
                 with self.subTest(longest=longest, metric=metric):
                     self.assertAlmostEqual(found["gain"], gain, places=1)
 
+    def test_threads_that_have_nothing_to_do_with_the_lock_gain_nothing(self):
+        """Two of three threads wait for others while they have the lock, for 9.9 s in all: no more than two do so at once."""
+        p = Program(("work", "off CPU", "lock blame", "lock wait"), 3)
+        for profile in 1, 2:
+            p.thread.statement(p.file, 31).call(p.of_libc("sem_wait")).charge(4.95, 1, profile).charge(4.95, 2, profile)
+            p.thread.statement(p.file, 32).call(p.function("<lock queue_lock>", 0)).charge(4.95, 3, profile)
+        threads = [thread(1, 0.1), thread(2, 0.1), thread(3, 0)]
+        run = run_json(threads, 10, 2, events=("REALTIME",), metrics=p.db.metrics)
+        found, = self.of_kind(self.advice(p, run), "lock")
+        self.assertAlmostEqual(found["gain"], 2, places=1)
+
     def test_the_lock_of_an_interpreter(self):
         """Line 31 holds it for most of the waiting. A function that it calls, or line 33, keeps it for long: but for the
         first 20 ms of each time, this is at a row for the lock, below the function or the line."""
