@@ -1264,12 +1264,31 @@ class HotPlaces(Advice):
         self.assertEqual(found["text"], "100 % of the time is in main, p.c:18, most of it in <libz.so.1+0x80>.")
 
     def test_code_of_a_package_without_names(self):
-        """hpcstruct makes a name of the offset, which says nothing: the caller with a name is named."""
+        """hpcstruct makes a name of the offset, which says nothing: the caller with a name is named, and what it calls."""
         p = Program(module="/usr/bin/prog")
         p.main = p.db.entry(1, "main thread").call(p.db.function("render", p.program, 16))
         p.main.call(p.db.function("<prog+0x1b919c0>", p.program, 32)).call(p.of_libc("memcpy")).charge(6)
         found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6)), "hot place")
-        self.assertEqual(found["text"], "100 % of the time is in render, most of it in <prog+0x1b919c0>.")
+        self.assertEqual(found["text"], "100 % of the time is in render, most of it in memcpy (libc).")
+
+    def test_what_is_called_between_says_nothing(self):
+        """A stripped library, numpy's function for each function that may be overridden, asyncio's loop. But where most of
+        the time is their own, they are named."""
+        packages, library = "/usr/lib/python3/dist-packages/numpy/", "/usr/lib/python3.11/asyncio/"
+        stripped, own = ("<_um.so+0x80>", None), ("<_um.so+0x90>", None)
+        loop = [("run", library + "runners.py"), ("_run_once", library + "base_events.py"), ("_run", library + "events.py")]
+        public, sort = ("public_api", "<__array_function__ internals>"), ("sort", packages + "fromnumeric.py")
+        read = ("_read_ready", library + "selector_events.py")
+        for calls, callee in (([own], "<_um.so+0x90>"), ([stripped, public, stripped, sort], "sort"),
+                              ([*loop, read], "_read_ready"), (loop, "run"), ([sort, read], "sort")):
+            p = Program()
+            module, at = p.db.module(packages + "_um.so"), p.main.statement(p.file, 18)
+            for name, file in calls:
+                at = at.call(p.db.function(name, file=p.db.file(file), line=1) if file else p.db.function(name, module, 0x80))
+            at.charge(10)
+            at.call(p.of_libc("memcpy")).charge(6 if calls == [own] else 0)
+            found, = self.of_kind(self.advice(p, run_json([thread(1, 16)], 16)), "hot place")
+            self.assertEqual(found["text"], f"100 % of the time is in main, p.c:18, most of it in {callee}.")
 
     def test_library_without_names(self):
         """A caller with a name in another module, which may only have created its thread, says less."""
@@ -1377,8 +1396,9 @@ class HotPlaces(Advice):
         self.assertEqual(self.place(found), ("run", packages, 4))
 
     def test_python_code_without_a_file(self):
-        """That of python3 - and python3 -c is the user's; what a library makes is called by the user's line."""
+        """That of python3 -, python3 -c and IPython is the user's; what a library makes is called by the user's line."""
         for file, name, place in (("<stdin>", "f", ("f", "<stdin>", 2)), ("<string>", "<module>", ("<module>", "<string>", 2)),
+                                  ("<ipython-input-3-8f>", "f", ("f", "<ipython-input-3-8f>", 2)),
                                   ("<string>", "__init__", ("main", "/src/p.c", 18)),
                                   ("<internals>", "<module>", ("main", "/src/p.c", 18))):
             p = Program()
