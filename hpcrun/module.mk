@@ -114,7 +114,7 @@ $(eval $(call unit_test,hpcrun/test_copy_size,$(BUILD)/obj/hpcrun/outside/copy-s
 $(eval $(call unit_test,hpcrun/test_unsampled_time,$(BUILD)/obj/hpcrun/outside/unsampled-time.o,))
 $(eval $(call unit_test,hpcrun/test_throttling,$(addprefix $(BUILD)/obj/hpcrun/,outside/perf-records.o source/kernel-frames.o),))
 $(eval $(call unit_test,hpcrun/test_measured_process,$(addprefix $(BUILD)/obj/hpcrun/,outside/measured-process.o process/identity.o base/program-file.o base/seccomp-filters.o base/text-buffer.o config/run-config.o) $(TOOL_LIB),))
-$(eval $(call unit_test,hpcrun/test_traced_processes,$(addprefix $(BUILD)/obj/hpcrun/,outside/traced-processes.o outside/watched-ends.o),))
+$(eval $(call unit_test,hpcrun/test_traced_processes,$(BUILD)/obj/hpcrun/outside/traced-processes.o,))
 $(eval $(call unit_test,hpcrun/test_record_queue,$(QUEUE_PARTS),))
 $(eval $(call unit_test,hpcrun/test_caught_memory,$(CAUGHT_PARTS),))
 $(eval $(call unit_test,hpcrun/test_catch,$(BUILD)/obj/hpcrun/outside/catch.o $(CAUGHT_PARTS),))
