@@ -124,6 +124,24 @@ class EveryInstruction(profiling.ProfilingTest):
                         self.assertEqual(names, [])
                 self.assertLess(partial, 0.03 * total)
 
+    def test_a_step_of_unknown_reason(self):
+        """The kernel found nothing in the debug register, and calls it TRAP_BRKPT: steps go on until the next int3."""
+        steps_between = """#include <signal.h>
+            #include <sys/syscall.h>
+            #include <unistd.h>
+            __attribute__((noinline)) static void after(void) { __asm__ volatile("nop"); }
+            int main(void)
+            {
+                siginfo_t reason = {.si_signo = SIGTRAP, .si_code = TRAP_BRKPT};
+                __asm__ volatile("int3");
+                syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGTRAP, &reason);
+                after();
+                __asm__ volatile("int3");
+                return 0;
+            }"""
+        built = self.compile_text("unknown", steps_between, "-O1", "-D_GNU_SOURCE")
+        self.assertIn("after", {names[0] for _, names in steps_of(self, built, least=10) if names})
+
 
 class EverySwitch(profiling.ProfilingTest):
     """The path at every single instruction while swapcontext and setcontext switch between two stacks."""
