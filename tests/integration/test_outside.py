@@ -80,13 +80,10 @@ class OutsideTest(profiling.ProfilingTest):
 
     def check_paths(self, images, binary, *outermost):
         """Complete paths through the program's parts are as its source has them."""
-        known = profiling.symbols(binary)
-        ranges = {name: range(at, at + size) for name, (at, size) in known.items()}
+        own = {"burn_unit", "burn_from", "burn", "deep", "long_part", "short_part", "work", *outermost}
         complete = 0
         for path in (path for image in images for thread in image.threads for _, _, path in thread.paths):
-            names = [name for frame in path if frame.startswith(f"{binary.name}+")
-                     for name in ("burn_unit", "burn_from", "burn", "deep", "long_part", "short_part", "work", *outermost)
-                     if int(frame.rsplit("+", 1)[1], 16) in ranges.get(name, ())]
+            names = [name for name in profiling.functions(path, binary) if name in own]
             if "deep" not in names or profiling.is_partial(path):
                 continue
             part = "long_part" if "long_part" in names else "short_part"
@@ -101,13 +98,11 @@ class OutsideTest(profiling.ProfilingTest):
 
     def weigh(self, images, binary):
         """Seconds in long_part, and in both parts."""
-        known, seconds = profiling.symbols(binary), {"long_part": 0, "short_part": 0}
+        seconds = {"long_part": 0, "short_part": 0}
         for path, value in ((path, value) for image in images for thread in image.threads
                             for _, value, path in thread.paths):
-            offsets = [int(frame.rsplit("+", 1)[1], 16) for frame in path if frame.startswith(f"{binary.name}+")]
-            for name in seconds:
-                start, size = known[name]
-                seconds[name] += value * any(start <= at < start + size for at in offsets)
+            for name in seconds.keys() & profiling.functions(path, binary):
+                seconds[name] += value
         return [seconds["long_part"] * profiling.TIME_UNIT, sum(seconds.values()) * profiling.TIME_UNIT]
 
     def check_share(self, evidence, images, binary, printed):
@@ -256,10 +251,8 @@ class Waits(OfChance, OutsideTest):
 
     def seconds_in(self, image, binary, name, *metrics):
         """Of some metrics, at paths through a function."""
-        start, size = profiling.symbols(binary)[name]
         return sum(value * profiling.TIME_UNIT for thread in image.threads for metric, value, path in thread.paths
-                   if metric in metrics and any(start <= int(frame.rsplit("+", 1)[1], 16) < start + size
-                                                for frame in path if frame.startswith(f"{binary.name}+")))
+                   if metric in metrics and name in profiling.functions(path, binary))
 
     def test_threads_that_take_turns(self):
         """Time on a CPU is work, that in waiting calls is waiting, and at any instant one thread works: from outside as in

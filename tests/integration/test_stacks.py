@@ -21,13 +21,7 @@ class Stacks(OfChance, profiling.ProfilingTest):
 
     def functions(self, path, module="stacks"):
         """The names of a path's functions that are the program's own."""
-        table = profiling.symbols(program(module))
-        names = []
-        for frame in path:
-            its_module, _, offset = frame.rpartition("+")
-            names += [name.split(".")[0] for name, (start, size) in table.items()
-                      if module == its_module and start <= int(offset, 16) < start + size]
-        return names
+        return [name.split(".")[0] for name in profiling.functions(path, program(module))]
 
     def check_known(self, lines, image, evidence, module):
         """Each line names functions and the time below them, to 2 %; no sample is elsewhere."""

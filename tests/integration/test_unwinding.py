@@ -5,7 +5,7 @@ import subprocess
 
 import profiling
 from evidence import OfChance
-from profiling import TOOLS, program
+from profiling import TOOLS, functions, program
 
 
 def find_library(name):
@@ -90,15 +90,12 @@ def steps_of(test, program_path, *arguments, least=200):
     done = test.run_tool(program_path, *arguments, env=dict(
         os.environ, LD_PRELOAD=str(TOOLS / "unwind-steps.so"), UNWIND_REPORT=str(report)))
     test.assertEqual(done.returncode, 0, done.stderr)
-    table = profiling.symbols(program_path)
     *lines, (_, steps) = map(str.split, report.read_text().splitlines())
     test.assertGreater(int(steps), least)
     for end, *frames in lines:
         names = []
-        for module, address in (frame.rpartition("+")[::2] for frame in frames):
-            names += ["?"] if module == "?" else [
-                name.split(".")[0] for name, (start, size) in table.items()
-                if module == "" and start <= int(address, 16) < start + size]
+        for frame in frames:
+            names += ["?"] if frame.startswith("?") else [name.split(".")[0] for name in functions([frame], program_path, "")]
         yield end, names
 
 
@@ -248,32 +245,22 @@ class WithoutInformation(OfChance, profiling.ProfilingTest):
     outer = {"leaf": ("call_leaf", "called_back"), "with_frame": ("call_with_frame",),
              "calls_back": ("call_calls_back",), "called_back": ("calls_back",), "litter": ()}
 
-    def names(self, path, known):
-        """The program's functions on a path, innermost first."""
-        for frame in path:
-            module, _, offset = frame.rpartition("+")
-            for name, (start, size) in known.items():
-                if module == "bare" and start <= int(offset, 16) < start + size:
-                    yield name
-
     def test_assembly(self):
-        known = profiling.symbols(program("bare"))
         for name, how in profiling.sources():
             with self.subTest(name):
                 for found in self.looks():
                     _, (image,) = self.measure(program("bare"), 700, events=["CPUTIME@f2000"], paths=True, **how)
-                    paths = [list(self.names(path, known)) for _, _, path in image.threads[0].paths
+                    paths = [functions(path, program("bare")) for _, _, path in image.threads[0].paths
                              if not profiling.is_partial(path)]
                     for leaf in ("leaf", "with_frame"):
                         found.enough(f"paths of {leaf}", [names[:1] for names in paths].count([leaf]), 1)
                     for _, _, path in image.threads[0].paths:
-                        self.check_path(list(self.names(path, known)), path)
+                        self.check_path(functions(path, program("bare")), path)
 
     def test_system_calls_that_go_on(self):
         """A sample that has ended a system call lets it go on in hpcrun's code, which will return to the program's."""
-        known = profiling.symbols(program("bare"))
         _, (image,) = self.measure(program("bare"), 300, "sleep", events=["REALTIME@f1000"], paths=True)
-        paths = [list(self.names(path, known)) for _, _, path in image.threads[0].paths]
+        paths = [functions(path, program("bare")) for _, _, path in image.threads[0].paths]
         self.assertIn(["nap", "call_nap", "main", "_start"], paths)
         self.assertEqual(image.count("REALTIME", profiling.PARTIAL), 0)
 
