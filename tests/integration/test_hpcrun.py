@@ -28,7 +28,7 @@ class Time(OfChance, profiling.ProfilingTest):
         for name, how in sources():
             with self.subTest(name):
                 for evidence in self.looks():
-                    done, (image,) = self.measure(program("threads"), 64, 25, 64, **how)
+                    done, (image,) = self.measure(program("threads"), 64, 12, 64, **how)
                     self.check_fates([image])
                     self.assertEqual({t.index for t in image.threads}, set(range(65)))
                     burned, counted = (int(word) * 1e-9 for word in done.stdout.split())
@@ -58,7 +58,7 @@ class Time(OfChance, profiling.ProfilingTest):
 
     def test_late_first_samples_without_bias(self):
         """Threads whose first sample is up to two periods late get their time on average."""
-        threads, ms, period = 130, 9, 0.005
+        threads, ms, period = 80, 9, 0.005
         for name, how in sources():
             with self.subTest(name):
                 for evidence in self.looks():

@@ -312,7 +312,7 @@ class Loader(OfChance, profiling.ProfilingTest):
     def test_address_reuse_at_full_speed(self):
         for name, how in sources():
             with self.subTest(name):
-                self.check("dlopen", MS, 200, 101, **how)
+                self.check("dlopen", 3 * MS // 5, 200, 101, **how)
 
     def test_libraries_that_begin_before_us(self):
         """Their constructors work, sampled or not; their destructors are sampled."""

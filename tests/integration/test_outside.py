@@ -141,7 +141,7 @@ class Shares(OfChance, OutsideTest):
         counts once."""
         binary = program("outside")
         for evidence in self.looks():
-            process = self.start(binary, 2, 100, "go")
+            process = self.start(binary, 2, 50, "go")
             tool, where = self.attach(process)
             printed, _ = process.communicate("go\n")
             has_changed = "copies of stacks had 4 to " in tool.communicate()[1]
@@ -185,10 +185,10 @@ class Overload(OfChance, OutsideTest):
         self.assertGreater(fired, 300)
         self.assertLess(lost, 0.01 * fired)
 
-    def measure_while_stopped(self, rounds, *options, how="go", stops_reader=False, is_reaped=False):
-        """A program of two threads runs while hpcrun's worker is stopped, or its reader. At the end it is a zombie,
+    def measure_while_stopped(self, rounds, *options, threads=2, how="go", stops_reader=False, is_reaped=False):
+        """A program with threads runs while hpcrun's worker is stopped, or its reader. At the end it is a zombie,
         whose clocks can be read, or reaped. Returns what hpcrun says, the image, and for how many seconds that was."""
-        process = self.start(program("outside"), 2, rounds, how)
+        process = self.start(program("outside"), threads, rounds, how)
         tool, where = self.attach(process, *options)
         reader, worker = self.reader_and_worker(tool)
         stopped = reader if stops_reader else worker
@@ -221,7 +221,7 @@ class Overload(OfChance, OutsideTest):
     def test_memory_of_a_queue(self):
         """While the worker is stopped, its queue takes 4 MB, more than is allowed: later samples are lost, and a line says why.
         hpcrun looks every 2 s; the program takes 3.2 s or more."""
-        printed, image, _ = self.measure_while_stopped(200, "--memory", "4M", how="deep")
+        printed, image, _ = self.measure_while_stopped(200, "--memory", "4M", threads=1, how="deep")
         self.assertIn("memory was used up (--memory)", printed)
         self.assertGreater(image.count("CPUTIME", [FIRED]), 0)
 
@@ -652,7 +652,7 @@ class Rights(OutsideTest):
         for name, mode, flags in (("setuid", 0o4755, ()), ("setgid", 0o2755, ()), ("setuid", 0o4755, ("-static",))):
             with self.subTest(name, flags=flags):
                 binary = self.giving_rights(name, mode, *flags)
-                done, images = self.measure(binary, 2, 50, status=7)
+                done, images = self.measure(binary, 2, 10, status=7)
                 self.assertIn(f"{name}: measured from outside", done.stderr)
                 self.check_images(images)
                 self.assertEqual([(image.state, image.detail) for image in images], [(STATE_EXIT, 7)])
