@@ -135,7 +135,7 @@ class Processes(OfChance, profiling.ProfilingTest):
         for name, how in sources():
             with self.subTest(name):
                 for evidence in self.looks():
-                    done, images = self.measure(program("processes"), "tree", 2, 6, 20, **how)
+                    done, images = self.measure(program("processes"), "tree", 2, 6, 13, **how)
                     self.check_fates(images)
                     self.assertEqual(len(images), 43)
                     self.assertEqual(len({image.pid for image in images}), 43)
@@ -152,7 +152,7 @@ class Processes(OfChance, profiling.ProfilingTest):
         for name, how in sources():
             with self.subTest(name):
                 for evidence in self.looks():
-                    done, images = self.measure(program("processes"), "chain", 10, 50, **how)
+                    done, images = self.measure(program("processes"), "chain", 10, 35, **how)
                     *burned, last = done.stdout.splitlines()
                     self.assertEqual((len(burned), last), (10, "done"))
                     self.check_fates(images)
@@ -322,7 +322,7 @@ class Events(profiling.ProfilingTest):
 
     def test_collapsed_recursion(self):
         for options, nodes in (([], 500), (["--collapse-recursion"], 1)):
-            _, images = self.measure(program("recursion"), 500, 500, "leaf", options=options)
+            _, images = self.measure(program("recursion"), 500, 200, "leaf", options=options)
             images = profiling.read_measurements(self.measurements, paths=True)
             deepest = max(sum(name.startswith("descend_to_work")  # gcc may add .isra.0
                               for name in profiling.functions(path, program("recursion")))

@@ -249,7 +249,7 @@ class WithoutInformation(OfChance, profiling.ProfilingTest):
         for name, how in profiling.sources():
             with self.subTest(name):
                 for found in self.looks():
-                    _, (image,) = self.measure(program("bare"), 700, events=["CPUTIME@f2000"], paths=True, **how)
+                    _, (image,) = self.measure(program("bare"), 350, events=["CPUTIME@f2000"], paths=True, **how)
                     paths = [functions(path, program("bare")) for _, _, path in image.threads[0].paths
                              if not profiling.is_partial(path)]
                     for leaf in ("leaf", "with_frame"):
@@ -283,7 +283,7 @@ class UnreadableFrames(OfChance, profiling.ProfilingTest):
         for name, source in profiling.sources():
             with self.subTest(name):
                 for found in self.looks():
-                    done, (image,) = self.measure(program("unreadable_frame"), 500, *how,
+                    done, (image,) = self.measure(program("unreadable_frame"), 250, *how,
                                                   events=("CPUTIME@f1000",), **source)
                     self.check_fates([image])
                     unreadable = image.count("CPUTIME", [self.UNREADABLE])
