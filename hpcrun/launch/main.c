@@ -1,5 +1,6 @@
 /* hpcrun, the launcher: checks the command and the events, makes the measurement directory, sets up
  * the environment for the preloaded library, and becomes the command by an exec. */
+#include "hpcrun/base/command-start.h"
 #include "hpcrun/launch/event-options.h"
 #include "hpcrun/launch/harmless-filters.h"
 #include "hpcrun/launch/installed-agents.h"
@@ -17,7 +18,6 @@
 
 #include <errno.h>
 #include <libgen.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,14 +129,6 @@ static void prepare_environment(const struct options *options, const struct conf
     free(letters);
 }
 
-/* Returns the action to restore before the command begins. */
-static struct sigaction replace_action(int signal, void (*handler)(int))
-{
-    struct sigaction action = {.sa_handler = handler}, before;
-    sigaction(signal, &action, &before);
-    return before;
-}
-
 /* What is the same for all runs of a set. */
 struct launch {
     const struct options *options;
@@ -144,7 +136,7 @@ struct launch {
     char *library, *agents;
     char *preloaded; /* agents, and perhaps an OpenMP runtime: paths joined by colons */
     bool is_explained; /* the limitations of the events have been printed */
-    struct sigaction broken_pipes, ends_of_children; /* actions for SIGPIPE and SIGCHLD that the command gets */
+    struct command_actions actions;
 };
 
 static void add_llvm_openmp(struct launch *launch)
@@ -189,20 +181,6 @@ static void offer_ranges(const struct launch *launch)
     free(ranges);
 }
 
-/* The command runs even if our messages go to a closed pipe: SIGPIPE would end us before it starts. And where the
- * caller ignores SIGCHLD, the kernel would forget how our children ended. */
-static void replace_actions(struct launch *launch)
-{
-    launch->broken_pipes = replace_action(SIGPIPE, SIG_IGN);
-    launch->ends_of_children = replace_action(SIGCHLD, SIG_DFL);
-}
-
-static void restore_actions(const struct launch *launch)
-{
-    sigaction(SIGPIPE, &launch->broken_pipes, NULL);
-    sigaction(SIGCHLD, &launch->ends_of_children, NULL);
-}
-
 /* Becomes the command. Ends the process with a message if that fails. */
 static void become(const void *context, char **command, const char *output,
                    bool measures_work_span)
@@ -221,11 +199,11 @@ static void become(const void *context, char **command, const char *output,
     offer_ranges(launch);
     preload(launch->library, measures_work_span ? add_cilktool(launch) : launch->preloaded);
     allow_preload_under_asan();
-    restore_actions(launch);
+    command_actions_restore(&launch->actions);
     execv(path, command);
     int error = errno;
     directory_give_back(&directory);
-    diag_error(path, "%s", target_problem(error));
+    diag_error(path, "%s", command_problem(error));
     exit(error == ENOENT ? 127 : 126);
 }
 
@@ -244,7 +222,7 @@ static _Noreturn void become_outside(struct launch *launch)
     launch->config.events[0].options |= options->kernel ? EVENT_KERNEL_FRAMES : 0; /* it says if it can't have them */
     const char *agents = strcmp(options->agents, "none") == 0 ? "" : OUTSIDE_AGENTS;
     prepare_environment(options, &launch->config, agents, &directory, false);
-    restore_actions(launch);
+    command_actions_restore(&launch->actions);
     outside_become(options, launch->library, file);
 }
 
@@ -268,7 +246,7 @@ int main(int count, char **arguments)
     options_read(&options, count, arguments);
     if (options.list_events)
         return events_list(options.list_all_events);
-    replace_actions(&launch);
+    launch.actions = command_actions_replace();
     if (options.pids || options.name)
         outside_session_begin();
     if (options.name)

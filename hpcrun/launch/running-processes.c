@@ -1,6 +1,6 @@
 #include "hpcrun/launch/running-processes.h"
 
-#include "hpcrun/base/small-file.h"
+#include "hpcrun/base/process-stat.h"
 #include "hpcrun/config/run-config.h"
 #include "lib/alloc.h"
 #include "lib/diag.h"
@@ -49,14 +49,11 @@ static bool is_callers(int pid)
     return readlink(path, program, sizeof program) > 0;
 }
 
-/* Field 4 of /proc/PID/stat; the second one, a name in parentheses, may contain anything. */
 static int parent_of(int pid)
 {
-    char path[PATH_BYTES], text[1024];
-    int parent = 0;
+    char path[PATH_BYTES], stat[STAT_BYTES];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    const char *at = memrchr(text, ')', small_file_read(path, text, sizeof text));
-    return at && sscanf(at + 1, " %*c %d", &parent) == 1 ? parent : 0;
+    return stat_read(path, stat) ? (int)stat_number(stat, STAT_PARENT) : 0;
 }
 
 static bool descends_from(int pid, int ancestor)

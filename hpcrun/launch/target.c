@@ -149,11 +149,3 @@ bool target_is_foreign(const char *path)
     diag_note(path, "%s: measured from outside (see hpcrun(1), FROM OUTSIDE)", unmeasured_reason(why));
     return true;
 }
-
-const char *target_problem(int error)
-{
-    if (error == ENOEXEC)
-        return "neither a program nor a script that begins with '#!'; if it is a script, start it by "
-               "its interpreter: hpcrun sh FILE";
-    return strerror(error);
-}

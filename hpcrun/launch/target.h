@@ -20,7 +20,4 @@ void target_check_outside(const char *path);
 /* Whether the file can be measured, but only from outside. Says so on standard error. */
 bool target_is_foreign(const char *path);
 
-/* Why an exec of the file failed with `error`. */
-const char *target_problem(int error);
-
 #endif

@@ -274,7 +274,7 @@ static uint32_t read_stack(struct catch *its, int pid, uint64_t copy_end)
     return blocks;
 }
 
-static const struct caught *make_record(struct catch *its, const struct perf_instant *sample)
+static const struct caught *make_record(struct catch *its, const struct sample_instant *sample)
 {
     struct caught *record = &its->record;
     uint32_t on_stack = read_stack(its, sample->pid, sample->stack_end);
@@ -299,7 +299,7 @@ struct catch *catch_new(void)
     return calloc(1, sizeof(struct catch));
 }
 
-const struct caught *catch_memory(struct catch *its, const struct perf_instant *sample, const void *shared)
+const struct caught *catch_memory(struct catch *its, const struct sample_instant *sample, const void *shared)
 {
     its->used = 0;
     its->record.began = sys_clock(CLOCK_MONOTONIC);

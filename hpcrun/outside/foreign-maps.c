@@ -3,6 +3,7 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/measured-process.h"
+#include "hpcrun/process/process.h"
 #include "lib/binary-search.h"
 
 #include <fcntl.h>
@@ -33,9 +34,9 @@ static bool parse(const char *text, struct map_line *line)
     return true;
 }
 
-static bool visit_lines(void (*visit)(const struct map_line *line, void *data), void *data)
+static bool visit_lines(int pid, void (*visit)(const struct map_line *line, void *data), void *data)
 {
-    int fd = measured_open("maps", O_RDONLY);
+    int fd = measured_open(pid, "maps", O_RDONLY);
     FILE *maps = fd < 0 ? NULL : fdopen(fd, "r");
     char *text = NULL;
     size_t room = 0;
@@ -64,9 +65,9 @@ static void visit_module(const struct map_line *line, void *data)
         visitor->visit(&line->mapping, visitor->data);
 }
 
-bool foreign_maps_visit(void (*visit)(const struct mapping *mapping, void *data), void *data)
+bool foreign_maps_visit(int pid, void (*visit)(const struct mapping *mapping, void *data), void *data)
 {
-    return visit_lines(visit_module, &(struct module_visitor){visit, data});
+    return visit_lines(pid, visit_module, &(struct module_visitor){visit, data});
 }
 
 /* ---- stacks ---- */
@@ -107,7 +108,7 @@ static bool read_again(void)
         return false;
     stacks.count = 0;
     stacks.guard_end = 0;
-    visit_lines(add_stack, NULL);
+    visit_lines(process.pid, add_stack, NULL);
     stacks.read_at = now;
     uint64_t after = sys_clock(CLOCK_MONOTONIC);
     stacks.due = after + REST * (after - now);

@@ -102,7 +102,7 @@ static void set_begin(struct thread *thread, const struct foreign_thread *its)
     thread->began_cpu = its->began.cpu;
     thread->began_waits = (struct cpu_waits){its->began.ready, its->began.timeslices};
     thread->ended_waits.ready = READY_UNKNOWN;
-    measured_name(its->tid, thread->image->name, sizeof thread->image->name);
+    measured_name(process.pid, its->tid, thread->image->name, sizeof thread->image->name);
 }
 
 static void find_stack(struct foreign_thread *its, uint64_t sp)

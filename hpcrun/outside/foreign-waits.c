@@ -442,7 +442,7 @@ void waits_begin(void)
     waits.is_on = true;
     waits.period = waits.mean = process.config.events[0].period;
     waits.looks = malloc(MAX_LOOKS * sizeof *waits.looks);
-    measured_visit_threads(add_that_runs_or_waits, NULL);
+    measured_visit_threads(process.pid, add_that_runs_or_waits, NULL);
 }
 
 uint64_t waits_forbidden(void)

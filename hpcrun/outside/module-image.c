@@ -73,7 +73,7 @@ static bool read_at(const struct placing *p, uint64_t offset, void *to, size_t s
 static int look_up_path(const char *path)
 {
     const int flags = LOOK_UP | O_NOFOLLOW | O_CLOEXEC;
-    int root = measured_open("root", O_PATH | O_DIRECTORY);
+    int root = measured_open(process.pid, "root", O_PATH | O_DIRECTORY);
     struct open_how how = {.flags = (unsigned)flags,
                            .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
     struct stat there, here;
@@ -92,7 +92,7 @@ static int look_up_mapped(const struct mapping *mapping)
 {
     char name[64];
     snprintf(name, sizeof name, "map_files/%lx-%lx", mapping->start, mapping->end);
-    return measured_open(name, LOOK_UP);
+    return measured_open(process.pid, name, LOOK_UP);
 }
 
 static bool is_the_inode(int fd, const struct mapping *mapping)
@@ -134,7 +134,7 @@ static int open_file(const struct mapping *mapping)
     if (fd < 0)
         fd = open_if_mapped(look_up_mapped(mapping), mapping);
     if (fd < 0) /* a deleted program of one's own */
-        fd = open_if_mapped(measured_open("exe", LOOK_UP), mapping);
+        fd = open_if_mapped(measured_open(process.pid, "exe", LOOK_UP), mapping);
     return fd;
 }
 

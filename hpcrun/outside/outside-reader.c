@@ -51,15 +51,19 @@ static void on_interrupt(int signal)
     is_interrupted = 1;
 }
 
-/* SIGHUP is ignored below nohup, and SIGINT where a command gets the terminal's (main.c). */
+/* SIGHUP is ignored below nohup, and SIGINT where a command gets the terminal's (main.c). The caller may have blocked
+ * signals: those that end the measurement, and, for workers, those of faults. */
 static void handle_signals(void)
 {
     static const int may_be_ignored[] = {SIGINT, SIGHUP};
     struct sigaction interrupt = {.sa_handler = on_interrupt}, before;
+    sigset_t none;
     sigaction(SIGTERM, &interrupt, NULL);
     for (size_t i = 0; i < sizeof may_be_ignored / sizeof *may_be_ignored; i++)
         if (sigaction(may_be_ignored[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(may_be_ignored[i], &interrupt, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 /* ---- begin ---- */

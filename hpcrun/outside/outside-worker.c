@@ -10,6 +10,7 @@
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/linked-agents.h"
 #include "hpcrun/outside/perf-events.h"
+#include "hpcrun/outside/printed-text.h"
 #include "hpcrun/outside/unsampled-time.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process-notes.h"
@@ -220,31 +221,16 @@ static bool lacks_samples(struct foreign_time time)
     return !perf_events_see_kernel() && time.used > time.sampled + time.rests + time.used / 100 + MOST_REST_NS;
 }
 
-/* Begins a part of the line, if there is something to report. */
-static bool begin_part(struct text *line, const char **separator, bool is_reported)
-{
-    if (!is_reported)
-        return false;
-    text_add(line, *separator);
-    *separator = "; ";
-    return true;
-}
-
 /* "3 to 12 samples are lost (70 records of all kinds): reading them was too slow". */
 static void add_slow(struct text *line)
 {
     if (worker.lost)
-        text_add_number(line, worker.lost);
-    if (worker.lost_records) {
-        text_add(line, worker.lost ? " to " : "up to ");
-        text_add_number(line, worker.lost + worker.most_in_them);
-    }
+        text_print(line, "%lu", worker.lost);
+    if (worker.lost_records)
+        text_print(line, "%s %lu", worker.lost ? " to" : "up to", worker.lost + worker.most_in_them);
     text_add(line, " samples are lost");
-    if (worker.lost_records) {
-        text_add(line, " (");
-        text_add_number(line, worker.lost_records);
-        text_add(line, " records of all kinds)");
-    }
+    if (worker.lost_records)
+        text_print(line, " (%lu records of all kinds)", worker.lost_records);
     text_add(line, ": reading them was too slow");
 }
 
@@ -256,43 +242,29 @@ static void report_losses(void)
     struct text line = TEXT(buffer);
     struct foreign_time time = foreign_threads_time();
     const char *program = process_arguments()[0] ? process_arguments()[0] : process.executable;
-    const char *separator = "";
-    text_add(&line, program);
-    text_add(&line, "[");
-    text_add_number(&line, (uint64_t)process.pid);
-    text_add(&line, "]: ");
-    if (begin_part(&line, &separator, worker.lost + worker.lost_records))
+    text_print(&line, "%s[%d]: ", program, process.pid);
+    const size_t begin = line.length;
+    if (worker.lost + worker.lost_records)
         add_slow(&line);
-    if (begin_part(&line, &separator, worker.refused)) {
-        text_add_number(&line, worker.refused);
-        text_add(&line, " samples are lost: memory was used up (--memory)");
-    }
-    if (begin_part(&line, &separator, worker.throttled)) {
-        text_add(&line, "times are too short: the kernel held samples back ");
-        text_add_number(&line, worker.throttled);
-        text_add(&line, " times, since there were more than kernel.perf_event_max_sample_rate allows");
-    }
-    if (begin_part(&line, &separator, lacks_samples(time)))
-        unsampled_time_add(&line, time.used - time.sampled, measured_system_time());
-    if (begin_part(&line, &separator, worker.missed)) {
-        text_add_number(&line, worker.missed);
-        text_add(&line, " of ");
-        text_add_number(&line, worker.to_catch);
-        text_add(&line, " samples lack Python's frames, which could not be read in time");
-    }
-    if (begin_part(&line, &separator, foreign_modules_missing())) {
-        text_add(&line, "code without names: ");
-        text_add_number(&line, foreign_modules_missing());
-        text_add(&line, " files could not be read");
-    }
-    if (begin_part(&line, &separator, waits_forbidden()))
-        text_add(&line, "times of waiting are not known: the process may not be looked at (kernel.yama.ptrace_scope?)");
-    if (begin_part(&line, &separator, waits_without_descriptors())) {
-        text_add(&line, "times of waiting are not known of ");
-        text_add_number(&line, waits_without_descriptors());
-        text_add(&line, " threads: too few file descriptors (ulimit -n)");
-    }
-    if (*separator)
+    text_print_part(&line, begin, "; ", worker.refused, "%lu samples are lost: memory was used up (--memory)",
+                    worker.refused);
+    text_print_part(&line, begin, "; ", worker.throttled,
+                    "times are too short: the kernel held samples back %lu times, since there were more than "
+                    "kernel.perf_event_max_sample_rate allows",
+                    worker.throttled);
+    text_print_part(&line, begin, "; ", lacks_samples(time), "%s",
+                    unsampled_time(time.used - time.sampled, measured_system_time()));
+    text_print_part(&line, begin, "; ", worker.missed,
+                    "%lu of %lu samples lack Python's frames, which could not be read in time", worker.missed,
+                    worker.to_catch);
+    text_print_part(&line, begin, "; ", foreign_modules_missing(), "code without names: %u files could not be read",
+                    foreign_modules_missing());
+    text_print_part(&line, begin, "; ", waits_forbidden(),
+                    "times of waiting are not known: the process may not be looked at (kernel.yama.ptrace_scope?)");
+    text_print_part(&line, begin, "; ", waits_without_descriptors(),
+                    "times of waiting are not known of %lu threads: too few file descriptors (ulimit -n)",
+                    waits_without_descriptors());
+    if (line.length > begin)
         report_loss(&line);
 }
 
@@ -390,7 +362,7 @@ static bool begin_image(struct measured_image *image)
     sampling.collapse_recursion = process.config.collapse_recursion;
     atomic_store(&sampling.on, true);
     process.active = true;
-    measured_visit_threads(begin_thread, image);
+    measured_visit_threads(process.pid, begin_thread, image);
     waits_begin();
     note_begin();
     worker.written_at = process.began_wall;

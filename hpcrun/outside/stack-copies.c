@@ -132,8 +132,7 @@ static void read_meanwhile(void)
 static void open_again(int pid)
 {
     unsigned missing = 0;
-    process.pid = pid;
-    int error = copies.error == 0 && traced_find(pid) ? perf_events_open(&missing) : -ESRCH;
+    int error = copies.error == 0 && traced_find(pid) ? perf_events_open(pid, &missing) : -ESRCH;
     if (error != -ESRCH)
         copies.error = missing ? -EMFILE : error;
 }

@@ -33,21 +33,21 @@ class OutsideTest(profiling.ProfilingTest):
     def source(self, name):
         return profiling.ROOT / "tests/programs/hpcrun" / f"{name}.c"
 
-    def start(self, *command):
+    def start(self, *command, **others):
         """A process that says "ready" and waits for a line."""
         process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   text=True)
+                                   text=True, **others)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         self.assertEqual(process.stdout.readline(), "ready\n")
         return process
 
-    def attach(self, process, *options):
+    def attach(self, process, *options, **others):
         """hpcrun -p on a process; it samples when this returns: its events are open before it notes the begin."""
         where = self.directory / "attached"
         tool = subprocess.Popen([HPCRUN, "-o", where, "-e", "CPUTIME@f1000", "-p", str(process.pid), *options],
-                                stderr=subprocess.PIPE, text=True)
+                                stderr=subprocess.PIPE, text=True, **others)
         self.addCleanup(tool.stderr.close)
         self.addCleanup(tool.wait)
         self.addCleanup(tool.kill)
@@ -497,6 +497,29 @@ class Ends(OutsideTest):
         self.assertEqual((images[0].state, images[0].detail), (STATE_SIGNAL, signal.SIGSEGV))
         self.assertEqual(done.stdout, "")
 
+    def test_script_without_a_first_line(self):
+        """hpcrun says the same as without --outside."""
+        script = self.directory / "bare"
+        script.write_text("echo from no shell\n")
+        script.chmod(0o755)
+        done = self.run_tool(HPCRUN, "--outside", "-o", self.directory / "m", script)
+        self.assertEqual(done.returncode, 126)
+        self.assertRegex(done.stderr, "^hpcrun: .*/bare: neither a program nor a script that begins with '#!'.*\n$")
+
+    def test_core_file(self):
+        """It is the command's: hpcrun, which ends by the same signal, writes none."""
+        def allow_core_files():
+            _, most = resource.getrlimit(resource.RLIMIT_CORE)
+            resource.setrlimit(resource.RLIMIT_CORE, (most, most))
+
+        if resource.getrlimit(resource.RLIMIT_CORE)[1] == 0:
+            self.skipTest("no core files here")
+        tool = subprocess.Popen([HPCRUN, "-q", "--outside", "-o", self.directory / "crash", "sh", "-c", "kill -SEGV $$"],
+                                cwd=self.directory, preexec_fn=allow_core_files)
+        ended = os.waitid(os.P_PID, tool.pid, os.WEXITED | os.WNOWAIT)
+        self.assertEqual(tool.wait(), -signal.SIGSEGV)
+        self.assertEqual(ended.si_code, os.CLD_KILLED)
+
     def test_caller_that_ignores_ends_of_children(self):
         """The exit status is the command's, which ignores them, too."""
         def run(*command):
@@ -526,6 +549,39 @@ class Ends(OutsideTest):
                 process.communicate("go\n")
                 self.assertEqual(process.returncode, 7)
                 subprocess.run(["rm", "-r", where], check=True)
+
+    def test_caller_that_blocks_signals(self):
+        """A signal ends the measurement all the same; of hpcrun's two children, only the command has them blocked."""
+        def block():
+            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+
+        process = self.start(program("outside"), 2, 2, "go")
+        tool, where = self.attach(process, preexec_fn=block)
+        tool.send_signal(signal.SIGINT)
+        self.assertEqual(tool.wait(10), 0)
+        self.assertEqual([image.state for image in self.images_of(where)], [STATE_RUNS_ON])
+        process.communicate("go\n")
+        tool = self.start(HPCRUN, "--outside", "-o", self.directory / "command", program("outside"), 2, 2, "go",
+                          preexec_fn=block)
+        children = pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()
+        blocked = [re.search(r"SigBlk:\s*(\w+)", pathlib.Path(f"/proc/{child}/status").read_text())[1]
+                   for child in children]
+        self.assertEqual(sorted(int(mask, 16) >> signal.SIGINT - 1 & 1 for mask in blocked), [0, 1])
+        tool.communicate("go\n")
+
+    def test_messages_to_a_closed_pipe(self):
+        """They end neither the measurement nor the command, which gets SIGPIPE's usual action."""
+        process = self.start(program("outside"), 2, 2, "go")
+        read, write = os.pipe()
+        os.close(read)
+        self.addCleanup(os.close, write)
+        for name, options in (("p", ["-p", str(process.pid), "--for", "0.3s"]),
+                              ("command", ["--outside", "grep", "-q", "SigIgn:.*[02468ace]...$", "/proc/self/status"])):
+            with self.subTest(name):
+                done = subprocess.run([HPCRUN, "-o", self.directory / name, *options], stderr=write)
+                self.assertEqual(done.returncode, 0)
+                self.assertEqual(len(self.images_of(self.directory / name)), 1)
+        process.communicate("go\n")
 
     def test_measurement_in_the_background_of_a_script(self):
         """There SIGINT is ignored, and ends the measurement all the same, as does the kill that the first line has."""

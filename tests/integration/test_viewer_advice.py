@@ -512,7 +512,7 @@ class Supply(Advice):
         out. The main thread has 3.9 s more than the others, who were ready for 0.8 of 1 s. Unequal parts explain nothing of
         that, since the longest one waits for 6 s."""
         self.assertEqual(self.kinds(self.run_of(3)), ["no cpu", "hot place"])
-        self.assertEqual(self.found[0]["text"], "Others had the CPUs: threads were ready for at least 3.0 s and ran for 7.0 s.")
+        self.assertEqual(self.found[0]["text"], "Others had the CPUs: threads waited for a CPU for at least 3.0 s and ran for 7.0 s.")
         self.assertEqual(self.kinds(self.run_of(1)), ["no cpu", "one thread", "hot place"])
         self.assertIn("Only the main thread runs for at least 2.1 s of 10 s", self.found[1]["text"])
         self.assertEqual([f["gain"] for f in self.found], [None] * 3)
@@ -522,7 +522,7 @@ class Supply(Advice):
         run = self.run_of(3)
         run["processes"].append({**run["processes"][0], "pid": 80, "threads": [thread(4, 5, ready=2.0, wall=7)]})
         self.assertEqual(self.kinds(run)[0], "no cpu")
-        self.assertEqual(self.found[0]["text"], "Others had the CPUs: threads of 2 processes were ready for at least 5.0 s and "
+        self.assertEqual(self.found[0]["text"], "Others had the CPUs: threads of 2 processes waited for a CPU for at least 5.0 s and "
                                                 "ran for 12 s.")
 
     def test_what_idle_cpus_take_to_wake_up(self):
@@ -546,7 +546,7 @@ class Supply(Advice):
         it for 2."""
         kinds = self.kinds(self.run_of(14, cpus=1))
         self.assertEqual(kinds[0], "too many threads")
-        self.assertEqual(self.found[0]["text"], "3 threads share 1 CPU: they were ready for at least 14 s and ran for 7.0 s.")
+        self.assertEqual(self.found[0]["text"], "3 threads share 1 CPU: they waited for one for at least 14 s and ran for 7.0 s.")
         self.assertEqual(self.kinds(self.run_of(16, cpus=1))[0], "no cpu")
 
     def test_threads_that_live_one_after_another(self):
@@ -869,7 +869,7 @@ class RunnableThreads(Advice):
     def test_a_thread_that_waits_shares_no_cpu(self):
         found = self.found((0, 5), (5, 10), (5, 10))
         self.assertEqual(found["kind"], "no cpu")
-        self.assertIn("threads were ready for at least 1.5 s", found["text"])
+        self.assertIn("threads waited for a CPU for at least 1.5 s", found["text"])
 
     def test_threads_that_work_at_the_same_time(self):
         for works in ((0, 10), (0, 10), (0, 10)), ((0, 9), (5, 10), (5, 10)):
@@ -905,7 +905,7 @@ class TooManyThreads(Advice):
         is said."""
         self.assertEqual(self.found(ready=0.01), [])
         finding, = self.found(ready=1)
-        self.assertIn("they were ready for at least 3.0 s and ran for 15 s", finding["text"])
+        self.assertIn("they waited for one for at least 3.0 s and ran for 15 s", finding["text"])
         self.assertEqual(self.first, self.KIND)
 
     def test_nobody_works_while_workers_sleep(self):
@@ -931,7 +931,7 @@ class TooManyThreads(Advice):
         run["agents"] = [{"name": "gomp"}, {"name": "pthread"}]
         run["processes"][0].update(ready=6)
         finding, = self.of_kind(self.advice(p, run), self.KIND)
-        self.assertEqual(finding["text"], "3 threads share 2 CPUs: they were ready for at least 6.0 s and ran for 15 s.")
+        self.assertEqual(finding["text"], "3 threads share 2 CPUs: they waited for one for at least 6.0 s and ran for 15 s.")
 
     def test_threads_that_live_at_once(self):
         """Of 42 threads at most 4 live at the same time, but for moments; of others two."""
@@ -1022,9 +1022,9 @@ class Grain(Advice):
     or another time, nobody works."""
 
     def found(self, nobody=1.0, of_worker=1.0, event="CPUTIME", agent="gomp", overhead=0.1, cpus=2, ready=0.0, processes=1,
-              throttled=0.0):
+              throttled=0.0, section=None):
         p = Program(("work", "overhead", "idleness"), 2)
-        loop = p.thread.loop(p.file, 31)
+        loop = (p.thread.call(p.db.function(section)) if section else p.thread).loop(p.file, 31)
         for profile in (1, 2):
             loop.statement(p.file, 32).charge(2, 0, profile).charge(2, 2, profile).charge(overhead / 2, 1, profile)
         threads = [thread(i, 3 + overhead / 2, "gomp", ready=ready, timeslices=9,
@@ -1042,10 +1042,10 @@ class Grain(Advice):
         """2 of 6.1 s. Threads of TBB sleep anyway, and 1 of 6.1 s is not worth a word."""
         words = "; threads spent 33 % of their CPU time waiting for each other: try OMP_WAIT_POLICY=passive."
         self.found(ready=1.0)
-        self.assertEqual(self.all[0]["text"], f"Others had the CPUs: threads were ready for at least 2.0 s and ran for 6.1 s{words}")
+        self.assertEqual(self.all[0]["text"], f"Others had the CPUs: threads waited for a CPU for at least 2.0 s and ran for 6.1 s{words}")
         for other in ({"agent": "tbb"}, {"nobody": 0.5, "of_worker": 0.5}, {"event": "REALTIME"}):
             self.found(ready=1.0, **other)
-            self.assertEqual(self.all[0]["text"], "Others had the CPUs: threads were ready for at least 2.0 s and ran for 6.1 s.", other)
+            self.assertEqual(self.all[0]["text"], "Others had the CPUs: threads waited for a CPU for at least 2.0 s and ran for 6.1 s.", other)
         self.found(throttled=4.0)
         self.assertEqual(self.all[0]["text"], f"A quota of 0.5 CPUs stopped the program for 4.0 s of 10 s{words}")
 
@@ -1080,6 +1080,41 @@ class Grain(Advice):
             "Too fine a grain: overhead is 83 % of the CPU time, 100 % of that in the loop at p.c:31 of parallel; larger tasks may "
             "help.", None, []))
         self.assertEqual(self.found(nobody=0, overhead=9, ready=3.0), [])
+
+    def test_idleness_that_others_did_not_cause(self):
+        """4 of 8.1 s, and of 14.5 s with 6.5 s of overhead. Each second for which one of the two workers has no CPU can make the other
+        one wait for a second. What others took from several processes, or a quota, is not known."""
+        quiet, = self.found(nobody=0)
+        found, = self.found(nobody=0, ready=0.5)
+        self.assertEqual(self.all[0]["kind"], "no cpu")
+        low = quiet["idleness_interval"][0] - 100 * 1 / 8.1
+        self.assertEqual(found["text"], f"Too little parallelism: workers are idle at least {low:.0f} % of the time, 100 % of that during "
+                                        "the loop at p.c:31 of parallel.")
+        self.assertEqual((found["gain"], found["details"]), (None, []))
+        self.assertEqual(self.found(nobody=0, ready=2.0), [])
+        quiet, = self.found(nobody=0, overhead=6.5)
+        found, = self.found(nobody=0, overhead=6.5, ready=0.5)
+        idle, overhead = (quiet[f"{what}_interval"][0] - 100 * 1 / 14.5 for what in ("idleness", "overhead"))
+        self.assertEqual(found["text"], f"Wrong parallelization: workers are idle at least {idle:.0f} % of the time, 100 % of that during "
+                                        f"the loop at p.c:31 of parallel; overhead is at least {overhead:.0f} %, 100 % of that in the "
+                                        "loop at p.c:31 of parallel.")
+        self.assertEqual(self.found(nobody=0, ready=0.5, processes=2, cpus=4), [])
+        self.assertEqual(self.all[0]["kind"], "no cpu")
+        self.assertEqual(self.found(nobody=0, ready=0.5, throttled=4.0), [])
+
+    def test_a_critical_section(self):
+        """The remedy is not a larger piece."""
+        section = "critical @ p.c:32"
+        finding, = self.found(section=section)
+        self.assertIn("around the loop at p.c:31; a reduction, or entering it less often, could win 1.3x;", finding["text"])
+        finding, = self.found(section="critical(names) @ p.c:32", nobody=0, overhead=20)
+        self.assertIn("; a reduction, or entering it less often, could win 3.5x.", finding["text"])
+        finding, = self.found(section=section, nobody=0, overhead=20, ready=3.0)
+        self.assertIn("; a reduction, or entering it less often, may help.", finding["text"])
+        finding, = self.found(section=section, nobody=0, overhead=4)
+        self.assertIn("Wrong parallelization: ", finding["text"])
+        self.assertIn("; a reduction, or entering it less often, could win ", finding["text"])
+        self.assertNotIn("a reduction", self.found(section="criticality")[0]["text"])
 
 
 class UnknownCode(Advice):
@@ -1505,7 +1540,9 @@ class Span(Advice):
 
     def test_chunks_that_depend_on_the_workers(self):
         """With more threads OpenMP divides its loops otherwise."""
-        self.assertEqual(self.found("gomp", self.program()), [])
+        p = self.program(self.METRICS + ("overhead",))
+        self.assertEqual(self.found("gomp", p), [])
+        self.assertEqual(len(self.found("minicilk", p)), 1)
 
     def test_where_idleness_has_the_same_time(self):
         p = self.program()

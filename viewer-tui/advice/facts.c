@@ -363,6 +363,14 @@ static double nobody_of(const struct facts *facts)
     return process->threads.at[0].nobody;
 }
 
+/* For how long the process's threads wanted a CPU and others had it, at most, if that was notable; else 0. */
+static double disturbed_for(const struct facts *facts)
+{
+    const struct main_process *process = &facts->process;
+    bool is_known = process->is_only_one && !facts->supply.is_throttled && !isnan(process->ready);
+    return !facts->supply.is_disturbed ? 0 : is_known ? process->ready : INFINITY;
+}
+
 static void find_runnable(struct facts *facts, const struct timeline *timeline)
 {
     struct main_process *process = &facts->process;
@@ -394,7 +402,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
         facts.process.ready_to_work = NAN; /* advice on other views is not about the machine */
     }
     if (!facts.has_work_span)
-        facts.parallelizations = parallelization_of(view, row, run, nobody_of(&facts));
+        facts.parallelizations = parallelization_of(view, row, run, nobody_of(&facts), disturbed_for(&facts));
     if (!is_top_down)
         return facts;
     if (view->db->has_some_threads) { /* of some threads only, so the process's numbers do not apply */

@@ -65,7 +65,7 @@ static void ask(const uint8_t *block)
 /* The memory at a sample of a thread; every block that was asked for is in it, with its content. */
 static void check_catch(int tid)
 {
-    const struct perf_instant sample = {.pid = getpid(), .tid = tid, .time = 1};
+    const struct sample_instant sample = {.pid = getpid(), .tid = tid, .time = 1};
     const struct caught *caught = catch_memory(its, &sample, "");
     uint8_t now[CAUGHT_BLOCK_BYTES];
     assert_true(asked.is_whole);
