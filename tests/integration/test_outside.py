@@ -26,8 +26,8 @@ class OutsideTest(profiling.ProfilingTest):
     def compile(self, name, source, *flags):
         """A program of the test's own, or one of the tests' programs in another form."""
         built = self.directory / name
-        subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-g", f"-I{profiling.ROOT}", "-o", built, source,
-                        *flags, "-lpthread"], check=True)
+        command = ["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-g", f"-I{profiling.ROOT}", source, *flags, "-lpthread"]
+        profiling.compile_once(built, *command).check_returncode()
         return built
 
     def source(self, name):

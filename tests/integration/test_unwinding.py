@@ -95,7 +95,8 @@ def steps_of(test, program_path, *arguments, least=200):
     for end, *frames in lines:
         names = []
         for frame in frames:
-            names += ["?"] if frame.startswith("?") else [name.split(".")[0] for name in functions([frame], program_path, "")]
+            found = ["?"] if frame.startswith("?") else functions([frame], program_path, module="")
+            names += [name.split(".")[0] for name in found]
         yield end, names
 
 
