@@ -77,7 +77,8 @@ class Truth(OfChance, OverheadTest):
 
     def claim_share(self, found, true, samples, seconds, what, small=False):
         """Within 1 % of that many seconds. On a busy machine increments by timers are late, by up to LATE, but none by
-        perf (profiling.late); without samples nothing is left to chance. A fault moves a half by 20 % of all, a small part by less; twice that if all is small."""
+        perf (profiling.late); without samples nothing is left to chance. A fault moves a half by 20 % of all, a small part
+        by less; twice that if all is small."""
         spread, chance = math.sqrt(max(true * (1 - true), 0)), EXACT
         if samples:
             late = max(0, seconds - samples / self.RATE) * self.has_timers
