@@ -63,6 +63,10 @@ class OutsideTest(profiling.ProfilingTest):
         worker, = pathlib.Path(f"/proc/{reader}/task/{reader}/children").read_text().split()
         return int(reader), int(worker)
 
+    def cpu_of(self, process):
+        words = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
     def images_of(self, where):
         images = profiling.read_measurements(where, paths=True)
         for image in images:
@@ -239,6 +243,22 @@ class Overload(OfChance, OutsideTest):
         rest = (3 * os.cpu_count() + 1) * image.mean_period("CPUTIME")
         self.assertGreater(image.seconds("CPUTIME", [FIRED]), image.cpu - rest - profiling.KERNEL_TICK)
 
+    def test_losses_of_a_time(self):
+        """What rings have lost is known after the initial thread's end, and counts for it: it is no other thread."""
+        process = self.start(program("outside"), 0, 80, "go")
+        tool, where = self.attach(process)
+        reader, _ = self.reader_and_worker(tool)
+        os.kill(reader, signal.SIGSTOP)
+        self.addCleanup(lambda: tool.poll() is not None or os.kill(reader, signal.SIGKILL))
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        profiling.wait_until(lambda: self.cpu_of(process) > 1, "CPU time of the program")
+        os.kill(reader, signal.SIGCONT)
+        self.assertRegex(tool.communicate()[1], r"samples are lost \(\d+ records of all kinds\)")
+        image, = self.images_of(where)
+        self.assertGreater(image.count("CPUTIME", profiling.DROPPED), 0)
+        self.assertEqual(len({thread.tid for thread in image.threads}), len(image.threads))
+
     def test_overload_lowers_the_rate(self):
         """While the worker is stopped: first the copies of stacks have their smallest size. Lost samples count for the time
         that they stood for."""
@@ -249,6 +269,59 @@ class Overload(OfChance, OutsideTest):
             self.assertGreater(image.mean_period("CPUTIME"), 1.001 * 0.001 * 38 / 37)
         self.assertGreater(image.count("CPUTIME", profiling.DROPPED), 0)
         self.assertLess(abs(image.seconds("CPUTIME", [FIRED]) - image.cpu), 0.15 * image.cpu)
+
+
+@unittest.skipIf(os.geteuid() != 0, "needs root, for events of CPUs")
+class EventsOfCpus(OutsideTest):
+    """They take the place of those of threads where these miss something."""
+
+    def events_of(self, reader):
+        """Its descriptors of perf's events."""
+        events = set()
+        for path in pathlib.Path(f"/proc/{reader}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # it has just been closed
+                events |= {path.name} if os.readlink(path) == "anon_inode:[perf_event]" else set()
+        return events
+
+    def await_others(self, reader, before):
+        """Until the reader has an event for each CPU that was not among these, and those of its rings."""
+        profiling.wait_until(lambda: len(self.events_of(reader) - before) == os.cpu_count() and
+                             len(self.events_of(reader)) == 2 * os.cpu_count(), "events of CPUs")
+
+    def test_threads_that_wait_often(self):
+        process = self.start(program("short_turns"))
+        tool, where = self.attach(process)
+        reader, _ = self.reader_and_worker(tool)
+        profiling.wait_until(lambda: len(self.events_of(reader)) == 2 * os.cpu_count(), "events of CPUs")
+        before = self.cpu_of(process)
+        profiling.wait_until(lambda: self.cpu_of(process) > before + 0.5, "CPU time of the program")
+        process.communicate("go\n")
+        self.assertEqual(process.returncode, 7)
+        printed = tool.communicate()[1]
+        self.assertIn("; samples by the CPUs' clocks, since threads wait often or end soon\n", printed)
+        image, = self.images_of(where)
+        self.assertEqual(image.pid, process.pid)
+        self.assertGreater(image.seconds("CPUTIME", [FIRED]), 0.4)
+
+    def test_children_that_end_soon(self):
+        """A process that uses less CPU time than that between two samples has one now and then."""
+        where, go, shell = self.directory / "soon", self.directory / "go", self.directory / "shell"
+        script = f"echo >{shell}; read line; while [ ! -e {go} ]; do /bin/true; done; " + 300 * "/bin/true; "
+        tool = subprocess.Popen([HPCRUN, "-o", where, "--outside", "sh", "-c", script], stdin=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tool.wait)
+        self.addCleanup(tool.kill)
+        profiling.wait_until(shell.exists, "begin of the command")
+        children = pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()
+        reader, = (child for child in children if os.readlink(f"/proc/{child}/exe").endswith("/hpcrun-outside"))
+        before = self.events_of(reader)
+        tool.stdin.write("go\n")
+        tool.stdin.flush()
+        self.await_others(reader, before)
+        go.touch()
+        self.assertIn("samples by the CPUs' clocks", tool.communicate()[1])
+        short = [image for image in self.images_of(where) if image.executable.endswith("/true")]
+        self.assertGreater(sum(image.count("CPUTIME", [FIRED]) for image in short), 0)
 
 
 class Waits(OfChance, OutsideTest):
