@@ -15,7 +15,6 @@
 #include "hpcrun/outside/record-router.h"
 #include "hpcrun/outside/stack-copies.h"
 #include "hpcrun/outside/traced-processes.h"
-#include "hpcrun/outside/watched-ends.h"
 #include "hpcrun/process/process.h"
 #include "lib/diag.h"
 
@@ -210,9 +209,9 @@ int outside_read(const struct outside_work *work)
     while (runs && !is_interrupted && sys_clock(CLOCK_MONOTONIC) < deadline) {
         bool waits_for_exec = work->command && !record_router_saw_exec();
         if (!waits_for_exec)
-            process_ends_wait(time_to_rest());
-        perf_rings_wait(process_ends_fd(), time_to_wait(waits_for_exec));
-        process_ends_take(traced_note_end);
+            traced_wait_for_end(time_to_rest());
+        perf_rings_wait(traced_ends_fd(), time_to_wait(waits_for_exec));
+        traced_note_ends();
         keep_to_memory_limit();
         read_until = perf_rings_read(false, record_route);
         record_queues_wake(read_until);

@@ -342,7 +342,7 @@ static bool end_image(enum queue_end end)
     correct_cpu();
     if (measurement_create() && chunk_memory(&chunk)) {
         is_lost |= !process_chunks_write_modules(&chunk);
-        is_lost |= !perf_map_write(&chunk);
+        is_lost |= !perf_map_write(&chunk, measured_owner(), measured_program_began());
         is_lost |= !write_lock_states(&chunk);
         process_chunks_write_clock(&chunk, state, detail);
         chunk_release(&chunk);

@@ -417,6 +417,16 @@ class Children(OfChance, OutsideTest):
             evidence.rate("partial paths", sum(image.count("CPUTIME", PARTIAL) for image in images),
                           sum(image.count("CPUTIME", [FIRED]) for image in images), most=0.01, noticed=(0, 0.1))
 
+    def test_clocks(self):
+        """The wall clocks of all processes' begins agree with their monotonic ones, which time lines have, although workers
+        begin with the first sample, about 5 ms later."""
+        binary = program("outside")
+        _, images = self.measure("sh", "-c", f"{binary} 0 2; {binary} 0 2", events=("CPUTIME@f200",),
+                                 options=["--outside"], status=7)
+        self.assertEqual(len(images), 3)
+        epochs = [image.epoch for image in images]
+        self.assertLess(max(epochs) - min(epochs), 0.001)
+
     def test_of_a_process_that_runs(self):
         """Also by its name."""
         binary = self.compile("static", self.source("outside"), "-static")
@@ -635,6 +645,13 @@ class Ends(OutsideTest):
                 self.assertEqual(process.returncode, 7)
                 subprocess.run(["rm", "-r", where], check=True)
 
+    def test_a_time_that_is_over_at_once(self):
+        process = self.start(program("outside"), 2, 2, "go")
+        done = subprocess.run([HPCRUN, "-q", "-o", self.directory / "m", "-p", str(process.pid), "--for", "0.0001s"],
+                              timeout=60)
+        self.assertEqual(done.returncode, 0)
+        process.communicate("go\n")
+
     def test_caller_that_blocks_signals(self):
         """A signal ends the measurement all the same; of hpcrun's two children, only the command has them blocked."""
         def block():
@@ -711,6 +728,34 @@ class Ends(OutsideTest):
         images = self.images_of(where)
         self.assertEqual(images[0].executable, str(binary))
         self.check_paths(images, kept / "deleted", "early", "late")
+
+    def test_code_without_a_file(self):
+        """Code that a program makes in memory is no file that could not be read."""
+        script = """if True:
+            import mmap, os
+            code, file = mmap.PROT_READ | mmap.PROT_EXEC, os.memfd_create("made")
+            os.ftruncate(file, 4096)
+            made = mmap.mmap(file, 4096, prot=code), mmap.mmap(-1, 4096, prot=code)
+            private = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=code)"""
+        done, _ = self.measure("python3", "-c", script, options=["--outside", "--agent", "none"])
+        self.assertNotIn("could not be read", done.stderr)
+
+    def test_names_of_code_made_at_run_time(self):
+        """Those that the process wrote before it was measured count, too."""
+        process = subprocess.Popen([program("jit"), "good", "60000"], stdout=subprocess.DEVNULL)
+        names = pathlib.Path(f"/tmp/perf-{process.pid}.map")
+        self.addCleanup(names.unlink, missing_ok=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        profiling.wait_until(lambda: names.exists() and time.time() - names.stat().st_mtime > 0.1, "old names")
+        tool, where = self.attach(process)
+        clock = ~process.pid << 3 | 2  # the process's CPU time
+        begin = time.clock_gettime(clock)
+        profiling.wait_until(lambda: time.clock_gettime(clock) > begin + 0.2, "samples")
+        tool.send_signal(signal.SIGINT)
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        image, = where.glob("*.hpcrun")
+        self.assertIn(b"inner framed", image.read_bytes())
 
     def test_a_pipe_in_the_place_of_a_deleted_program(self):
         """To open a pipe or a device has effects: what has the path of the mapped file is opened only if it is that."""
@@ -886,6 +931,14 @@ class Rights(OutsideTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"but those that hpcrun was started from, which are left out: -p {done.stdout.strip()} measures",
                       done.stderr)
+
+    def test_program_that_may_not_be_read(self):
+        """The kernel ends all events at its exec, but for root."""
+        binary = self.giving_rights("unreadable", 0o711)
+        os.chown(binary, 0, 0)
+        done = self.run_tool(HPCRUN, "--outside", binary, user=profiling.ORDINARY_USER)
+        self.assertEqual((done.returncode, done.stdout), (126, ""))
+        self.assertRegex(done.stderr, r"\Ahpcrun: \S+: can't be measured from outside: you may execute it, but not read it\n\Z")
 
     def test_others_may_not(self):
         for flags in ((), ("-static",)):
