@@ -701,13 +701,35 @@ class Ends(OutsideTest):
         self.assertIsNone(process.poll())
         process.communicate("go\n")
 
+    def fill(self, small):
+        with contextlib.suppress(OSError), open(small / "fill", "wb", buffering=0) as fill:
+            while fill.write(bytes(1024)):
+                pass
+
+    def test_full_disk_for_a_time(self):
+        """A line says so soon, and nothing is lost if there is room at the end."""
+        process = self.start(program("short_turns"))
+        small = self.small_file_system("64k")
+        tool = subprocess.Popen([HPCRUN, "-p", str(process.pid), "-o", small / "m"], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tool.stderr.close)
+        self.addCleanup(tool.wait)
+        self.addCleanup(tool.kill)
+        self.assertIn("measuring short_turns", tool.stderr.readline())
+        self.fill(small)
+        self.assertEqual(tool.stderr.readline(), "hpcrun: No space left on device: measurements stay in memory until their "
+                                                 "ends; then they must find room\n")
+        (small / "fill").unlink()
+        process.communicate("go\n")
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        image, = self.images_of(small / "m")
+        self.assertEqual((image.pid, image.state), (process.pid, STATE_EXIT))
+        self.assertGreater(image.count("CPUTIME", [FIRED]), 0)
+
     def test_full_disk(self):
         """What is lost is in the status where it is not the command's; the process goes on."""
         process = self.start(program("outside"), 2, 2, "go")
         small = self.small_file_system("64k")
-        with contextlib.suppress(OSError), open(small / "fill", "wb", buffering=0) as fill:
-            while fill.write(bytes(1024)):
-                pass
+        self.fill(small)
         done = self.run_tool(HPCRUN, "-p", process.pid, "--for", "0.1s", "-o", small / "m")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertRegex(done.stderr, r"/m/.*\.hpcrun: No space left on device: the measurement could not be written\n")

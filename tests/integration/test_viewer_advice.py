@@ -490,11 +490,13 @@ class System(Advice):
     """A run of hpcrun -a: many processes, none of which was launched."""
 
     def run_of(self, *programs):
-        """Processes: a program, and its CPU seconds in a run of 10 s."""
+        """Processes of 4 threads on 2 CPUs: a program, its CPU seconds, and those of its life. They are ready for four
+        times as long as they run."""
         run = run_json([thread(1, 1)], 10, 2)
         run["title"] = "whole system"
         run["processes"] = [{**run["processes"][0], "pid": 70 + i, "origin": "other", "executable": f"/usr/bin/{name}", "cpu": cpu,
-                             "threads": [thread(1, cpu, wall=wall)], "wall": wall, "ready": 9.0, "throttled": 0.0}
+                             "threads": [thread(1, cpu / 4, wall=wall, ready=cpu) for _ in range(4)], "wall": wall,
+                             "ready": 4 * cpu, "throttled": 0.0}
                             for i, (name, cpu, wall) in enumerate(programs)]
         return run
 
@@ -505,11 +507,12 @@ class System(Advice):
         return viewer.printed_json("summary", self.db)["advice"], viewer.printed("summary", self.db)
 
     def test_programs(self):
-        """The three with most CPU time, if they have 5 % of it. That others had the CPUs is no news."""
+        """The three with most CPU time, if they have 5 % of it. That others had the CPUs is no news, nor that threads of a
+        program share them."""
         found, text = self.summary(("cc1", 3, 4), ("sh", 0.1, 10), ("cc1", 2, 5), ("xz", 4, 9), ("bc", 0.9, 1))
         self.assertEqual((found[0]["kind"], found[0]["text"]),
                          ("programs", "Most CPU time: cc1 50 % (2 processes), xz 40 %, bc 9.0 %; 1 other program 1.0 %."))
-        self.assertNotIn("no cpu", [finding["kind"] for finding in found])
+        self.assertFalse({"no cpu", "too many threads"} & {finding["kind"] for finding in found})
         self.assertTrue(text.startswith("whole system   10.0 s wall, 10.0 s CPU in 5 processes, 1.0 of 2 CPUs used\n"), text[:90])
 
     def test_many_small_programs(self):
