@@ -363,10 +363,20 @@ bool measured_visit_threads(int pid, void (*visit)(int tid, void *data), void *d
     return true;
 }
 
-bool measured_read(uint64_t address, void *to, size_t size)
+static long read_memory(uint64_t address, void *to, size_t size)
 {
     struct iovec local = {.iov_base = to, .iov_len = size};
     struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
-    return sys6(SYS_process_vm_readv, number_of(process.pid), SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0) ==
-           (long)size;
+    return sys6(SYS_process_vm_readv, number_of(process.pid), SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0);
+}
+
+bool measured_read(uint64_t address, void *to, size_t size)
+{
+    return read_memory(address, to, size) == (long)size;
+}
+
+bool measured_has_memory(void)
+{
+    char byte;
+    return read_memory(0, &byte, 1) != -ESRCH;
 }

@@ -75,6 +75,9 @@ bool measured_visit_threads(int pid, void (*visit)(int tid, void *data), void *d
 /* Bytes of the process's memory. False if not all of them can be read. */
 bool measured_read(uint64_t address, void *to, size_t size);
 
+/* Whether it has memory at all: not if it has ended, whether its parent has waited for it or not. */
+bool measured_has_memory(void);
+
 /* The target of a link in /proc, without the kernel's mark of a deleted file; "" if it can't be read. */
 void measured_link(const char *link, char *to, size_t room);
 
