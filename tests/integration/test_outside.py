@@ -26,8 +26,8 @@ class OutsideTest(profiling.ProfilingTest):
     def compile(self, name, source, *flags):
         """A program of the test's own, or one of the tests' programs in another form."""
         built = self.directory / name
-        subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-g", f"-I{profiling.ROOT}", "-o", built, source,
-                        *flags, "-lpthread"], check=True)
+        command = ["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-g", f"-I{profiling.ROOT}", source, *flags, "-lpthread"]
+        profiling.compile_once(built, *command).check_returncode()
         return built
 
     def source(self, name):
@@ -84,13 +84,10 @@ class OutsideTest(profiling.ProfilingTest):
 
     def check_paths(self, images, binary, *outermost):
         """Complete paths through the program's parts are as its source has them."""
-        known = profiling.symbols(binary)
-        ranges = {name: range(at, at + size) for name, (at, size) in known.items()}
+        own = {"burn_unit", "burn_from", "burn", "deep", "long_part", "short_part", "work", *outermost}
         complete = 0
         for path in (path for image in images for thread in image.threads for _, _, path in thread.paths):
-            names = [name for frame in path if frame.startswith(f"{binary.name}+")
-                     for name in ("burn_unit", "burn_from", "burn", "deep", "long_part", "short_part", "work", *outermost)
-                     if int(frame.rsplit("+", 1)[1], 16) in ranges.get(name, ())]
+            names = [name for name in profiling.functions(path, binary) if name in own]
             if "deep" not in names or profiling.is_partial(path):
                 continue
             part = "long_part" if "long_part" in names else "short_part"
@@ -105,13 +102,11 @@ class OutsideTest(profiling.ProfilingTest):
 
     def weigh(self, images, binary):
         """Seconds in long_part, and in both parts."""
-        known, seconds = profiling.symbols(binary), {"long_part": 0, "short_part": 0}
+        seconds = {"long_part": 0, "short_part": 0}
         for path, value in ((path, value) for image in images for thread in image.threads
                             for _, value, path in thread.paths):
-            offsets = [int(frame.rsplit("+", 1)[1], 16) for frame in path if frame.startswith(f"{binary.name}+")]
-            for name in seconds:
-                start, size = known[name]
-                seconds[name] += value * any(start <= at < start + size for at in offsets)
+            for name in seconds.keys() & profiling.functions(path, binary):
+                seconds[name] += value
         return [seconds["long_part"] * profiling.TIME_UNIT, sum(seconds.values()) * profiling.TIME_UNIT]
 
     def check_share(self, evidence, images, binary, printed):
@@ -150,7 +145,7 @@ class Shares(OfChance, OutsideTest):
         counts once."""
         binary = program("outside")
         for evidence in self.looks():
-            process = self.start(binary, 2, 100, "go")
+            process = self.start(binary, 2, 50, "go")
             tool, where = self.attach(process)
             printed, _ = process.communicate("go\n")
             has_changed = "copies of stacks had 4 to " in tool.communicate()[1]
@@ -194,10 +189,10 @@ class Overload(OfChance, OutsideTest):
         self.assertGreater(fired, 300)
         self.assertLess(lost, 0.01 * fired)
 
-    def measure_while_stopped(self, rounds, *options, how="go", stops_reader=False, is_reaped=False):
-        """A program of two threads runs while hpcrun's worker is stopped, or its reader. At the end it is a zombie,
+    def measure_while_stopped(self, rounds, *options, threads=2, how="go", stops_reader=False, is_reaped=False):
+        """A program with threads runs while hpcrun's worker is stopped, or its reader. At the end it is a zombie,
         whose clocks can be read, or reaped. Returns what hpcrun says, the image, and for how many seconds that was."""
-        process = self.start(program("outside"), 2, rounds, how)
+        process = self.start(program("outside"), threads, rounds, how)
         tool, where = self.attach(process, *options)
         reader, worker = self.reader_and_worker(tool)
         stopped = reader if stops_reader else worker
@@ -230,7 +225,7 @@ class Overload(OfChance, OutsideTest):
     def test_memory_of_a_queue(self):
         """While the worker is stopped, its queue takes 4 MB, more than is allowed: later samples are lost, and a line says why.
         hpcrun looks every 2 s; the program takes 3.2 s or more."""
-        printed, image, _ = self.measure_while_stopped(200, "--memory", "4M", how="deep")
+        printed, image, _ = self.measure_while_stopped(200, "--memory", "4M", threads=1, how="deep")
         self.assertIn("memory was used up (--memory)", printed)
         self.assertGreater(image.count("CPUTIME", [FIRED]), 0)
 
@@ -329,10 +324,8 @@ class Waits(OfChance, OutsideTest):
 
     def seconds_in(self, image, binary, name, *metrics):
         """Of some metrics, at paths through a function."""
-        start, size = profiling.symbols(binary)[name]
         return sum(value * profiling.TIME_UNIT for thread in image.threads for metric, value, path in thread.paths
-                   if metric in metrics and any(start <= int(frame.rsplit("+", 1)[1], 16) < start + size
-                                                for frame in path if frame.startswith(f"{binary.name}+")))
+                   if metric in metrics and name in profiling.functions(path, binary))
 
     def test_threads_that_take_turns(self):
         """Time on a CPU is work, that in waiting calls is waiting, and at any instant one thread works: from outside as in
@@ -844,7 +837,7 @@ class Rights(OutsideTest):
         for name, mode, flags in (("setuid", 0o4755, ()), ("setgid", 0o2755, ()), ("setuid", 0o4755, ("-static",))):
             with self.subTest(name, flags=flags):
                 binary = self.giving_rights(name, mode, *flags)
-                done, images = self.measure(binary, 2, 50, status=7)
+                done, images = self.measure(binary, 2, 10, status=7)
                 self.assertIn(f"{name}: measured from outside", done.stderr)
                 self.check_images(images)
                 self.assertEqual([(image.state, image.detail) for image in images], [(STATE_EXIT, 7)])
