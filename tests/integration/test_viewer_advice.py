@@ -1684,6 +1684,11 @@ class Busy(Advice):
     def test_there_are_more_cpus(self):
         self.assertFalse([t for t in self.found([9.9, 9.9], 4) if "busy" in t])
 
+    def test_cpus_that_nobody_uses(self):
+        """Threads that have ended, or not begun, are not idle: 13.5 % of two CPUs are left, or 8 %."""
+        self.assertFalse([t for t in self.found([9.9, 7.4], 2) if "busy" in t])
+        self.assertTrue([t for t in self.found([9.9, 8.5], 2) if "busy" in t])
+
     def test_a_thread_that_ended_early(self):
         """Nobody was idle, since the other one was gone."""
         texts = self.found([9.9, 2], 2)
