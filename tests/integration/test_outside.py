@@ -507,7 +507,9 @@ class System(OutsideTest):
 
         profiling.wait_until(is_measured, "a process's measurement")
         tool.send_signal(signal.SIGINT)
-        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        said = tool.stderr.read()
+        self.assertEqual(tool.wait(), 0, said)
+        self.assertTrue(said.endswith(f" -> {where}\n"), said)
         images = profiling.read_measurements(where, paths=True)
         self.check_fates(images)
         ours = [image for image in images if image.pid in pids]
