@@ -66,6 +66,9 @@ int measured_open_of_thread(int tid, const char *name);
 /* The same as measured_schedule from the open file schedstat. */
 bool schedule_read(int fd, struct scheduled *scheduled);
 
+/* A thread of the process that has its memory and files: another one, if the first one has ended. */
+int measured_living_thread(int pid);
+
 /* The name of a process's thread; "" if the thread is gone. `room` is at least 16. */
 void measured_name(int pid, int tid, char *name, size_t room);
 

@@ -746,6 +746,20 @@ class Ends(OutsideTest):
         self.assertEqual(images[0].executable, str(binary))
         self.check_paths(images, kept / "deleted", "early", "late")
 
+    def test_first_thread_that_has_ended(self):
+        """The process is measured all the same, and its deep stacks are read."""
+        process = self.start(program("first_thread_ends"))
+        status = pathlib.Path(f"/proc/{process.pid}/status")
+        profiling.wait_until(lambda: "\nState:\tZ" in status.read_text(), "end of the first thread")
+        tool, where = self.attach(process)
+        process.communicate("go\n")
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        image, = profiling.read_measurements(where, paths=True)
+        self.assertEqual(image.executable, str(program("first_thread_ends")))
+        fired, partial = image.count("CPUTIME", [FIRED]), image.count("CPUTIME", PARTIAL)
+        self.assertGreater(fired, 0)
+        self.assertLess(partial, fired / 4)
+
     def test_code_without_a_file(self):
         """Code that a program makes in memory is no file that could not be read."""
         script = """if True:
