@@ -3,6 +3,7 @@
 #include "hpcrun/base/cpu-priority.h"
 #include "hpcrun/base/own-fds.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/outside/cpu-events.h"
 #include "hpcrun/outside/first-processes.h"
 #include "hpcrun/outside/frame-catcher.h"
 #include "hpcrun/outside/image-workers.h"
@@ -172,6 +173,13 @@ static void grant_wish(struct traced *process)
                   error == -EMFILE ? " (ulimit -n)" : "");
 }
 
+static void fit_events(void)
+{
+    if (cpu_events_are_wanted(sys_clock(CLOCK_MONOTONIC)))
+        cpu_events_note(stack_copies_take_cpus(record_route));
+    stack_copies_fit(record_route);
+}
+
 static bool may_rest(int ms, uint64_t last_begin)
 {
     return read_until > last_begin + QUIET_NS && stack_copies_have_room(2 * (unsigned)ms);
@@ -215,7 +223,7 @@ int outside_read(const struct outside_work *work)
         if (waits_for_exec && record_router_saw_exec() && work->gains_rights)
             runs = first_processes_begin_again();
         if (!waits_for_exec)
-            stack_copies_fit(record_route);
+            fit_events();
         image_workers_reap();
     }
     perf_events_stop();
