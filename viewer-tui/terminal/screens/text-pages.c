@@ -42,6 +42,7 @@ static void show_advice(struct tui *tui)
     struct advice_lines lines = {.width = (size_t)(width < MOST_COLUMNS ? width : MOST_COLUMNS), .ascii = tui->ascii};
     autofree struct text text = {0};
     const char *title;
+    bool is_any;
     if (!tui_is_of_one_run(tui, "advice", true))
         return;
     tui_announce("looking for work, idleness and overhead ...");
@@ -49,7 +50,11 @@ static void show_advice(struct tui *tui)
         view = session_view(tui->session, tui->projection, TOP_DOWN);
     if (!view)
         return;
-    session_describe_advice(tui->session, view, row, &lines, &title);
+    if (session_describe_advice(tui->session, view, row, &lines, &title, &is_any) != DONE) {
+        tui_say(tui, "stopped");
+        vec_free(&lines.text);
+        return;
+    }
     describe_name(view, row, tui->ascii, &text);
     text_add(&text, "  ");
     describe_location(view, row, tui->ascii, &text);
