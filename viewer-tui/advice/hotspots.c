@@ -170,7 +170,8 @@ static hotspot_list callers_of(struct view *view, uint32_t row, size_t metric)
 }
 
 /* The hotspots in each of n metrics, not sorted. The caller frees each list. */
-static void list_each(struct view *view, uint32_t row, const size_t *metrics, size_t n, bool by_loop, hotspot_list *lists)
+static void list_each(struct view *view, uint32_t row, const size_t *metrics, size_t n, bool by_loop,
+                      hotspot_list *lists)
 {
     struct time_metric times[MOST_TIMES] = {0};
     struct places_of_times places = {.n_times = n};

@@ -43,8 +43,8 @@ bool hotspot_has(const struct hotspot *hotspot, const struct time_place *place);
 /* One line, as a hotspot that is no loop. */
 struct hotspot hotspot_of_place(const struct database *db, const struct time_place *place);
 
-/* The hotspots of a row, grouped by loops and procedures, or by procedures alone, which are then at their declarations. In
- * the bottom-up view those of a row are its callers. Procedures and smaller scopes of the flat view have none. */
+/* The hotspots of a row, grouped by loops and procedures, or by procedures alone, which are then at their declarations.
+ * In the bottom-up view those of a row are its callers. Procedures and smaller scopes of the flat view have none. */
 hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool by_loop);
 struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric);
 

@@ -1,5 +1,5 @@
-/* The procedures and loops around a node of the tree, the outermost first, and to which line of the user's own code their
- * time belongs (time-places.h). A pass over the nodes in preorder opens and closes them. */
+/* The procedures and loops around a node of the tree, the outermost first, and to which line of the user's own code
+ * their time belongs (time-places.h). A pass over the nodes in preorder opens and closes them. */
 #ifndef VIEWER_OPEN_SCOPES_H
 #define VIEWER_OPEN_SCOPES_H
 
@@ -33,16 +33,16 @@ struct time_place {
     double saved; /* seconds by which a run without this waiting is shorter, estimated (lone-waits.h); INFINITY: unknown */
 };
 
-/* From a procedure outwards, up to the beginning of the thread: the innermost procedure of the highest owner, and what it
- * calls. */
+/* From a procedure outwards, up to the beginning of the thread: the innermost procedure of the highest owner, and what
+ * it calls. */
 struct call_chain {
     uint32_t found, found_module; /* that procedure, and its module; NOTHING: none is found */
     enum code_owner owner;
     bool has_name;
     struct source_line around; /* the innermost loop around its call, if the user's own */
-    uint32_t callee, callee_module; /* the procedure that it calls; NOTHING: the chain begins with the one that is found */
+    uint32_t callee, callee_module; /* the procedure that it calls; NOTHING: the chain begins with it */
     struct source_line call, loop;  /* the line of that call, and the innermost loop around it */
-    enum wait wait; /* of the outermost procedure that waits, the callee or one that it calls; if none is found, of all */
+    enum wait wait; /* of the outermost procedure that waits, from the callee on; if none is found, of all */
 };
 
 struct open_scope {
@@ -62,7 +62,7 @@ struct open_scope {
 struct open_scopes {
     struct database *db;
     const struct nodes *nodes;
-    bool shows_calls; /* else no procedure is called by others, as in the flat view, and code outside of all is left out */
+    bool shows_calls; /* else, as in the flat view, nobody calls procedures, and code outside of all is left out */
     struct known_procedure *procedures; /* by id: what open-scopes.c has looked up */
     VEC(struct open_scope) list;
 };

@@ -99,7 +99,8 @@ static void add_batch(struct place_search *search)
         idmap_prefetch(&search->lines, keys[i].line, keys[i].loop);
     }
     for (size_t i = 0; i < n; i++) {
-        keys[i].procedure_and_line |= idmap_number(&search->lines, keys[i].line, keys[i].loop, (uint32_t)search->lines.count);
+        uint32_t next = (uint32_t)search->lines.count;
+        keys[i].procedure_and_line |= idmap_number(&search->lines, keys[i].line, keys[i].loop, next);
         idmap_prefetch(&search->numbers, keys[i].procedure_and_line, keys[i].callee_and_kind);
     }
     for (size_t i = 0; i < n; i++) {
@@ -204,8 +205,9 @@ static bool pass(struct place_search *search, uint32_t row, uint32_t first, uint
         while (search->scopes.list.n > n_around && open_scopes_top(&search->scopes)->end <= node)
             leave(search);
         enter(search, node);
+        struct open_scope *scope = open_scopes_top(&search->scopes);
         if (is_part && search->nodes->kind[node] == KIND_PROCEDURE)
-            open_scopes_top(&search->scopes)->is_left_out = !has_procedure(search->view, row, search->nodes->place[node]);
+            scope->is_left_out = !has_procedure(search->view, row, scope->procedure);
         goes_on = progress_at(node);
     }
     while (search->scopes.list.n > n_around)

@@ -35,8 +35,8 @@ struct places_of_times {
     VEC(struct part_of_time) parts; /* of which the seconds are sums, if they are wanted */
 };
 
-/* The places of n times, n <= MOST_TIMES, of a row of a top-down view or of a row above all procedures of a flat one; none
- * of a time that was not measured. `with_parts`: with the nodes that have the time. The caller frees. */
+/* The places of n times, n <= MOST_TIMES, of a row of a top-down view or of a row above all procedures of a flat one;
+ * none of a time that was not measured. `with_parts`: with the nodes that have the time. The caller frees. */
 struct places_of_times places_of_times_find(struct view *view, uint32_t row, const struct time_metric *times, size_t n,
                                             bool with_parts);
 void places_of_times_free(struct places_of_times *all);

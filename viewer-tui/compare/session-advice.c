@@ -17,8 +17,8 @@ struct advice session_advice(struct session *session, struct view *view, uint32_
     return advice;
 }
 
-enum outcome session_describe_advice(struct session *session, struct view *view, uint32_t row, struct advice_lines *lines,
-                                     const char **title, bool *is_any)
+enum outcome session_describe_advice(struct session *session, struct view *view, uint32_t row,
+                                     struct advice_lines *lines, const char **title, bool *is_any)
 {
     const struct merged_runs *merged = merged_runs_of(view);
     *is_any = false;
