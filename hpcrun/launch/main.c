@@ -134,6 +134,7 @@ struct launch {
     const struct options *options;
     struct config config;
     char *library, *agents;
+    char *processes; /* that run already (running_processes); NULL: a command */
     char *preloaded; /* agents, and perhaps an OpenMP runtime: paths joined by colons */
     bool is_explained; /* the limitations of the events have been printed */
     struct command_actions actions;
@@ -211,11 +212,11 @@ static void become(const void *context, char **command, const char *output,
 static _Noreturn void become_outside(struct launch *launch)
 {
     const struct options *options = launch->options;
-    char *file = options->pids ? NULL : target_find(options->command[0]);
+    char *file = launch->processes ? NULL : target_find(options->command[0]);
     if (file)
         target_check_outside(file);
-    outside_check(options, &launch->config, launch->library);
-    const char *name = file ? options->command[0] : outside_name(options->pids);
+    outside_check(options, &launch->config, launch->processes, launch->library);
+    const char *name = file ? options->command[0] : outside_name(launch->processes);
     struct measurement_directory directory =
         directory_make(options->output, name, options->shared);
     launch->config.is_outside = true;
@@ -223,7 +224,7 @@ static _Noreturn void become_outside(struct launch *launch)
     const char *agents = strcmp(options->agents, "none") == 0 ? "" : OUTSIDE_AGENTS;
     prepare_environment(options, &launch->config, agents, &directory, false);
     command_actions_restore(&launch->actions);
-    outside_become(options, launch->library, file);
+    outside_become(options, launch->processes, file, launch->library);
 }
 
 /* Whether the command can only be measured from outside; says so. Ends the process if it can't be measured
@@ -249,13 +250,10 @@ int main(int count, char **arguments)
     launch.actions = command_actions_replace();
     if (options.pids || options.name)
         outside_session_begin();
-    if (options.name)
-        options.pids = named_processes(options.name);
-    else if (options.pids && strcmp(options.pids, OUTSIDE_ALL) != 0)
-        options.descendants = descendants(options.pids);
-    if (!options.command && !options.pids)
+    launch.processes = running_processes(&options);
+    if (!options.command && !launch.processes)
         diag_usage("no command");
-    bool is_outside = options.pids || options.is_outside ||
+    bool is_outside = launch.processes || options.is_outside ||
                       (options.worker_count == 0 && must_be_outside(&options));
     events_configure(&options, &launch.config);
     launch.library = find_library();

@@ -134,6 +134,8 @@ static bool is_measured_outside(enum unmeasured why)
 void target_check_outside(const char *path)
 {
     enum unmeasured why = check(path, 0);
+    if (access(path, R_OK) != 0) /* the kernel ends the events of others with its exec */
+        fail(path, "can't be measured from outside: you may execute it, but not read it", STATUS_NOT_EXECUTABLE);
     if (why == UNMEASURED_NONE || is_measured_outside(why))
         return;
     diag_error(path, "%s: can't be measured from outside%s", unmeasured_reason(why),

@@ -10,7 +10,6 @@
 #include "hpcrun/outside/perf-rights.h"
 #include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/outside/stack-copies.h"
-#include "hpcrun/outside/watched-ends.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/source/sample-source.h"
 #include "lib/diag.h"
@@ -117,10 +116,10 @@ static int begin_given(int pid, bool is_awaited)
         return -ENOMEM;
     if (is_awaited)
         traced_give(given);
-    given->watched = process_end_watch(pid);
-    bool is_there = given->watched >= 0 && (first.work->command || begin_running(given));
-    int error = is_there ? 0 : given->watched < 0 ? given->watched : -ESRCH;
-    if (!is_there)
+    int error = traced_watch(given);
+    if (error == 0 && !first.work->command && !begin_running(given))
+        error = -ESRCH;
+    if (error != 0)
         traced_remove(given);
     return error;
 }

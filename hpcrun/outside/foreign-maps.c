@@ -4,6 +4,7 @@
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/process/process.h"
+#include "lib/alloc.h"
 #include "lib/binary-search.h"
 
 #include <fcntl.h>
@@ -72,11 +73,12 @@ bool foreign_maps_visit(int pid, void (*visit)(const struct mapping *mapping, vo
 
 /* ---- stacks ---- */
 
+struct stack {
+    uint64_t low, high;
+};
+
 static struct {
-    struct stack {
-        uint64_t low, high;
-    } *at; /* in order of their addresses */
-    size_t count, room;
+    VEC(struct stack) all; /* in order of their addresses */
     uint64_t guard_end;    /* of the line before; 0: it is no guard */
     uint64_t read_at, due; /* CLOCK_MONOTONIC when it was read, and when it may be again; 0: never */
 } stacks;
@@ -87,17 +89,8 @@ static void add_stack(const struct map_line *line, void *data)
     bool is_stack = stacks.guard_end == mapping->start || strcmp(mapping->path, "[stack]") == 0;
     (void)data;
     stacks.guard_end = line->is_guard ? mapping->end : 0;
-    if (line->is_guard || !is_stack)
-        return;
-    if (stacks.count == stacks.room) {
-        size_t room = stacks.room ? 2 * stacks.room : 64;
-        struct stack *grown = realloc(stacks.at, room * sizeof *grown);
-        if (!grown)
-            return;
-        stacks.at = grown;
-        stacks.room = room;
-    }
-    stacks.at[stacks.count++] = (struct stack){mapping->start, mapping->end};
+    if (is_stack && !line->is_guard)
+        vec_push(&stacks.all, (struct stack){mapping->start, mapping->end});
 }
 
 /* False if it is too early. */
@@ -106,7 +99,7 @@ static bool read_again(void)
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
     if (now < stacks.due)
         return false;
-    stacks.count = 0;
+    stacks.all.n = 0;
     stacks.guard_end = 0;
     visit_lines(process.pid, add_stack, NULL);
     stacks.read_at = now;
@@ -117,8 +110,8 @@ static bool read_again(void)
 
 static const struct stack *stack_at(uint64_t sp)
 {
-    size_t i = partition_point(k, stacks.count, stacks.at[k].high <= sp);
-    return i < stacks.count && stacks.at[i].low <= sp ? &stacks.at[i] : NULL;
+    size_t i = partition_point(k, stacks.all.n, stacks.all.at[k].high <= sp);
+    return i < stacks.all.n && stacks.all.at[i].low <= sp ? &stacks.all.at[i] : NULL;
 }
 
 /* The initial thread's stack may have grown since the last reading. */

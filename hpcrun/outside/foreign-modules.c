@@ -118,9 +118,20 @@ static bool is_vdso_path(const char *path)
     return strcmp(path, "[vdso]") == 0;
 }
 
+/* Memory without a file has inode 0, and the path "//anon" in perf's records. */
 bool mapping_is_module(const struct mapping *mapping)
 {
-    return mapping->path[0] == '/' || is_vdso_path(mapping->path);
+    return (mapping->path[0] == '/' && mapping->inode != 0) || is_vdso_path(mapping->path);
+}
+
+/* Memory that can be shared: a file only to the kernel, often with code that the process has made itself. */
+static bool is_memory(const char *path)
+{
+    static const char *const kinds[] = {"/memfd:", "/dev/zero", "/SYSV"};
+    bool is_kind = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        is_kind |= strncmp(path, kinds[i], strlen(kinds[i])) == 0;
+    return is_kind;
 }
 
 void foreign_modules_add(const struct mapping *mapping)
@@ -132,7 +143,7 @@ void foreign_modules_add(const struct mapping *mapping)
     struct foreign_module *module = calloc(1, sizeof *module);
     if (!module || modules.count == MAX_MODULES ||
         module_image_place(&module->image, mapping) != IMAGE_PLACED) {
-        modules.missing += !is_vdso;
+        modules.missing += !is_vdso && !is_memory(mapping->path);
         free(module);
         return;
     }

@@ -3,6 +3,7 @@
 #include "hpcrun/base/process-stat.h"
 #include "hpcrun/base/program-file.h"
 #include "hpcrun/process/identity.h"
+#include "hpcrun/process/moment.h"
 #include "hpcrun/process/process.h"
 #include "lib/diag.h"
 
@@ -176,6 +177,31 @@ static bool identify_begin(const struct measured_image *image)
     return image->forked != 0;
 }
 
+static struct {
+    uid_t owner;
+    uint64_t began;
+} program;
+
+static void learn_program(const struct measured_image *image)
+{
+    char path[PATH_BYTES];
+    struct stat status;
+    bool is_there = stat(in_proc(path, image->pid, ""), &status) == 0;
+    uint64_t ago = sys_clock(CLOCK_BOOTTIME) - process.start_ticks * NS_PER_TICK;
+    program.owner = is_there ? status.st_uid : geteuid();
+    program.began = image->has_begun ? process.began_real : sys_clock(CLOCK_REALTIME) - ago;
+}
+
+uid_t measured_owner(void)
+{
+    return program.owner;
+}
+
+uint64_t measured_program_began(void)
+{
+    return program.began;
+}
+
 static void identify_rank(void)
 {
     static char text[1 << 17];
@@ -199,8 +225,9 @@ bool measured_identify(const struct measured_image *image)
     identify_host();
     process.images_before = image->images;
     process.origin = image->origin;
-    process.began_real = sys_clock(CLOCK_REALTIME);
     process.began_wall = image->began;
+    process.began_real = image->began + monotonic_epoch();
+    learn_program(image);
     process.began_ticks = ticks_now();
     measured_read_cpu();
     measured_read_children_cpu();

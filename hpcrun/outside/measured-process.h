@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* What is known of a process image without /proc, which shows it no longer if it has ended or executes another
  * program. */
@@ -24,6 +25,11 @@ struct measured_image {
 
 /* Fills in `process` (process/process.h), whose configuration is there already. False if too little is known. */
 bool measured_identify(const struct measured_image *image);
+
+/* The user of the process; and CLOCK_REALTIME when its program began, or, if that was not seen, when the process
+ * did. */
+uid_t measured_owner(void);
+uint64_t measured_program_began(void);
 
 /* Whether the calling process may look at it; *thread_of: the process that the number is a thread of. */
 enum measured_look { LOOK_ALLOWED, LOOK_ENDED, LOOK_THREAD, LOOK_OTHER_MACHINE, LOOK_KERNEL, LOOK_FORBIDDEN };

@@ -101,10 +101,19 @@ static void refuse_look(void)
     foreign_threads_lose(1, worker.period, 0);
 }
 
+/* An event of the CPU counts on while a thread of the reader has that, right after the sample. */
+static uint64_t time_to_catch(const struct perf_sample *sample)
+{
+    uint64_t time = sample->caught ? sample->caught->ended - sample->time : 0;
+    uint64_t most = perf_events_are_of_cpu(sample->event) ? sample->period / 2 : 0;
+    return time < most ? time : most;
+}
+
 static void on_sample(const struct perf_sample *record)
 {
     struct perf_sample sample = *record;
     sample.caught = caught_after(worker.queue, record_queue_first(worker.queue));
+    sample.period -= time_to_catch(&sample);
     uint64_t bytes = foreign_threads_sample(&sample);
     worker.samples++;
     worker.calm = bytes < sample.copy_bytes ? worker.calm + 1 : 0;
@@ -201,6 +210,7 @@ static void visit_records(uint64_t until)
     }
     lose(&worker.lost, lost);
     lose(&worker.refused, refused);
+    record_queue_want_cpus(worker.queue, foreign_threads_want_cpus());
 }
 
 /* ---- the end ---- */
@@ -310,6 +320,15 @@ static void correct_cpu(void)
         process.cpu_elsewhere = least;
 }
 
+/* With REALTIME. */
+static bool write_lock_states(struct chunk *chunk)
+{
+    static const char why[] = "from outside, a wait for a lock counts from the first look at the thread";
+    const struct known_metric known[] = {{process.metrics.lock_blame[0], RECORDED_LOWER_BOUND, why, 0},
+                                         {process.metrics.lock_wait[0], RECORDED_LOWER_BOUND, why, 0}};
+    return known[0].id == NO_METRIC || process_chunks_write_states(chunk, known, 2);
+}
+
 /* False: something could not be written, which a line says. */
 static bool end_image(enum queue_end end)
 {
@@ -323,7 +342,8 @@ static bool end_image(enum queue_end end)
     correct_cpu();
     if (measurement_create() && chunk_memory(&chunk)) {
         is_lost |= !process_chunks_write_modules(&chunk);
-        is_lost |= !perf_map_write(&chunk);
+        is_lost |= !perf_map_write(&chunk, measured_owner(), measured_program_began());
+        is_lost |= !write_lock_states(&chunk);
         process_chunks_write_clock(&chunk, state, detail);
         chunk_release(&chunk);
     } else {

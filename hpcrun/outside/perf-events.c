@@ -280,14 +280,20 @@ void perf_events_enable(void)
         ioctl(perf.events->at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
+static void describe_system(bool is_system)
+{
+    perf.attr.inherit = !is_system;
+    perf.attr.exclude_idle = is_system;
+}
+
 int perf_events_open_system(void)
 {
     int error = 0;
-    perf.is_system = true;
-    perf.attr.inherit = 0;
-    perf.attr.exclude_idle = 1;
+    describe_system(true);
     for (unsigned i = 0; i < perf_rings_cpus() && error == 0; i++)
         error = open_on_cpu(-1, -1, i);
+    perf.is_system |= error == 0;
+    describe_system(perf.is_system);
     return error;
 }
 
@@ -332,7 +338,7 @@ static void read_losses(struct opened *its)
     struct {
         uint64_t count, lost;
     } now;
-    if (its->fd >= 0 && perf_events_count_losses() && read(its->fd, &now, sizeof now) == sizeof now)
+    if (its->fd >= 0 && its->tid >= 0 && perf.attr.read_format != 0 && read(its->fd, &now, sizeof now) == sizeof now)
         its->lost = now.lost;
 }
 
@@ -423,16 +429,22 @@ bool perf_events_have(const struct perf_event_header *record)
     return record->type == PERF_RECORD_LOST || i == perf.events->count || is_again == counts_again;
 }
 
-/* A thread may have several events: its own, and what it has inherited from its creator, if that had an event of
+bool perf_events_are_of_cpu(uint64_t event)
+{
+    size_t i = find_event(event);
+    return i < perf.events->count && perf.events->at[i].tid < 0;
+}
+
+/* A CPU has one event. A thread may have several: its own, and what it has inherited from its creator, if that had an event of
  * its own when the thread began. Its own one counts, else that of the first sample. */
 bool perf_events_count_sample(int tid, uint64_t event, int *opener)
 {
     const struct events *events = perf.events;
-    if (perf.is_system)
-        return true;
     size_t i = find_event(event);
     if (i == events->count)
         return false;
+    if (events->at[i].tid < 0) /* of a CPU */
+        return true;
     if (events->at[i].tid == tid)
         *opener = tid;
     else if (*opener == 0)

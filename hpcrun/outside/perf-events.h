@@ -58,6 +58,9 @@ bool perf_events_have(const struct perf_event_header *record);
  * its first sample. */
 bool perf_events_count_sample(int tid, uint64_t event, int *opener);
 
+/* Whether it counts the time of a CPU, whatever that executes. */
+bool perf_events_are_of_cpu(uint64_t event);
+
 /* Whether events count the records for which their rings had no room: since Linux 6.0, but not those of the system. The
  * rings themselves report them with the next record only, which may never come. */
 bool perf_events_count_losses(void);

@@ -1,5 +1,6 @@
 #include "hpcrun/outside/reading-report.h"
 
+#include "hpcrun/outside/cpu-events.h"
 #include "hpcrun/outside/image-workers.h"
 #include "hpcrun/outside/printed-text.h"
 #include "hpcrun/outside/stack-copies.h"
@@ -78,6 +79,7 @@ void report_reading(void)
         text_add(&line, "; no CPU time was used: -e REALTIME shows where threads wait");
     if (counts->images > 1 && measured->unsampled)
         text_print(&line, "; %s", unsampled_time(measured->unsampled, measured->system));
+    cpu_events_add(&line);
     add_unmeasured(&line, "too many at once", counts->unmeasured[LACKS_ROOM]);
     add_unmeasured(&line, "memory was used up (--memory)", counts->unmeasured[LACKS_MEMORY]);
     report_init();

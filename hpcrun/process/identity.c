@@ -71,9 +71,9 @@ unsigned usable_cpus(int tid)
 
 static void read_clocks(void)
 {
-    process.began_real = sys_clock(CLOCK_REALTIME);
     const struct moment now = moment_now(NEAR_TICKS);
     process.began_wall = now.wall;
+    process.began_real = now.wall + monotonic_epoch();
     process.began_ticks = now.ticks;
     process.began_cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID);
 }

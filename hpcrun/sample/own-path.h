@@ -13,7 +13,8 @@
 #include <ucontext.h>
 
 /* Blocks samples while this thread unwinds. Faults stay unblocked, for guarded reads. Returns what
- * own_path_end needs. */
+ * own_path_end needs. Once hpcrun has withdrawn (process_withdraw), sampling.stopping stays set and both do nothing: the
+ * program's filter may end it for a system call. */
 uint64_t own_path_begin(struct thread *self);
 void own_path_end(struct thread *self, uint64_t mask);
 

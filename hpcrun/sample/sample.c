@@ -2,6 +2,7 @@
 
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/logical/agent-table.h"
+#include "hpcrun/logical/lock-waiters.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/lock-wait-record.h"
@@ -113,15 +114,15 @@ static void note_lock_wait(const struct thread *thread, const struct thread_even
 }
 
 /* Charges the node for threads that wait for a lock that this one holds. */
-static uint32_t charge_lock_blame(struct thread *thread, struct thread_event *event, uint64_t turn,
-                                  uint64_t amount, uint32_t node)
+static uint32_t charge_lock_blame(struct thread *thread, struct thread_event *event, uint64_t amount,
+                                  uint32_t node)
 {
     unsigned which = (unsigned)(event - thread->events);
-    uint32_t waiters = agent_query_charge_waiters(&thread->logical.query, which, amount);
-    if (waiters)
-        cct_add(&thread->cct, blamed_node(thread, event, turn, amount, node), event->lock_blame,
-                amount * waiters);
-    return waiters;
+    struct lock_waiters waiters = lock_waiters_charge(&thread->unwinder.memory, thread->tid, which, amount);
+    if (waiters.count)
+        cct_add(&thread->cct, blamed_node(thread, event, waiters.turn, amount, node), event->lock_blame,
+                amount * waiters.count);
+    return waiters.count;
 }
 
 /* Pays what the sample is worth to found->node, and fills in what it depends on. The time line has time off
@@ -152,7 +153,7 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
     }
     if (event->lock_blame != NO_METRIC) {
         note_lock_wait(thread, event, status->kind, increment->amount);
-        found->waiters = charge_lock_blame(thread, event, status->counts.turn, amount, node);
+        found->waiters = charge_lock_blame(thread, event, amount, node);
     }
     return true;
 }

@@ -223,6 +223,7 @@ class Image:
         self.state, self.detail = int(fields["state"]), int(fields["detail"])
         self.wall, self.cpu = int(fields["wall"]) * 1e-9, int(fields["cpu"]) * 1e-9
         self.startup = int(fields["startup"]) * 1e-9
+        self.epoch = int(fields["epoch"]) * 1e-9  # wall clock when the monotonic one began
         self.executable = fields.get("executable", "")  # it may have ended before it was known
         self.size = os.path.getsize(self.path)
         self.problems, self.modules, self.threads = [], [], []

@@ -63,6 +63,10 @@ class OutsideTest(profiling.ProfilingTest):
         worker, = pathlib.Path(f"/proc/{reader}/task/{reader}/children").read_text().split()
         return int(reader), int(worker)
 
+    def cpu_of(self, process):
+        words = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
     def images_of(self, where):
         images = profiling.read_measurements(where, paths=True)
         for image in images:
@@ -239,6 +243,22 @@ class Overload(OfChance, OutsideTest):
         rest = (3 * os.cpu_count() + 1) * image.mean_period("CPUTIME")
         self.assertGreater(image.seconds("CPUTIME", [FIRED]), image.cpu - rest - profiling.KERNEL_TICK)
 
+    def test_losses_of_a_time(self):
+        """What rings have lost is known after the initial thread's end, and counts for it: it is no other thread."""
+        process = self.start(program("outside"), 0, 80, "go")
+        tool, where = self.attach(process)
+        reader, _ = self.reader_and_worker(tool)
+        os.kill(reader, signal.SIGSTOP)
+        self.addCleanup(lambda: tool.poll() is not None or os.kill(reader, signal.SIGKILL))
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        profiling.wait_until(lambda: self.cpu_of(process) > 1, "CPU time of the program")
+        os.kill(reader, signal.SIGCONT)
+        self.assertRegex(tool.communicate()[1], r"samples are lost \(\d+ records of all kinds\)")
+        image, = self.images_of(where)
+        self.assertGreater(image.count("CPUTIME", profiling.DROPPED), 0)
+        self.assertEqual(len({thread.tid for thread in image.threads}), len(image.threads))
+
     def test_overload_lowers_the_rate(self):
         """While the worker is stopped: first the copies of stacks have their smallest size. Lost samples count for the time
         that they stood for."""
@@ -249,6 +269,59 @@ class Overload(OfChance, OutsideTest):
             self.assertGreater(image.mean_period("CPUTIME"), 1.001 * 0.001 * 38 / 37)
         self.assertGreater(image.count("CPUTIME", profiling.DROPPED), 0)
         self.assertLess(abs(image.seconds("CPUTIME", [FIRED]) - image.cpu), 0.15 * image.cpu)
+
+
+@unittest.skipIf(os.geteuid() != 0, "needs root, for events of CPUs")
+class EventsOfCpus(OutsideTest):
+    """They take the place of those of threads where these miss something."""
+
+    def events_of(self, reader):
+        """Its descriptors of perf's events."""
+        events = set()
+        for path in pathlib.Path(f"/proc/{reader}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # it has just been closed
+                events |= {path.name} if os.readlink(path) == "anon_inode:[perf_event]" else set()
+        return events
+
+    def await_others(self, reader, before):
+        """Until the reader has an event for each CPU that was not among these, and those of its rings."""
+        profiling.wait_until(lambda: len(self.events_of(reader) - before) == os.cpu_count() and
+                             len(self.events_of(reader)) == 2 * os.cpu_count(), "events of CPUs")
+
+    def test_threads_that_wait_often(self):
+        process = self.start(program("short_turns"))
+        tool, where = self.attach(process)
+        reader, _ = self.reader_and_worker(tool)
+        profiling.wait_until(lambda: len(self.events_of(reader)) == 2 * os.cpu_count(), "events of CPUs")
+        before = self.cpu_of(process)
+        profiling.wait_until(lambda: self.cpu_of(process) > before + 0.5, "CPU time of the program")
+        process.communicate("go\n")
+        self.assertEqual(process.returncode, 7)
+        printed = tool.communicate()[1]
+        self.assertIn("; samples by the CPUs' clocks, since threads wait often or end soon\n", printed)
+        image, = self.images_of(where)
+        self.assertEqual(image.pid, process.pid)
+        self.assertGreater(image.seconds("CPUTIME", [FIRED]), 0.4)
+
+    def test_children_that_end_soon(self):
+        """A process that uses less CPU time than that between two samples has one now and then."""
+        where, go, shell = self.directory / "soon", self.directory / "go", self.directory / "shell"
+        script = f"echo >{shell}; read line; while [ ! -e {go} ]; do /bin/true; done; " + 300 * "/bin/true; "
+        tool = subprocess.Popen([HPCRUN, "-o", where, "--outside", "sh", "-c", script], stdin=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tool.wait)
+        self.addCleanup(tool.kill)
+        profiling.wait_until(shell.exists, "begin of the command")
+        children = pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()
+        reader, = (child for child in children if os.readlink(f"/proc/{child}/exe").endswith("/hpcrun-outside"))
+        before = self.events_of(reader)
+        tool.stdin.write("go\n")
+        tool.stdin.flush()
+        self.await_others(reader, before)
+        go.touch()
+        self.assertIn("samples by the CPUs' clocks", tool.communicate()[1])
+        short = [image for image in self.images_of(where) if image.executable.endswith("/true")]
+        self.assertGreater(sum(image.count("CPUTIME", [FIRED]) for image in short), 0)
 
 
 class Waits(OfChance, OutsideTest):
@@ -342,6 +415,16 @@ class Children(OfChance, OutsideTest):
             self.assertGreater(sum(image.seconds("CPUTIME", [FIRED]) for image in shells if image.origin == FORK), 0.005)
             evidence.rate("partial paths", sum(image.count("CPUTIME", PARTIAL) for image in images),
                           sum(image.count("CPUTIME", [FIRED]) for image in images), most=0.01, noticed=(0, 0.1))
+
+    def test_clocks(self):
+        """The wall clocks of all processes' begins agree with their monotonic ones, which time lines have, although workers
+        begin with the first sample, about 5 ms later."""
+        binary = program("outside")
+        _, images = self.measure("sh", "-c", f"{binary} 0 2; {binary} 0 2", events=("CPUTIME@f200",),
+                                 options=["--outside"], status=7)
+        self.assertEqual(len(images), 3)
+        epochs = [image.epoch for image in images]
+        self.assertLess(max(epochs) - min(epochs), 0.001)
 
     def test_of_a_process_that_runs(self):
         """Also by its name."""
@@ -557,6 +640,13 @@ class Ends(OutsideTest):
                 self.assertEqual(process.returncode, 7)
                 subprocess.run(["rm", "-r", where], check=True)
 
+    def test_a_time_that_is_over_at_once(self):
+        process = self.start(program("outside"), 2, 2, "go")
+        done = subprocess.run([HPCRUN, "-q", "-o", self.directory / "m", "-p", str(process.pid), "--for", "0.0001s"],
+                              timeout=60)
+        self.assertEqual(done.returncode, 0)
+        process.communicate("go\n")
+
     def test_caller_that_blocks_signals(self):
         """A signal ends the measurement all the same; of hpcrun's two children, only the command has them blocked."""
         def block():
@@ -633,6 +723,34 @@ class Ends(OutsideTest):
         images = self.images_of(where)
         self.assertEqual(images[0].executable, str(binary))
         self.check_paths(images, kept / "deleted", "early", "late")
+
+    def test_code_without_a_file(self):
+        """Code that a program makes in memory is no file that could not be read."""
+        script = """if True:
+            import mmap, os
+            code, file = mmap.PROT_READ | mmap.PROT_EXEC, os.memfd_create("made")
+            os.ftruncate(file, 4096)
+            made = mmap.mmap(file, 4096, prot=code), mmap.mmap(-1, 4096, prot=code)
+            private = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=code)"""
+        done, _ = self.measure("python3", "-c", script, options=["--outside", "--agent", "none"])
+        self.assertNotIn("could not be read", done.stderr)
+
+    def test_names_of_code_made_at_run_time(self):
+        """Those that the process wrote before it was measured count, too."""
+        process = subprocess.Popen([program("jit"), "good", "60000"], stdout=subprocess.DEVNULL)
+        names = pathlib.Path(f"/tmp/perf-{process.pid}.map")
+        self.addCleanup(names.unlink, missing_ok=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        profiling.wait_until(lambda: names.exists() and time.time() - names.stat().st_mtime > 0.1, "old names")
+        tool, where = self.attach(process)
+        clock = ~process.pid << 3 | 2  # the process's CPU time
+        begin = time.clock_gettime(clock)
+        profiling.wait_until(lambda: time.clock_gettime(clock) > begin + 0.2, "samples")
+        tool.send_signal(signal.SIGINT)
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        image, = where.glob("*.hpcrun")
+        self.assertIn(b"inner framed", image.read_bytes())
 
     def test_a_pipe_in_the_place_of_a_deleted_program(self):
         """To open a pipe or a device has effects: what has the path of the mapped file is opened only if it is that."""
@@ -808,6 +926,14 @@ class Rights(OutsideTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"but those that hpcrun was started from, which are left out: -p {done.stdout.strip()} measures",
                       done.stderr)
+
+    def test_program_that_may_not_be_read(self):
+        """The kernel ends all events at its exec, but for root."""
+        binary = self.giving_rights("unreadable", 0o711)
+        os.chown(binary, 0, 0)
+        done = self.run_tool(HPCRUN, "--outside", binary, user=profiling.ORDINARY_USER)
+        self.assertEqual((done.returncode, done.stdout), (126, ""))
+        self.assertRegex(done.stderr, r"\Ahpcrun: \S+: can't be measured from outside: you may execute it, but not read it\n\Z")
 
     def test_others_may_not(self):
         for flags in ((), ("-static",)):

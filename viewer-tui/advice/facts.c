@@ -201,7 +201,8 @@ static void find_locks(struct facts *facts, const struct time_places *held, stru
     double error = share_error(held->total, largest), least = held->total - error;
     if (wall > 0 && least > NOTABLE_LOCK_SHARE * wall) {
         facts->lock.seconds = (struct share){held->total, least, held->total + error};
-        facts->lock.is_lower_bound = facts->cpu.without == NO_METRIC;
+        facts->lock.is_lower_bound = facts->cpu.without == NO_METRIC ||
+                                     metric_is_lower_bound(&facts->view->metrics->at[facts->lock_blame]);
         facts->lock.is_much = least > MUCH_LOCK_SHARE * wall;
         facts->lock.kept = kept_in(facts->view->db, held);
         facts->lock.share = 1;

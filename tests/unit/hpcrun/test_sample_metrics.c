@@ -30,7 +30,7 @@ TEST(time_without_a_cpu_is_only_ready)
     for (unsigned i = 0; i < 2; i++) {
         begin_sample(state);
         set_status(i ? AGENT_WAITING : AGENT_WORKING, 4, 1);
-        waiters = 1;
+        waiters.count = 1;
         take_increment(&increment);
         assert_only_fate(FATE_RECORDED, 1000);
         assert_int_equal(paid[NODE][READY], 600);
@@ -82,7 +82,7 @@ TEST(the_holder_of_a_lock_pays_for_each_thread_that_waits)
     for (unsigned i = 0; i < 2; i++) {
         begin_sample(state);
         set_status(i ? AGENT_WAITING : AGENT_WORKING, 4, 4);
-        waiters = 3;
+        waiters.count = 3;
         take(1000);
         assert_int_equal(charged, 1000);
         assert_int_equal(paid[NODE][LOCK_BLAME], 3000);
@@ -93,9 +93,9 @@ TEST(the_holder_of_a_lock_pays_for_each_thread_that_waits)
 TEST(a_lock_that_is_kept_for_long_has_a_node_of_its_own)
 {
     const uint64_t amount = (uint64_t)4000000 << TIME_SHIFT;
-    waiters = 2;
+    waiters.count = 2;
     set_status(AGENT_WORKING, 3, 1);
-    for (status.counts.turn = 5; status.counts.turn < 7; status.counts.turn++) {
+    for (waiters.turn = 5; waiters.turn < 7; waiters.turn++) {
         memset(&paid, 0, sizeof paid);
         for (int i = 0; i < 8; i++)
             take(amount);
@@ -104,7 +104,7 @@ TEST(a_lock_that_is_kept_for_long_has_a_node_of_its_own)
         assert_int_equal(paid[KEPT][WORK], 0);
     }
     memset(&paid, 0, sizeof paid);
-    status.counts.turn = 0; /* a lock that is no interpreter's */
+    waiters.turn = 0; /* a lock that is no interpreter's */
     for (int i = 0; i < 8; i++)
         take(amount);
     assert_int_equal(paid[NODE][LOCK_BLAME], 8 * 2 * amount);
