@@ -1,5 +1,6 @@
 """Programs that are measured from outside: hpcrun -p, hpcrun --outside, and what hpcrun can't be loaded into."""
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -26,8 +27,8 @@ class OutsideTest(profiling.ProfilingTest):
     def compile(self, name, source, *flags):
         """A program of the test's own, or one of the tests' programs in another form."""
         built = self.directory / name
-        subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-g", f"-I{profiling.ROOT}", "-o", built, source,
-                        *flags, "-lpthread"], check=True)
+        command = ["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-g", f"-I{profiling.ROOT}", source, *flags, "-lpthread"]
+        profiling.compile_once(built, *command).check_returncode()
         return built
 
     def source(self, name):
@@ -84,13 +85,10 @@ class OutsideTest(profiling.ProfilingTest):
 
     def check_paths(self, images, binary, *outermost):
         """Complete paths through the program's parts are as its source has them."""
-        known = profiling.symbols(binary)
-        ranges = {name: range(at, at + size) for name, (at, size) in known.items()}
+        own = {"burn_unit", "burn_from", "burn", "deep", "long_part", "short_part", "work", *outermost}
         complete = 0
         for path in (path for image in images for thread in image.threads for _, _, path in thread.paths):
-            names = [name for frame in path if frame.startswith(f"{binary.name}+")
-                     for name in ("burn_unit", "burn_from", "burn", "deep", "long_part", "short_part", "work", *outermost)
-                     if int(frame.rsplit("+", 1)[1], 16) in ranges.get(name, ())]
+            names = [name for name in profiling.functions(path, binary) if name in own]
             if "deep" not in names or profiling.is_partial(path):
                 continue
             part = "long_part" if "long_part" in names else "short_part"
@@ -105,13 +103,11 @@ class OutsideTest(profiling.ProfilingTest):
 
     def weigh(self, images, binary):
         """Seconds in long_part, and in both parts."""
-        known, seconds = profiling.symbols(binary), {"long_part": 0, "short_part": 0}
+        seconds = {"long_part": 0, "short_part": 0}
         for path, value in ((path, value) for image in images for thread in image.threads
                             for _, value, path in thread.paths):
-            offsets = [int(frame.rsplit("+", 1)[1], 16) for frame in path if frame.startswith(f"{binary.name}+")]
-            for name in seconds:
-                start, size = known[name]
-                seconds[name] += value * any(start <= at < start + size for at in offsets)
+            for name in seconds.keys() & profiling.functions(path, binary):
+                seconds[name] += value
         return [seconds["long_part"] * profiling.TIME_UNIT, sum(seconds.values()) * profiling.TIME_UNIT]
 
     def check_share(self, evidence, images, binary, printed):
@@ -150,7 +146,7 @@ class Shares(OfChance, OutsideTest):
         counts once."""
         binary = program("outside")
         for evidence in self.looks():
-            process = self.start(binary, 2, 100, "go")
+            process = self.start(binary, 2, 50, "go")
             tool, where = self.attach(process)
             printed, _ = process.communicate("go\n")
             has_changed = "copies of stacks had 4 to " in tool.communicate()[1]
@@ -194,10 +190,10 @@ class Overload(OfChance, OutsideTest):
         self.assertGreater(fired, 300)
         self.assertLess(lost, 0.01 * fired)
 
-    def measure_while_stopped(self, rounds, *options, how="go", stops_reader=False, is_reaped=False):
-        """A program of two threads runs while hpcrun's worker is stopped, or its reader. At the end it is a zombie,
+    def measure_while_stopped(self, rounds, *options, threads=2, how="go", stops_reader=False, is_reaped=False):
+        """A program with threads runs while hpcrun's worker is stopped, or its reader. At the end it is a zombie,
         whose clocks can be read, or reaped. Returns what hpcrun says, the image, and for how many seconds that was."""
-        process = self.start(program("outside"), 2, rounds, how)
+        process = self.start(program("outside"), threads, rounds, how)
         tool, where = self.attach(process, *options)
         reader, worker = self.reader_and_worker(tool)
         stopped = reader if stops_reader else worker
@@ -230,7 +226,7 @@ class Overload(OfChance, OutsideTest):
     def test_memory_of_a_queue(self):
         """While the worker is stopped, its queue takes 4 MB, more than is allowed: later samples are lost, and a line says why.
         hpcrun looks every 2 s; the program takes 3.2 s or more."""
-        printed, image, _ = self.measure_while_stopped(200, "--memory", "4M", how="deep")
+        printed, image, _ = self.measure_while_stopped(200, "--memory", "4M", threads=1, how="deep")
         self.assertIn("memory was used up (--memory)", printed)
         self.assertGreater(image.count("CPUTIME", [FIRED]), 0)
 
@@ -329,10 +325,8 @@ class Waits(OfChance, OutsideTest):
 
     def seconds_in(self, image, binary, name, *metrics):
         """Of some metrics, at paths through a function."""
-        start, size = profiling.symbols(binary)[name]
         return sum(value * profiling.TIME_UNIT for thread in image.threads for metric, value, path in thread.paths
-                   if metric in metrics and any(start <= int(frame.rsplit("+", 1)[1], 16) < start + size
-                                                for frame in path if frame.startswith(f"{binary.name}+")))
+                   if metric in metrics and name in profiling.functions(path, binary))
 
     def test_threads_that_take_turns(self):
         """Time on a CPU is work, that in waiting calls is waiting, and at any instant one thread works: from outside as in
@@ -521,6 +515,10 @@ class System(OutsideTest):
         self.assertEqual({image.executable for image in ours} - {until_exec}, {str(binary)})
         self.check_paths([image for image in ours if image.executable == str(binary)], binary, "main")
         self.assertEqual([image for image in images if "hpcrun-outside" in image.executable], [])
+        self.run_tool(profiling.BUILD / "bin/hpcprof", "-o", self.directory / "db", where)  # other programs may lack files
+        run = json.loads((self.directory / "db/run.json").read_text())
+        self.assertEqual(run["title"], "whole system")
+        self.assertNotIn("did not load libhpcrun.so", [entry["reason"] for entry in run["unmeasured"]])
 
     @unittest.skipIf(os.geteuid() != 0, "needs root, to be another user")
     def test_who_may_not(self):
@@ -696,13 +694,35 @@ class Ends(OutsideTest):
         self.assertIsNone(process.poll())
         process.communicate("go\n")
 
+    def fill(self, small):
+        with contextlib.suppress(OSError), open(small / "fill", "wb", buffering=0) as fill:
+            while fill.write(bytes(1024)):
+                pass
+
+    def test_full_disk_for_a_time(self):
+        """A line says so soon, and nothing is lost if there is room at the end."""
+        process = self.start(program("short_turns"))
+        small = self.small_file_system("64k")
+        tool = subprocess.Popen([HPCRUN, "-p", str(process.pid), "-o", small / "m"], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tool.stderr.close)
+        self.addCleanup(tool.wait)
+        self.addCleanup(tool.kill)
+        self.assertIn("measuring short_turns", tool.stderr.readline())
+        self.fill(small)
+        self.assertEqual(tool.stderr.readline(), "hpcrun: No space left on device: measurements stay in memory until their "
+                                                 "ends; then they must find room\n")
+        (small / "fill").unlink()
+        process.communicate("go\n")
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        image, = self.images_of(small / "m")
+        self.assertEqual((image.pid, image.state), (process.pid, STATE_EXIT))
+        self.assertGreater(image.count("CPUTIME", [FIRED]), 0)
+
     def test_full_disk(self):
         """What is lost is in the status where it is not the command's; the process goes on."""
         process = self.start(program("outside"), 2, 2, "go")
         small = self.small_file_system("64k")
-        with contextlib.suppress(OSError), open(small / "fill", "wb", buffering=0) as fill:
-            while fill.write(bytes(1024)):
-                pass
+        self.fill(small)
         done = self.run_tool(HPCRUN, "-p", process.pid, "--for", "0.1s", "-o", small / "m")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertRegex(done.stderr, r"/m/.*\.hpcrun: No space left on device: the measurement could not be written\n")
@@ -724,6 +744,20 @@ class Ends(OutsideTest):
         self.assertEqual(images[0].executable, str(binary))
         self.check_paths(images, kept / "deleted", "early", "late")
 
+    def test_first_thread_that_has_ended(self):
+        """The process is measured all the same, and its deep stacks are read."""
+        process = self.start(program("first_thread_ends"))
+        status = pathlib.Path(f"/proc/{process.pid}/status")
+        profiling.wait_until(lambda: "\nState:\tZ" in status.read_text(), "end of the first thread")
+        tool, where = self.attach(process)
+        process.communicate("go\n")
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        image, = profiling.read_measurements(where, paths=True)
+        self.assertEqual(image.executable, str(program("first_thread_ends")))
+        fired, partial = image.count("CPUTIME", [FIRED]), image.count("CPUTIME", PARTIAL)
+        self.assertGreater(fired, 0)
+        self.assertLess(partial, fired / 4)
+
     def test_code_without_a_file(self):
         """Code that a program makes in memory is no file that could not be read."""
         script = """if True:
@@ -734,6 +768,17 @@ class Ends(OutsideTest):
             private = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=code)"""
         done, _ = self.measure("python3", "-c", script, options=["--outside", "--agent", "none"])
         self.assertNotIn("could not be read", done.stderr)
+
+    def test_code_made_in_the_place_of_other_memory(self):
+        """In a part of a program's .bss, the program is there still; in the place of a library, that is gone."""
+        library = self.compile_text("unloaded.so", "int in_library(void) { return 1; }\n", "-shared", "-fPIC")
+        for arguments in ([], [library]):
+            with self.subTest(arguments):
+                _, images = self.measure(program("made-code"), *arguments, options=["--outside"], paths=True)
+                self.assertGreater(images[0].count("CPUTIME", [FIRED]), 0)
+                self.assertTrue([line for line in images[0].modules if line.endswith(" " + str(program("made-code")))])
+                frames = [frame for thread in images[0].threads for _, _, path in thread.paths for frame in path]
+                self.assertEqual([frame for frame in frames if frame.startswith("unloaded.so+")], [])
 
     def test_names_of_code_made_at_run_time(self):
         """Those that the process wrote before it was measured count, too."""
@@ -833,7 +878,7 @@ class Rights(OutsideTest):
         for name, mode, flags in (("setuid", 0o4755, ()), ("setgid", 0o2755, ()), ("setuid", 0o4755, ("-static",))):
             with self.subTest(name, flags=flags):
                 binary = self.giving_rights(name, mode, *flags)
-                done, images = self.measure(binary, 2, 50, status=7)
+                done, images = self.measure(binary, 2, 10, status=7)
                 self.assertIn(f"{name}: measured from outside", done.stderr)
                 self.check_images(images)
                 self.assertEqual([(image.state, image.detail) for image in images], [(STATE_EXIT, 7)])

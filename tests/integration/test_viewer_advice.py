@@ -486,6 +486,44 @@ class LoneWaits(Advice):
         self.assertAlmostEqual(found["gain"], 10 / 8, delta=0.02)
 
 
+class System(Advice):
+    """A run of hpcrun -a: many processes, none of which was launched."""
+
+    def run_of(self, *programs):
+        """Processes of 4 threads on 2 CPUs: a program, its CPU seconds, and those of its life. They are ready for four
+        times as long as they run."""
+        run = run_json([thread(1, 1)], 10, 2)
+        run["title"] = "whole system"
+        run["processes"] = [{**run["processes"][0], "pid": 70 + i, "origin": "other", "executable": f"/usr/bin/{name}", "cpu": cpu,
+                             "threads": [thread(1, cpu / 4, wall=wall, ready=cpu) for _ in range(4)], "wall": wall,
+                             "ready": 4 * cpu, "throttled": 0.0}
+                            for i, (name, cpu, wall) in enumerate(programs)]
+        return run
+
+    def summary(self, *programs):
+        p = Program()
+        p.main.statement(p.file, 13).charge(5)
+        self.write(p.db, self.run_of(*programs))
+        return viewer.printed_json("summary", self.db)["advice"], viewer.printed("summary", self.db)
+
+    def test_programs(self):
+        """The three with most CPU time, if they have 5 % of it. That others had the CPUs is no news, nor that threads of a
+        program share them."""
+        found, text = self.summary(("cc1", 3, 4), ("sh", 0.1, 10), ("cc1", 2, 5), ("xz", 4, 9), ("bc", 0.9, 1))
+        self.assertEqual((found[0]["kind"], found[0]["text"]),
+                         ("programs", "Most CPU time: cc1 50 % (2 processes), xz 40 %, bc 9.0 %; 1 other program 1.0 %."))
+        self.assertFalse({"no cpu", "too many threads"} & {finding["kind"] for finding in found})
+        self.assertTrue(text.startswith("whole system   10.0 s wall, 10.0 s CPU in 5 processes, 1.0 of 2 CPUs used\n"), text[:90])
+
+    def test_many_small_programs(self):
+        found, _ = self.summary(*((f"p{i:02}", 0.1, 1) for i in range(50)))
+        self.assertEqual(found[0]["text"], "Most CPU time: p00 2.0 %; 49 other programs 98 %.")
+
+    def test_a_program_alone(self):
+        found, _ = self.summary(("xz", 4, 9), ("xz", 4, 9))
+        self.assertEqual(found[0]["text"], "Most CPU time: xz 100 % (2 processes).")
+
+
 class Supply(Advice):
     """Threads that wanted a CPU and had none, by the scheduler's account: seconds of the process."""
 
@@ -632,6 +670,64 @@ class Supply(Advice):
         self.assertEqual(self.found[0]["text"], "A quota of 0.5 CPUs stopped the program for 4.2 s of 10 s.")
 
 
+class Asleep(Advice):
+    """A run of 10 s, by CPUTIME, whose two threads run for 0.5 s each: what they wait for has no samples."""
+
+    def found(self, cpu=0.5, ready=0.25, event="CPUTIME", metrics=("work",), **process):
+        p = Program(metrics, 2)
+        p.thread.statement(p.file, 31).charge(cpu).charge(cpu, 0, 2)
+        run = run_json([thread(i, cpu, "parallel", ready=ready) for i in (1, 2)], 10, 4, (event,), metrics=metrics)
+        run["processes"][0].update({"ready": ready and 2 * ready, "throttled": 0.0, "quota": None, **process})
+        return self.of_kind(self.advice(p, run), "asleep")
+
+    def test_no_thread_wants_a_cpu(self):
+        """1 s on CPUs and 0.5 s ready, also if never at the same time."""
+        found, = self.found()
+        self.assertEqual(found["text"], "No thread ran or waited for a CPU for at least 8.5 s of 10 s: "
+                                        "hpcrun -e REALTIME shows what they wait for.")
+        self.assertIsNone(found["gain"])
+        found, = self.found(throttled=2.0)
+        self.assertIn("at least 6.5 s of 10 s", found["text"])
+
+    def test_threads_that_are_not_listed(self):
+        """The process used 2 s, of which the threads in its list have 1 s, and was ready for 1.5."""
+        found, = self.found(cpu=0.5, ready=0.75)
+        self.assertIn("at least 7.5 s of 10 s", found["text"])
+        run = json.loads(pathlib.Path(self.db, "run.json").read_text())
+        run["processes"][0]["cpu"] = 2.0
+        pathlib.Path(self.db, "run.json").write_text(json.dumps(run))
+        found, = self.of_kind(viewer.printed_json("summary", self.db)["advice"], "asleep")
+        self.assertIn("at least 6.5 s of 10 s", found["text"])
+
+    def test_many_short_waits_for_a_cpu(self):
+        """Of 10,000 waits of 0.1 ms, idle CPUs that woke up may have had all: threads were ready all the same."""
+        p = Program(n_threads=2)
+        p.main.statement(p.file, 11).charge(1)
+        run = run_json([thread(1, 1, ready=1.0, timeslices=10_000)], 10)
+        run["processes"][0].update(ready=1.0, throttled=0.0, quota=None)
+        found, = self.of_kind(self.advice(p, run), "asleep")
+        self.assertIn("at least 8.0 s of 10 s", found["text"])
+
+    def test_other_processes_work_meanwhile(self):
+        p = Program(n_threads=2)
+        p.main.statement(p.file, 11).charge(2)
+        run = run_json([thread(1, 2, ready=0.5)], 10)
+        run["processes"][0].update(ready=0.5, throttled=0.0, quota=None)
+        run["processes"].append({**run["processes"][0], "pid": 80, "cpu": 0.125, "ready": 0.375,
+                                 "threads": [thread(2, 0.125, ready=0.375)]})
+        found, = self.of_kind(self.advice(p, run), "asleep")
+        self.assertIn("at least 7.0 s of 10 s", found["text"])
+
+    def test_threads_that_are_awake(self):
+        self.assertEqual(self.found(cpu=2.4), [])
+        self.assertEqual(self.found(ready=2.2), [])
+
+    def test_what_is_not_known(self):
+        """The time in which threads were ready. Where REALTIME takes samples, they show what threads wait for."""
+        self.assertEqual(self.found(ready=None), [])
+        self.assertEqual(self.found(event="REALTIME", metrics=("work", "off CPU")), [])
+
+
 class Ranks(Advice):
     METRICS = ("work", "waiting")
 
@@ -761,6 +857,17 @@ class Locks(Advice):
                 with self.subTest(longest=longest, metric=metric):
                     self.assertAlmostEqual(found["gain"], gain, places=1)
 
+    def test_threads_that_have_nothing_to_do_with_the_lock_gain_nothing(self):
+        """Two of three threads wait for others while they have the lock, for 9.9 s in all: no more than two do so at once."""
+        p = Program(("work", "off CPU", "lock blame", "lock wait"), 3)
+        for profile in 1, 2:
+            p.thread.statement(p.file, 31).call(p.of_libc("sem_wait")).charge(4.95, 1, profile).charge(4.95, 2, profile)
+            p.thread.statement(p.file, 32).call(p.function("<lock queue_lock>", 0)).charge(4.95, 3, profile)
+        threads = [thread(1, 0.1), thread(2, 0.1), thread(3, 0)]
+        run = run_json(threads, 10, 2, events=("REALTIME",), metrics=p.db.metrics)
+        found, = self.of_kind(self.advice(p, run), "lock")
+        self.assertAlmostEqual(found["gain"], 2, places=1)
+
     def test_the_lock_of_an_interpreter(self):
         """Line 31 holds it for most of the waiting. A function that it calls, or line 33, keeps it for long: but for the
         first 20 ms of each time, this is at a row for the lock, below the function or the line."""
@@ -777,11 +884,26 @@ class Locks(Advice):
                 call = at.call(p.of_libc("qsort")).charge(0.1, 1, 2)
                 lock = p.function("<lock GIL, kept for more than 20 ms>", 0)
                 (call if kept == "function" else at).call(lock).charge(2, 1, 2)
+                call.call(p.function("<lock held without a CPU>", 0)).charge(0.5, 1, 2)
             run = run_json([thread(1, 2), thread(2, 8, "parallel")], 8, 2, metrics=p.db.metrics)
             found, = self.of_kind(self.advice(p, run), "lock")
             self.assertEqual(found["text"], "2 threads, 1.2 run: the GIL is held 100 % in parallel, p.c:31, while others wait "
                                             f"for at least {total} s in all{more}: use processes, or a library that releases "
                                             "it.")
+
+    def test_holders_without_a_cpu(self):
+        """That others wait then is not the lock's fault: the finding rests on the 5 s in which the holder runs."""
+        for seconds, more in ((20, ", and 20 s more while threads that hold it have no CPU"), (0.5, "")):
+            p = Program(("work", "off CPU", "lock blame", "lock wait"), 3)
+            at = p.thread.statement(p.file, 31).charge(9, 0, 2).charge(5, 2, 2)
+            at.call(p.function("<lock held without a CPU>", 0)).charge(seconds, 2, 2)
+            p.thread.statement(p.file, 32).call(p.function("<lock queue_lock>", 0)).charge(5 + seconds, 3, 1)
+            threads = [thread(1, 1), thread(2, 4), thread(3, 0)]
+            run = run_json(threads, 10, 2, events=("REALTIME",), metrics=p.db.metrics)
+            found, = self.of_kind(self.advice(p, run), "lock")
+            with self.subTest(seconds=seconds):
+                self.assertEqual(found["text"], "Lock queue_lock: threads wait 5.0 s, 100 % of that while parallel, p.c:31 "
+                                                f"holds it{more}; could win 2.0x without it.")
 
     def test_what_waiting_costs_goes_with_the_lock(self):
         """Two threads with 4 s each, of which 2 are spinning for the lock: on two CPUs 2 s are left of 8."""
@@ -1238,12 +1360,31 @@ class HotPlaces(Advice):
         self.assertEqual(found["text"], "100 % of the time is in main, p.c:18, most of it in <libz.so.1+0x80>.")
 
     def test_code_of_a_package_without_names(self):
-        """hpcstruct makes a name of the offset, which says nothing: the caller with a name is named."""
+        """hpcstruct makes a name of the offset, which says nothing: the caller with a name is named, and what it calls."""
         p = Program(module="/usr/bin/prog")
         p.main = p.db.entry(1, "main thread").call(p.db.function("render", p.program, 16))
         p.main.call(p.db.function("<prog+0x1b919c0>", p.program, 32)).call(p.of_libc("memcpy")).charge(6)
         found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6)), "hot place")
-        self.assertEqual(found["text"], "100 % of the time is in render, most of it in <prog+0x1b919c0>.")
+        self.assertEqual(found["text"], "100 % of the time is in render, most of it in memcpy (libc).")
+
+    def test_what_is_called_between_says_nothing(self):
+        """A stripped library, numpy's function for each function that may be overridden, asyncio's loop. But where most of
+        the time is their own, they are named."""
+        packages, library = "/usr/lib/python3/dist-packages/numpy/", "/usr/lib/python3.11/asyncio/"
+        stripped, own = ("<_um.so+0x80>", None), ("<_um.so+0x90>", None)
+        loop = [("run", library + "runners.py"), ("_run_once", library + "base_events.py"), ("_run", library + "events.py")]
+        public, sort = ("public_api", "<__array_function__ internals>"), ("sort", packages + "fromnumeric.py")
+        read = ("_read_ready", library + "selector_events.py")
+        for calls, callee in (([own], "<_um.so+0x90>"), ([stripped, public, stripped, sort], "sort"),
+                              ([*loop, read], "_read_ready"), (loop, "run"), ([sort, read], "sort")):
+            p = Program()
+            module, at = p.db.module(packages + "_um.so"), p.main.statement(p.file, 18)
+            for name, file in calls:
+                at = at.call(p.db.function(name, file=p.db.file(file), line=1) if file else p.db.function(name, module, 0x80))
+            at.charge(10)
+            at.call(p.of_libc("memcpy")).charge(6 if calls == [own] else 0)
+            found, = self.of_kind(self.advice(p, run_json([thread(1, 16)], 16)), "hot place")
+            self.assertEqual(found["text"], f"100 % of the time is in main, p.c:18, most of it in {callee}.")
 
     def test_library_without_names(self):
         """A caller with a name in another module, which may only have created its thread, says less."""
@@ -1351,8 +1492,9 @@ class HotPlaces(Advice):
         self.assertEqual(self.place(found), ("run", packages, 4))
 
     def test_python_code_without_a_file(self):
-        """That of python3 - and python3 -c is the user's; what a library makes is called by the user's line."""
+        """That of python3 -, python3 -c and IPython is the user's; what a library makes is called by the user's line."""
         for file, name, place in (("<stdin>", "f", ("f", "<stdin>", 2)), ("<string>", "<module>", ("<module>", "<string>", 2)),
+                                  ("<ipython-input-3-8f>", "f", ("f", "<ipython-input-3-8f>", 2)),
                                   ("<string>", "__init__", ("main", "/src/p.c", 18)),
                                   ("<internals>", "<module>", ("main", "/src/p.c", 18))):
             p = Program()
@@ -1579,6 +1721,11 @@ class Busy(Advice):
 
     def test_there_are_more_cpus(self):
         self.assertFalse([t for t in self.found([9.9, 9.9], 4) if "busy" in t])
+
+    def test_cpus_that_nobody_uses(self):
+        """Threads that have ended, or not begun, are not idle: 13.5 % of two CPUs are left, or 8 %."""
+        self.assertFalse([t for t in self.found([9.9, 7.4], 2) if "busy" in t])
+        self.assertTrue([t for t in self.found([9.9, 8.5], 2) if "busy" in t])
 
     def test_a_thread_that_ended_early(self):
         """Nobody was idle, since the other one was gone."""

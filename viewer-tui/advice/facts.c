@@ -76,6 +76,21 @@ enum time {
     TIMES
 };
 
+/* Removes what others waited while a holder had no CPU: that is no cause of its own. Returns these seconds. */
+static double take_time_without_cpu(struct places_of_times *all)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < all->list.n; i++) {
+        double *blame = &all->seconds.at[i * all->n_times + LOCK_BLAME];
+        if (all->list.at[i].is_without_cpu) {
+            seconds += *blame;
+            *blame = 0;
+        }
+    }
+    all->totals[LOCK_BLAME] -= seconds;
+    return seconds;
+}
+
 /* Finds the places of all times in one pass. */
 static void find_places(struct facts *facts, struct time_places *held, struct time_places *waits)
 {
@@ -92,6 +107,7 @@ static void find_places(struct facts *facts, struct time_places *held, struct ti
         times[THREAD_WAITS] = facts->thread_waits;
     struct places_of_times all = places_of_times_find(view, facts->row, times, TIMES, true);
     hotspot_list hotspots[TIMES] = {0};
+    facts->lock.without_cpu = take_time_without_cpu(&all);
     hotspots_of_each(view->db, &all, hotspots);
     for (size_t t = 0; t < TIMES; t++)
         if (t != CPU && t != LOCK_BLAME)

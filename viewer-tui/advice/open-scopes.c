@@ -4,10 +4,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What is known of a procedure. A large tree has a procedure in many contexts, and it is looked up once. */
 struct known_procedure {
-    bool is_known, begins_thread, is_system_call, is_lock, has_name, is_in_kernel;
+    bool is_known, begins_thread, is_system_call, is_lock, is_without_cpu, says_something, has_name, is_in_kernel;
     enum wait wait;
     uint32_t module;       /* NOTHING: that of the procedure around it, or made at run time */
     enum code_owner owner; /* if its code is in that module */
@@ -44,6 +45,20 @@ void open_scopes_free(struct open_scopes *scopes)
     vec_free(&scopes->list);
 }
 
+/* What is called below a loop of asyncio says more than the loop. The same goes for functions that were made for each
+ * call of a library, as numpy's in the file "<__array_function__ internals>", and for a stripped library's, without
+ * names. */
+static bool says_something(const struct database *db, uint32_t procedure)
+{
+    static const char *const of_loops[] = {"/asyncio/runners.py", "/asyncio/base_events.py", "/asyncio/events.py", NULL};
+    const char *path = database_file_path(db, database_procedure(db, procedure).file);
+    size_t length = path ? strlen(path) : 0;
+    bool is_between = path && *path == '<';
+    for (size_t i = 0; of_loops[i] && !is_between; i++)
+        is_between = length > strlen(of_loops[i]) && strcmp(path + length - strlen(of_loops[i]), of_loops[i]) == 0;
+    return !is_between && database_procedure_has_name(db, procedure);
+}
+
 static const struct known_procedure *known_procedure(const struct open_scopes *scopes, uint32_t id)
 {
     struct known_procedure *known = &scopes->procedures[id];
@@ -57,6 +72,8 @@ static const struct known_procedure *known_procedure(const struct open_scopes *s
                                       .begins_thread = begins_thread(name),
                                       .is_system_call = is_system_call(name),
                                       .is_lock = is_name_of_lock(name),
+                                      .is_without_cpu = is_name_of_lock_without_cpu(name),
+                                      .says_something = says_something(db, id),
                                       .has_name = database_procedure_has_name(db, id),
                                       .is_in_kernel = database_is_kernel(db, module),
                                       .wait = wait_of(name),
@@ -88,11 +105,15 @@ static void continue_chain(const struct open_scope *caller, const struct known_p
                                      .callee_module = NOTHING};
         return;
     }
-    if (chain->found != NOTHING && chain->callee == NOTHING) {
-        chain->callee = scope->procedure;
-        chain->callee_module = scope->module;
+    bool is_called = chain->callee == NOTHING;
+    if (chain->found != NOTHING && is_called) {
         chain->call = call;
         chain->loop = caller->loop;
+    }
+    if (chain->found != NOTHING && (is_called || (known->says_something && !chain->callee_says))) {
+        chain->callee = scope->procedure;
+        chain->callee_module = scope->module;
+        chain->callee_says = known->says_something;
     }
     chain->wait = chain->wait != WAIT_NONE ? chain->wait : known->wait;
 }
@@ -110,6 +131,7 @@ static struct time_place place_in(const struct open_scope *scope, const struct k
                                .wait = chain->wait,
                                .is_system_call = known->is_system_call,
                                .is_of_lock = known->is_lock,
+                               .is_without_cpu = known->is_without_cpu,
                                .leaf = scope->procedure,
                                .leaf_module = scope->module,
                                .saved = INFINITY};

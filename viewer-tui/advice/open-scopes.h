@@ -24,6 +24,7 @@ struct time_place {
     enum wait wait;            /* what the callee waits for */
     bool is_system_call;       /* the time is in a system call */
     bool is_of_lock;           /* the time is at a row that stands for a lock (is_name_of_lock) */
+    bool is_without_cpu;       /* that row is is_name_of_lock_without_cpu */
     uint32_t leaf;             /* the procedure that has the time itself */
     uint32_t leaf_module;      /* NOTHING: unknown */
     bool has_line;             /* the code that has the time has source lines */
@@ -40,9 +41,11 @@ struct call_chain {
     enum code_owner owner;
     bool has_name;
     struct source_line around; /* the innermost loop around its call, if the user's own */
-    uint32_t callee, callee_module; /* the procedure that it calls; NOTHING: the chain begins with it */
-    struct source_line call, loop;  /* the line of that call, and the innermost loop around it */
-    enum wait wait; /* of the outermost procedure that waits, from the callee on; if none is found, of all */
+    uint32_t callee, callee_module; /* the outermost procedure from the called one on whose name says something, or else
+                                       the called one; NOTHING: the chain begins with the one that is found */
+    bool callee_says;               /* its name does */
+    struct source_line call, loop;  /* the line of the call, and the innermost loop around it */
+    enum wait wait; /* of the outermost procedure that waits, from the called one on; if none is found, of all */
 };
 
 struct open_scope {

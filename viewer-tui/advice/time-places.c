@@ -67,8 +67,8 @@ struct place_key {
 
 static struct place_key key_of(const struct time_place *place)
 {
-    uint64_t kind = (uint64_t)place->wait << 3 | (uint64_t)place->is_of_lock << 2 |
-                    (uint64_t)place->is_system_call << 1 | place->has_line;
+    uint64_t kind = (uint64_t)place->wait << 4 | (uint64_t)place->is_without_cpu << 3 |
+                    (uint64_t)place->is_of_lock << 2 | (uint64_t)place->is_system_call << 1 | place->has_line;
     return (struct place_key){.line = (uint64_t)place->at.file << 32 | place->at.line,
                               .loop = (uint64_t)place->loop.file << 32 | place->loop.line,
                               .procedure_and_line = (uint64_t)place->procedure << 32,
@@ -282,7 +282,7 @@ struct time_places time_places_of(const struct view *view, const struct places_o
     }
     for (size_t i = 0; i < all->parts.n; i++) {
         const struct part_of_time *part = &all->parts.at[i];
-        if (part->time == time)
+        if (part->time == time && all->seconds.at[part->place * all->n_times + time] > 0)
             view_node_value_refs(view, part->node, EXCLUSIVE, &places.list.at[numbers[part->place]].refs);
     }
     vec_sort(&places.list, compare);

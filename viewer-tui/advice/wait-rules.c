@@ -74,6 +74,16 @@ static double known_wait(const struct lock_facts *lock)
     return lock->is_lower_bound ? lock->seconds.low : lock->seconds.value;
 }
 
+/* Less of the waiting is not named. */
+#define LEAST_SHARE_WITHOUT_CPU 0.1
+
+/* Adds ", and 11 s more while threads that hold it have no CPU". */
+static void add_without_cpu(const struct lock_facts *lock, struct text *text)
+{
+    if (lock->without_cpu >= LEAST_SHARE_WITHOUT_CPU * (lock->seconds.value + lock->without_cpu))
+        text_printf(text, ", and %s more while threads that hold it have no CPU", as_seconds(lock->without_cpu).text);
+}
+
 /* "8 threads, 1.1 run: the GIL is held 93 % in tokenize, nlp.py:40, while others wait for 3.4 s in all; ..." */
 static void say_lock_of_runtime(const struct facts *facts, const struct subject *subject, struct text *text)
 {
@@ -88,6 +98,7 @@ static void say_lock_of_runtime(const struct facts *facts, const struct subject 
     text_printf(text, "%s is held %s in %s, while others wait for %s%s in all", lock->name,
                 as_percent(subject->share.value).text, subject->where, lock->is_lower_bound ? "at least " : "",
                 as_seconds(known_wait(lock)).text);
+    add_without_cpu(lock, text);
     if (lock->kept.cost > 0)
         add_kept(facts, subject, text);
     add_gain(subject, "; could win ", " without it", text);
@@ -109,6 +120,7 @@ void say_locks(const struct facts *facts, const struct subject *subject, struct 
         text_printf(text, " (%.0f %%) and others", 100 * lock->share);
     text_printf(text, ": threads wait %s%s, %s of that while %s holds it", lock->is_lower_bound ? "at least " : "",
                 as_seconds(known_wait(lock)).text, as_percent(subject->share.value).text, subject->where);
+    add_without_cpu(lock, text);
     add_gain(subject, "; could win ", " without it", text);
     text_add(text, ".");
 }
@@ -207,6 +219,36 @@ void say_blocked(const struct facts *facts, const struct subject *subject, struc
     }
     add_gain(subject, "; could win ", " without it", text);
     text_add(text, ".");
+}
+
+/* ---- Time in which no thread wants a CPU, which CPUTIME does not sample ----
+ *
+ * This is the wall clock without the CPU time of all threads and the time in which they waited for a CPU, also if no
+ * two threads ever did so at once. The sums of the processes also have short-lived threads and the wake-ups of idle
+ * CPUs. */
+
+/* Less of the wall clock is not named: most programs wait a little for their input. */
+#define LEAST_ASLEEP_SHARE 0.50
+
+bool are_asleep(const struct facts *facts, struct subject *subject)
+{
+    const struct main_process *process = &facts->process;
+    if (facts->off_cpu.metric != NO_METRIC || isnan(process->ready) || !(process->wall > 0))
+        return false;
+    subject->seconds = process->wall - process->throttled;
+    json_each (one, json_object_get(facts->run, "processes"))
+        subject->seconds -= run_number(one, "cpu") + run_number(one, "ready");
+    double share = subject->seconds / process->wall;
+    /* It only orders: a server may have no requests. */
+    subject->gain = gain_without(&(struct share){share, share, share});
+    return share >= LEAST_ASLEEP_SHARE;
+}
+
+void say_asleep(const struct facts *facts, const struct subject *subject, struct text *text)
+{
+    text_printf(text,
+                "No thread ran or waited for a CPU for at least %s of %s: hpcrun -e REALTIME shows what they wait for.",
+                as_seconds(subject->seconds).text, as_seconds(facts->process.wall).text);
 }
 
 /* ---- CPU time of waiting, in a runtime or in libc, but for locks that another finding names ---- */
