@@ -1,7 +1,7 @@
 #include "viewer-tui/advice/facts.h"
 
 #include "lib/metric-kinds.h"
-#include "viewer-tui/advice/locks-of-run.h"
+#include "viewer-tui/advice/lock-facts.h"
 #include "viewer-tui/advice/lone-waits.h"
 #include "viewer-tui/db/time-slice.h"
 #include "viewer-tui/metrics/efficiency.h"
@@ -124,126 +124,6 @@ static void find_places(struct facts *facts, struct time_places *held, struct ti
     *held = time_places_of(view, &all, LOCK_BLAME);
     *waits = time_places_of(view, &all, LOCK_WAIT);
     places_of_times_free(&all);
-}
-
-/* ---- Locks ---- */
-
-/* Less waiting for locks, as a share of the wall clock, is nothing to say; what is much. */
-#define NOTABLE_LOCK_SHARE 0.05
-#define MUCH_LOCK_SHARE    0.10
-
-/* Locks of runtimes. */
-static const struct {
-    const char *name, *remedy;
-} known_locks[] = {{"GIL", "use processes, or a library that releases it"}};
-
-/* Less of the waiting is not named. */
-#define LEAST_KEPT_SHARE 0.1
-
-static bool is_same_line(const struct time_place *a, const struct time_place *b)
-{
-    return a->procedure == b->procedure && a->at.file == b->at.file && a->at.line == b->at.line;
-}
-
-/* Whether a place is what a line calls that most of the line's blame is at, but for what is at a row for a lock. */
-static bool is_most_of_line(const struct time_places *held, const struct time_place *place)
-{
-    double seconds = 0;
-    for (size_t i = 0; i < held->list.n; i++) {
-        const struct time_place *at = &held->list.at[i];
-        seconds += is_same_line(at, place) && !at->is_of_lock ? at->seconds : 0;
-    }
-    return place->callee != NOTHING && !place->is_of_lock && place->seconds > seconds / 2;
-}
-
-/* Finds where an interpreter's lock is kept longest. The function that keeps it has the blame until that is long; a
- * row that stands for the lock has the rest, below the function or below the line that calls it. */
-static struct hotspot kept_in(const struct database *db, const struct time_places *held)
-{
-    const struct time_place *kept = NULL;
-    for (size_t i = 0; i < held->list.n && !kept; i++)
-        kept = held->list.at[i].is_of_lock ? &held->list.at[i] : NULL;
-    if (!kept || kept->seconds < LEAST_KEPT_SHARE * held->total)
-        return (struct hotspot){0};
-    struct hotspot found = hotspot_of_place(db, kept);
-    found.callee = kept->callee == kept->leaf ? NOTHING : kept->callee;
-    for (size_t i = 0; i < held->list.n && found.callee == NOTHING; i++) {
-        const struct time_place *at = &held->list.at[i];
-        if (is_same_line(at, kept) && is_most_of_line(held, at)) {
-            found.callee = at->callee;
-            found.callee_module = at->callee_module;
-        }
-    }
-    return found;
-}
-
-/* `name`: that of the procedure that stands for it, "<lock NAME>". */
-static void name_lock(struct lock_facts *lock, const char *name)
-{
-    name += strlen(LOCK_PREFIX);
-    snprintf(lock->name, sizeof lock->name, "%.*s", (int)strlen(name) - 1, name);
-    lock->remedy = NULL;
-    for (size_t i = 0; i < sizeof known_locks / sizeof *known_locks; i++)
-        if (strcmp(lock->name, known_locks[i].name) == 0)
-            lock->remedy = known_locks[i].remedy;
-}
-
-/* Finds the lock with most of the waiting; its calls are those of `<lock NAME>`. */
-static void find_main_lock(const struct facts *facts, const struct time_places *waits, struct lock_facts *lock)
-{
-    double most = 0;
-    for (size_t i = 0; i < waits->list.n; i++) {
-        uint32_t leaf = waits->list.at[i].leaf;
-        double seconds = 0;
-        char buffer[NAME_SIZE];
-        const char *name = leaf == NOTHING ? "" : database_procedure_name(facts->view->db, leaf, buffer);
-        for (size_t k = 0; k < waits->list.n; k++)
-            seconds += waits->list.at[k].leaf == leaf ? waits->list.at[k].seconds : 0;
-        if (seconds <= most || !is_name_of_lock(name))
-            continue;
-        name_lock(lock, name);
-        most = seconds;
-    }
-    lock->share = waits->total > 0 ? most / waits->total : 0;
-}
-
-/* `held`, `waits`: the places of the waiting for locks, by its holders and by who waits; takes the latter. */
-static void find_locks(struct facts *facts, const struct time_places *held, struct time_places *waits)
-{
-    double wall = facts->supply.wall;
-    bool is_piece = facts->view->db->slice;
-    /* The lower end of the 95 % interval. A sample may stand for the waiting of all threads. */
-    double largest = facts->cpu_increment * (double)facts->process.threads.n;
-    double error = share_error(held->total, largest), least = held->total - error;
-    if (wall > 0 && least > NOTABLE_LOCK_SHARE * wall) {
-        facts->lock.seconds = (struct share){held->total, least, held->total + error};
-        facts->lock.is_lower_bound = facts->cpu.without == NO_METRIC ||
-                                     metric_is_lower_bound(&facts->view->metrics->at[facts->lock_blame]);
-        facts->lock.is_much = least > MUCH_LOCK_SHARE * wall;
-        facts->lock.kept = kept_in(facts->view->db, held);
-        facts->lock.share = 1;
-        if (!is_piece) {
-            find_main_lock(facts, waits, &facts->lock);
-        } else {
-            char buffer[NAME_SIZE];
-            uint32_t main_lock = locks_of_run_find(facts->view, facts->event, waits);
-            if (main_lock != NOTHING)
-                name_lock(&facts->lock, database_procedure_name(facts->view->db, main_lock, buffer));
-        }
-        facts->lock_waits = *waits;
-    } else {
-        vec_free(&facts->held_in);
-        time_places_free(waits);
-    }
-}
-
-/* What the line calls differs: `lock wait` is at a procedure that stands for the lock. */
-bool facts_wait_for_locks(const struct facts *facts, const struct time_place *place)
-{
-    for (size_t i = 0; i < facts->lock_waits.list.n; i++)
-        if (is_same_line(&facts->lock_waits.list.at[i], place))
-            return true;
-    return false;
 }
 
 /* ---- The machine ---- */
@@ -457,7 +337,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
     find_places(&facts, &held, &waits);
     if (timeline && facts.process.wall > 0)
         lone_waits_find(&facts.off_cpu_places, LEAST_WAIT_OF_WALL * facts.process.wall, view->db, timeline);
-    find_locks(&facts, &held, &waits);
+    lock_facts_find(&facts, &held, &waits);
     time_places_free(&held);
     find_busiest(&facts);
     return facts;

@@ -214,6 +214,7 @@ static bool pass(struct place_search *search, uint32_t row, uint32_t first, uint
         leave(search);
     return goes_on;
 }
+
 struct places_of_times places_of_times_find(struct view *view, uint32_t row, const struct time_metric *times, size_t n,
                                             bool with_parts)
 {
