@@ -1,4 +1,4 @@
-/* user_files [interrupted]: calls on a file system in user space (FUSE) that the program serves itself. Some such servers
+/* user_files [interrupted]: calls on a file system in user space (FUSE) that a child of the program serves. Some such servers
  * give up a request, with EINTR, when a signal comes for the thread that waits for it.
  *
  * With "interrupted", the first request of each call is answered only when it is interrupted, and by EINTR; the later ones
@@ -11,20 +11,27 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/wait.h>
 
 #define WAIT_NS 20000000u
 
 enum { ROOT = FUSE_ROOT_ID, FILE_NODE, FILE_BYTES = 1000 };
 
-/* ---- the server: its thread has one request at a time ---- */
+/* ---- the server: it has one request at a time ----
+ *
+ * A process of its own: one that serves its own files could not end if it were killed during a call. */
 
 static int device;
-static _Atomic bool is_held; /* the next request is answered when it is interrupted */
-static _Atomic int interrupts;
+
+static struct shared {
+    _Atomic bool is_held; /* the next request is answered when it is interrupted */
+    _Atomic int interrupts;
+} * shared;
 
 static union {
     char bytes[1 << 17];
@@ -80,7 +87,7 @@ static void serve(const struct fuse_in_header *header)
     }
 }
 
-static void *run_server(void *argument)
+static void run_server(void)
 {
     struct fuse_in_header waiting = {0}; /* unique 0: none */
     bool waits_for_signal = false;
@@ -95,7 +102,7 @@ static void *run_server(void *argument)
         if (!has_request)
             continue;
         if (read(device, &request, sizeof request) <= 0)
-            return argument; /* it is not mounted any more */
+            return; /* it is not mounted any more */
         const void *body = &request.header + 1;
         const struct fuse_interrupt_in *interrupt = body;
         switch (request.header.opcode) {
@@ -106,13 +113,13 @@ static void *run_server(void *argument)
         case FUSE_INTERRUPT:
             if (interrupt->unique != waiting.unique)
                 break;
-            interrupts++;
+            shared->interrupts++;
             waiting.unique = 0;
             reply(interrupt->unique, -EINTR, NULL, 0);
             break;
         default:
             waiting = request.header;
-            waits_for_signal = atomic_exchange(&is_held, false);
+            waits_for_signal = atomic_exchange(&shared->is_held, false);
             until = clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
             break;
         }
@@ -122,14 +129,15 @@ static void *run_server(void *argument)
 /* ---- the calls ---- */
 
 static bool is_interrupted;
-static char path[64], directory[] = "/tmp/user-files-XXXXXX";
+static char path[64], directory[] = "user-files-XXXXXX";
 
 #define CALL(name, call)                                                                           \
     do {                                                                                           \
-        interrupts = 0;                                                                            \
-        is_held = is_interrupted;                                                                  \
+        shared->interrupts = 0;                                                                    \
+        shared->is_held = is_interrupted;                                                          \
         long result = (call);                                                                      \
-        printf("%s %s, interrupted %d\n", name, result < 0 ? strerror(errno) : "fine", interrupts); \
+        printf("%s %s, interrupted %d\n", name, result < 0 ? strerror(errno) : "fine",      \
+               shared->interrupts);                                                                \
     } while (0)
 
 static void make_calls(void)
@@ -148,7 +156,7 @@ static void make_calls(void)
     CALL("fsync", fsync(fd));
     CALL("truncate", truncate(path, 1));
     CALL("rename", rename(path, path));
-    close(fd); /* the process could not end before the server has answered */
+    close(fd);
 }
 
 static bool mount_files(void)
@@ -163,16 +171,23 @@ static bool mount_files(void)
 
 int main(int count, char **arguments)
 {
-    pthread_t server;
     (void)arguments;
     is_interrupted = count > 1;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (!mount_files())
         return 3;
-    pthread_create(&server, NULL, run_server, NULL);
+    fflush(stdout);
+    pid_t server = fork();
+    if (server == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        run_server();
+        return 0;
+    }
+    close(device);
     snprintf(path, sizeof path, "%s/file", directory);
     make_calls();
     umount(directory);
-    pthread_join(server, NULL);
+    waitpid(server, NULL, 0);
     rmdir(directory);
     return 0;
 }
