@@ -160,7 +160,7 @@ static void write_programs(struct json_writer *json, const struct unmeasured_pro
 void run_json_write_unmeasured(struct run_json *run)
 {
     struct json_writer *json = &run->json;
-    struct unmeasured_list list = process_ends_unmeasured(run->ends);
+    struct unmeasured_list list = process_ends_unmeasured(run->ends, run->analysis->measurements);
     json_write_array(json);
     for (size_t i = 0; i < list.all.n; i++) {
         const struct unmeasured_programs *unmeasured = &list.all.at[i];

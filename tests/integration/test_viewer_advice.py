@@ -486,6 +486,44 @@ class LoneWaits(Advice):
         self.assertAlmostEqual(found["gain"], 10 / 8, delta=0.02)
 
 
+class System(Advice):
+    """A run of hpcrun -a: many processes, none of which was launched."""
+
+    def run_of(self, *programs):
+        """Processes of 4 threads on 2 CPUs: a program, its CPU seconds, and those of its life. They are ready for four
+        times as long as they run."""
+        run = run_json([thread(1, 1)], 10, 2)
+        run["title"] = "whole system"
+        run["processes"] = [{**run["processes"][0], "pid": 70 + i, "origin": "other", "executable": f"/usr/bin/{name}", "cpu": cpu,
+                             "threads": [thread(1, cpu / 4, wall=wall, ready=cpu) for _ in range(4)], "wall": wall,
+                             "ready": 4 * cpu, "throttled": 0.0}
+                            for i, (name, cpu, wall) in enumerate(programs)]
+        return run
+
+    def summary(self, *programs):
+        p = Program()
+        p.main.statement(p.file, 13).charge(5)
+        self.write(p.db, self.run_of(*programs))
+        return viewer.printed_json("summary", self.db)["advice"], viewer.printed("summary", self.db)
+
+    def test_programs(self):
+        """The three with most CPU time, if they have 5 % of it. That others had the CPUs is no news, nor that threads of a
+        program share them."""
+        found, text = self.summary(("cc1", 3, 4), ("sh", 0.1, 10), ("cc1", 2, 5), ("xz", 4, 9), ("bc", 0.9, 1))
+        self.assertEqual((found[0]["kind"], found[0]["text"]),
+                         ("programs", "Most CPU time: cc1 50 % (2 processes), xz 40 %, bc 9.0 %; 1 other program 1.0 %."))
+        self.assertFalse({"no cpu", "too many threads"} & {finding["kind"] for finding in found})
+        self.assertTrue(text.startswith("whole system   10.0 s wall, 10.0 s CPU in 5 processes, 1.0 of 2 CPUs used\n"), text[:90])
+
+    def test_many_small_programs(self):
+        found, _ = self.summary(*((f"p{i:02}", 0.1, 1) for i in range(50)))
+        self.assertEqual(found[0]["text"], "Most CPU time: p00 2.0 %; 49 other programs 98 %.")
+
+    def test_a_program_alone(self):
+        found, _ = self.summary(("xz", 4, 9), ("xz", 4, 9))
+        self.assertEqual(found[0]["text"], "Most CPU time: xz 100 % (2 processes).")
+
+
 class Supply(Advice):
     """Threads that wanted a CPU and had none, by the scheduler's account: seconds of the process."""
 
