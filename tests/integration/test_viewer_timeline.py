@@ -4,6 +4,7 @@ import fcntl
 import json
 import math
 import os
+import re
 import pathlib
 import pty
 import struct
@@ -514,6 +515,20 @@ class Screen(InTerminal):
         terminal.until_seen("0.500 s  t 70/73")
         test_viewer_mouse.Mouse.send(self, terminal, test_viewer_mouse.WHEEL_UP, line, 19 + 40)
         terminal.until_seen("500.0 ms  t 70/73: ready")
+
+    def test_narrow_screens_leave_out_whole_parts(self):
+        """Of the title and of the keys, rather than to cut them anywhere."""
+        terminal = self.start(width=80)
+        lines = terminal.press_until("6", "hpcviewer: time line: ")
+        self.assertRegex(lines[0], r"^ hpcviewer: time line: 0\.000 s to 1\.000 s of 1\.000 s, a column is [0-9.]+ ms$")
+        keys, = [line.rstrip() for line in lines if "q: back" in line]
+        self.assertTrue(keys.endswith("  /: find"), keys)
+        terminal.press("+")
+        terminal.until(lambda lines: lines[0].rstrip().endswith(" of 1.000 s, depth 1"), "the depth, no column")
+        terminal.resize(84, 24)
+        terminal.until(lambda lines: re.search(r", depth 1, a column is [0-9.]+ ms *$", lines[0]), "both")
+        terminal.press("-")
+        terminal.until(lambda lines: re.search(r", states, a column is [0-9.]+ ms *$", lines[0]), "both")
 
     def test_zoom_ends_at_the_sampling_period(self):
         """Of 10 ms; a column of the whole run is 12 ms."""

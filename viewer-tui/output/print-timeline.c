@@ -51,7 +51,7 @@ static void write_text(struct timeline_lines *lines, struct writer *writer)
     struct time_chart *chart = &lines->open->chart;
     letters_give(&lines->letters, chart, 0, chart->rows.rows.n);
     text_add(&writer->line, "\nTime line: ");
-    timeline_add_title(lines, &writer->line);
+    timeline_add_title(lines, SIZE_MAX, &writer->line);
     writer_end_line(writer);
     text_pad(&writer->line, ' ', lines->label_width);
     timeline_add_axis(&chart->window, &writer->line);

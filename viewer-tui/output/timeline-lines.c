@@ -146,20 +146,26 @@ bool timeline_legend(const struct timeline_lines *lines, size_t *at, char *symbo
     return false;
 }
 
-void timeline_add_title(const struct timeline_lines *lines, struct text *out)
+void timeline_add_title(const struct timeline_lines *lines, size_t most, struct text *out)
 {
     const struct time_chart *chart = &lines->open->chart;
     uint64_t length = chart->window.end - chart->window.begin, step = timeline_tick_step(length, 1000);
+    autofree struct text cells = {0}, width = {0};
+    size_t begin = out->n;
     timeline_add_time(chart->window.begin, step, out);
     text_add(out, " to ");
     timeline_add_time(chart->window.end, step, out);
     text_add(out, " of ");
     timeline_add_time(chart->timeline->end, timeline_tick_step(chart->timeline->end, 1000), out);
     if (chart->depth)
-        text_printf(out, ", depth %u", chart->depth);
+        text_printf(&cells, ", depth %u", chart->depth);
     else
-        text_add(out, ", states");
-    text_add(out, ", a column is ");
+        text_add(&cells, ", states");
+    text_add(&width, ", a column is ");
     uint64_t column = length / chart->window.n;
-    timeline_add_time(column, timeline_tick_step(column, 100), out);
+    timeline_add_time(column, timeline_tick_step(column, 100), &width);
+    if (chart->depth || out->n - begin + cells.n + width.n <= most)
+        text_add(out, text_string(&cells));
+    if (out->n - begin + width.n <= most)
+        text_add(out, text_string(&width));
 }

@@ -45,8 +45,9 @@ struct time_look timeline_look(struct timeline_lines *lines, const struct time_c
 bool timeline_legend(const struct timeline_lines *lines, size_t *at, char *symbol, enum time_color *color,
                      struct text *name);
 
-/* Adds what is shown: "0.10 s to 2.80 s of 10.0 s, states, a column is 28 ms". */
-void timeline_add_title(const struct timeline_lines *lines, struct text *out);
+/* Adds what is shown: "0.10 s to 2.80 s of 10.0 s, states, a column is 28 ms". If that takes more than `most` columns,
+ * "states", then the last part is left out. */
+void timeline_add_title(const struct timeline_lines *lines, size_t most, struct text *out);
 
 /* ---- printers ---- */
 

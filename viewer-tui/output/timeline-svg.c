@@ -183,7 +183,7 @@ void print_timeline_svg(struct timeline_lines *lines, const char *command, FILE 
     autofree struct text title = {0};
     letters_give(&lines->letters, &lines->open->chart, 0, lines->open->chart.rows.rows.n);
     text_printf(&title, "%s: ", command);
-    timeline_add_title(lines, &title);
+    timeline_add_title(lines, SIZE_MAX, &title);
     write_text(&drawing, 4, 18, " font-size=\"14\"", text_string(&title));
     write_strip(&drawing);
     write_rows(&drawing);

@@ -5,14 +5,32 @@
 #include <assert.h>
 #include <string.h>
 
+static const char above_all[] = " hpcviewer: ";
+
+size_t frame_title_room(void)
+{
+    size_t width = (size_t)screen_width(), used = strlen(above_all);
+    return width > used ? width - used : 0;
+}
+
+/* The columns of the hints that fit as a whole; two blanks separate them. */
+static int hints_fitting(const char *hints, int width)
+{
+    int end = (int)strlen(hints), fitting = 0;
+    for (int at = 1; at <= width && at <= end; at++)
+        if (at == end || strncmp(hints + at, "  ", 2) == 0)
+            fitting = at;
+    return fitting ? fitting : width;
+}
+
 void frame_draw(const char *title, const char *help)
 {
     int width = screen_width(), last = screen_height() - 1;
     screen_fill(0, 0, width, STYLE_BAR);
-    int used = screen_put(0, 0, width, STYLE_BAR, " hpcviewer: ");
+    int used = screen_put(0, 0, width, STYLE_BAR, above_all);
     screen_put(0, used, width - used, STYLE_BAR, title);
     screen_fill(last, 0, width, STYLE_BAR);
-    screen_put(last, 0, width, STYLE_BAR, help);
+    screen_put(last, 0, hints_fitting(help, width), STYLE_BAR, help);
 }
 
 static size_t rows_in(const struct list *list, struct area area)

@@ -30,6 +30,9 @@ void list_draw(struct list *list, struct area area);
 /* Draws the first line of the screen, with the title, and the last one, with the keys. */
 void frame_draw(const char *title, const char *help);
 
+/* Screen columns for the title. */
+size_t frame_title_room(void);
+
 /* A page of text that can be scrolled and searched. */
 struct page {
     const char *title;

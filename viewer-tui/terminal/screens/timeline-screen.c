@@ -207,7 +207,7 @@ int time_page_draw(void *context)
     page->scroller.n = chart->rows.rows.n;
     screen_begin();
     text_add(&text, "time line: ");
-    timeline_add_title(&page->lines, &text);
+    timeline_add_title(&page->lines, frame_title_room() - text.n, &text);
     if (page->marked.n)
         text_printf(&text, "; only %s", text_string(&page->marked));
     frame_draw(text_string(&text),
