@@ -17,7 +17,7 @@
 #ifndef HPCRUN_LOGICAL_WITH_BLOCKS_H
 #define HPCRUN_LOGICAL_WITH_BLOCKS_H
 
-#include "agents/agent-slots.h"
+#include "agents/agent.h"
 #include "hpcrun/unwind/memory.h"
 
 #define MOST_WITH_BLOCKS 16
