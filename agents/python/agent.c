@@ -111,7 +111,10 @@ static void share_lock(const struct python_layout *layout)
     lock.code_size = interpreter.end - interpreter.start;
     lock.semaphore_name = "<lock of Python>";
     lock.sections = layout->thread_sections;
-    lock.byte_name = "<lock of a Python object>";
+    if (layout->minor > 12) {
+        lock.byte_name = layout->thread_sections ? "<lock of a Python object>" : lock.semaphore_name;
+        lock.frames = python_layout_frames(layout);
+    }
     const struct agent_lock *copy = published_copy(&copies, &lock, sizeof lock);
     if (copy)
         host->set_lock(&hpcrun_agent, copy);
@@ -125,6 +128,7 @@ static void learn(const struct agent_module *module)
                                      .version = export_of(module, "Py_Version", NULL),
                                      .code_type = export_of(module, "PyCode_Type", NULL),
                                      .text_type = export_of(module, "PyUnicode_Type", NULL),
+                                     .bound_method = export_of(module, "PyCFunction_Type", NULL),
                                      .types = types_of(module)};
     exports.eval_start = export_of(module, "_PyEval_EvalFrameDefault", &exports.eval_size);
     if (!exports.eval_start)

@@ -232,10 +232,12 @@ static bool read_debug_offsets(uint64_t runtime, uint32_t minor, struct python_l
 }
 
 /* tp_basicsize follows the object's header, its ob_size and tp_name. */
+#define SIZE_AFTER_TYPE 24
+
 static uint64_t instance_size(uint64_t type, const struct python_layout *layout)
 {
     uint64_t size;
-    memcpy(&size, (const char *)type + layout->object_type + 24, sizeof size);
+    memcpy(&size, (const char *)type + layout->object_type + SIZE_AFTER_TYPE, sizeof size);
     return size;
 }
 
@@ -261,6 +263,8 @@ static bool fits(const struct python_layout *layout, const struct python_exports
            instance_size(exports->text_type, layout) == layout->text_compact + 8u;
 }
 
+#define OBJECT_HEADER 16 /* of a build with a GIL */
+
 #define OTHER_STRUCTURES "this build of CPython has other structures than the agent knows"
 
 /* `locked` and the number of turns come before the condition variable. */
@@ -282,6 +286,36 @@ static const char *take_layout(uint64_t version, uint64_t runtime, struct python
     }
 }
 
+/* In a code object of 3.13 and 3.14, around its first line. */
+enum { EXCEPTIONS_BEFORE = 28, LOCALS_AFTER = 4 };
+
+/* From 3.14 on, an RLock has a _PyRecursiveMutex: the byte, the thread that has it, and how often. */
+#define RECURSIVE_MUTEX 24
+
+struct agent_frames python_layout_frames(const struct python_layout *layout)
+{
+    return (struct agent_frames){
+        .code_type = layout->code_type,
+        .bound_method = layout->bound_method,
+        .has_bound_exits = layout->minor == 13,
+        .newest = layout->thread_frame,
+        .previous = layout->frame_previous,
+        .code = layout->frame_code,
+        .instruction = layout->frame_instruction,
+        .locals = layout->frame_locals,
+        .code_start = layout->code_start,
+        .code_locals = layout->code_first_line + LOCALS_AFTER,
+        .code_exceptions = layout->code_first_line - EXCEPTIONS_BEFORE,
+        .bytes_size = layout->bytes_size,
+        .bytes_start = layout->bytes_start,
+        .object_type = layout->object_type,
+        .object_size = OBJECT_HEADER + layout->object_more,
+        .type_size = layout->object_type + SIZE_AFTER_TYPE,
+        .thread_id = layout->thread_id,
+        .recursive_size = layout->minor > 13 ? OBJECT_HEADER + layout->object_more + RECURSIVE_MUTEX : 0,
+    };
+}
+
 const char *python_layout_find(const struct python_exports *exports, struct python_layout *layout)
 {
     uint64_t version = *(const uint64_t *)exports->version >> 16 & 0xffff;
@@ -292,6 +326,7 @@ const char *python_layout_find(const struct python_exports *exports, struct pyth
         return OTHER_STRUCTURES;
     layout->runtime = exports->runtime;
     layout->code_type = exports->code_type;
+    layout->bound_method = exports->bound_method;
     layout->types = exports->types;
     layout->eval_start = exports->eval_start;
     layout->eval_end = exports->eval_start + exports->eval_size;

@@ -12,6 +12,8 @@
 #ifndef AGENTS_PYTHON_LAYOUT_H
 #define AGENTS_PYTHON_LAYOUT_H
 
+#include "agents/agent.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,6 +29,7 @@ struct python_layout {
     uint32_t minor;                /* 11 for 3.11 */
     uint64_t runtime;              /* address of _PyRuntime */
     uint64_t code_type;            /* address of PyCode_Type */
+    uint64_t bound_method;         /* address of PyCFunction_Type */
     uint64_t eval_start, eval_end; /* _PyEval_EvalFrameDefault; a part of it may lie elsewhere */
     uint64_t gil_holder, gil_locked, gil_turns, gil_condition; /* addresses */
     uint32_t thread_tid;                                       /* in a thread state */
@@ -65,9 +68,12 @@ struct python_layout {
 
 /* What an interpreter's module exports; 0: it does not. */
 struct python_exports {
-    uint64_t runtime, version, code_type, text_type, eval_start, eval_size;
+    uint64_t runtime, version, code_type, text_type, bound_method, eval_start, eval_size;
     struct python_types types;
 };
+
+/* What hpcrun needs to find the holders of locks; for 3.13 on. */
+struct agent_frames python_layout_frames(const struct python_layout *layout);
 
 /* Normal context, while the module is pinned. Why the agent cannot serve it, or NULL. */
 const char *python_layout_find(const struct python_exports *exports, struct python_layout *layout);

@@ -264,7 +264,7 @@ static struct waited_lock object_lock(const sem_t *semaphore)
         uint64_t waiter;
         const uint8_t *lock;
     } const *before = (const void *)((const char *)semaphore - sizeof *before);
-    if (!kind || !kind->sections || !is_on_own_stack(before) || !is_on_own_stack(semaphore))
+    if (!kind || !kind->byte_name || !is_on_own_stack(before) || !is_on_own_stack(semaphore))
         return (struct waited_lock){0};
     bool is_waiter = before->waiter > (uint64_t)(uintptr_t)semaphore && before->waiter < LOOK(own_slot->stack_high);
     if (!is_waiter || !before->lock ||

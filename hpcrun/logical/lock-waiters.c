@@ -1,6 +1,7 @@
 #include "hpcrun/logical/lock-waiters.h"
 
 #include "hpcrun/logical/wait-slots.h"
+#include "hpcrun/logical/with-blocks.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -12,13 +13,16 @@ enum { READERS_OF_RWLOCK = offsetof(pthread_rwlock_t, __data.__readers), READER_
 struct sampled {
     struct memory *memory;
     int tid;
+    struct with_blocks *blocks; /* count NOT_FOUND: not yet */
 };
 
-/* An aligned word; 0 if it can't be read. */
+#define NOT_FOUND UINT32_MAX
+
+/* An aligned word; 0 if it is none or can't be read. */
 static uint64_t load(const struct sampled *sampled, uint64_t address)
 {
     uint64_t word;
-    return memory_load(sampled->memory, address, &word) ? word : 0;
+    return address % sizeof word == 0 && memory_load(sampled->memory, address, &word) ? word : 0;
 }
 
 static uint32_t load_u32(const struct sampled *sampled, uint64_t address)
@@ -62,12 +66,41 @@ static bool waits_for_semaphore(const struct sampled *sampled, const struct agen
 /* No code is in as many sections. */
 #define MOST_SECTIONS 32
 
+/* The thread's structure of the interpreter; 0: unknown. */
+static uint64_t interpreted(const struct sampled *sampled, const struct agent_lock *kind)
+{
+    uint64_t thread = own_slot ? own_slot->interpreted : 0; /* may be freed since the last sample */
+    return thread && (int)load_u32(sampled, thread + kind->tid) == sampled->tid ? thread : 0;
+}
+
+/* Whether this thread has the lock of an object, by the blocks of `with` that it is in. */
+static bool is_in_with_of(const struct sampled *sampled, uint64_t lock, const struct agent_lock *kind)
+{
+    struct with_blocks *blocks = sampled->blocks;
+    uint64_t thread = kind->frames.newest ? interpreted(sampled, kind) : 0;
+    if (thread && blocks->count == NOT_FOUND)
+        with_blocks_find(sampled->memory, &kind->frames, thread, blocks);
+    for (uint32_t i = 0; thread && i < blocks->count; i++)
+        if (blocks->locks[i] == lock)
+            return true;
+    return false;
+}
+
+/* Whether this thread has a lock that says who has it. */
+static bool is_owner_of(const struct sampled *sampled, uint64_t lock, const struct agent_lock *kind)
+{
+    const struct agent_frames *frames = &kind->frames;
+    uint64_t thread = frames->recursive_size ? interpreted(sampled, kind) : 0, object = lock - frames->object_size;
+    uint64_t type = thread ? load(sampled, object + frames->object_type) : 0;
+    return type && load(sampled, type + frames->type_size) == frames->recursive_size &&
+           load(sampled, lock + sizeof lock) == load(sampled, thread + frames->thread_id);
+}
+
 /* Whether this thread has the lock of an object, by the sections of code that the interpreter says it is in. */
 static bool is_in_section_of(const struct sampled *sampled, uint64_t lock, const struct agent_lock *kind)
 {
-    uint64_t thread = own_slot ? own_slot->interpreted : 0; /* may be freed since the last sample */
-    bool is_own = thread && (int)load_u32(sampled, thread + kind->tid) == sampled->tid;
-    uint64_t section = is_own ? load(sampled, thread + kind->sections) : 0;
+    uint64_t thread = kind->sections ? interpreted(sampled, kind) : 0;
+    uint64_t section = thread ? load(sampled, thread + kind->sections) : 0;
     for (int i = 0; i < MOST_SECTIONS && section && !(section & SECTION_IS_LEFT); i++) {
         uint64_t at = section & ~(uint64_t)SECTION_BITS;
         if (load(sampled, at + 8) == lock || (section & SECTION_HAS_TWO && load(sampled, at + 16) == lock))
@@ -75,6 +108,14 @@ static bool is_in_section_of(const struct sampled *sampled, uint64_t lock, const
         section = load(sampled, at);
     }
     return false;
+}
+
+/* Whether the thread of a slot waits for the lock of an object that this thread has. */
+static bool waits_for_byte(const struct sampled *sampled, const struct agent_slot *slot, const struct agent_lock *kind)
+{
+    uint64_t lock = atomic_load_explicit(&slot->lock, memory_order_relaxed);
+    return is_in_section_of(sampled, lock, kind) || is_owner_of(sampled, lock, kind) ||
+           (is_in_with_of(sampled, lock, kind) && !waits_for_the_same(slot));
 }
 
 /* Whether the thread of a slot waits for a lock that this thread holds. */
@@ -85,8 +126,7 @@ static bool waits_for(const struct sampled *sampled, const struct agent_slot *sl
     if (holder & AGENT_HOLDER_OF_SEMAPHORE)
         return waits_for_semaphore(sampled, slot, holder & ~AGENT_HOLDER_OF_SEMAPHORE);
     if (holder & AGENT_HOLDER_OF_BYTE)
-        return is_in_section_of(sampled, atomic_load_explicit(&slot->lock, memory_order_relaxed),
-                                (const void *)(holder & ~AGENT_HOLDER_OF_BYTE));
+        return waits_for_byte(sampled, slot, (const void *)(holder & ~AGENT_HOLDER_OF_BYTE));
     if (holder & AGENT_HOLDER_OF_LOCK)
         holder = load_u32(sampled, lock->locked) ? load(sampled, lock->holder) + lock->tid : 0;
     int tid = holder ? (int)load_u32(sampled, holder) : 0;
@@ -174,7 +214,8 @@ static struct lock_waiters find_waiters(const struct sampled *sampled)
 struct lock_waiters lock_waiters_charge(struct memory *memory, int tid, unsigned event, uint64_t amount)
 {
     static _Atomic uint32_t turn;
-    const struct sampled sampled = {memory, tid};
+    struct with_blocks blocks = {.count = NOT_FOUND};
+    const struct sampled sampled = {memory, tid, &blocks};
     struct lock_waiters waiters = find_waiters(&sampled);
     if (waiters.count == 0)
         return waiters;

@@ -420,12 +420,12 @@ def waits_at(tree, name):
 
 
 class ThreadingLocks(OfChance, Python):
-    """Locks of threading: semaphores up to 3.13."""
+    """Locks of threading: semaphores up to 3.13.0; later, Lock is a byte, and from 3.14 on RLock, too."""
 
     def setUp(self):
         super().setUp()
-        if ask("sys.version_info[1]") > 13:
-            self.skipTest("locks of threading are no semaphores")
+        if ask("sysconfig.get_config_var('Py_GIL_DISABLED')"):
+            self.skipTest("threads look for locks before they wait for them")
 
     def check_holders(self, kind, found):
         done, (image,) = self.profile(PYTHON, SOURCES / "lock-holders.py", 20, 3, kind, events=("CPUTIME@f1000",))
@@ -463,6 +463,33 @@ def without_gil():
     """An interpreter without a GIL; None: there is none."""
     names = shutil.which("python3.14t"), shutil.which("python3.13t")
     return PYTHON if ask("sysconfig.get_config_var('Py_GIL_DISABLED')") else next(filter(None, names), None)
+
+
+class BlocksOfWith(OfChance, Python):
+    """Locks of threading that are bytes: whose block of `with` a thread is in has them."""
+
+    def test_only_holders_are_blamed(self):
+        python = without_gil() or PYTHON
+        if python == PYTHON and ask("sys.version_info[:2]") < [3, 14]:
+            self.skipTest("there is no python3.13t, python3.14t or Python 3.14")
+        found = self.evidence()
+        for _ in found.looks():
+            _, (image,) = self.profile(python, SOURCES / "with-blocks.py", 40, 9000, events=("CPUTIME@f2000",))
+            holds, free = {}, 0
+            for path in logical_case.walk(self.tree):
+                names = [node["name"] for node in path]
+                if names[-1] != "burn":
+                    continue
+                blame = path[-1]["metrics"]["lock blame"]["inclusive"]
+                free += blame if "free" in names else 0
+                for name in names:
+                    if name.startswith("hold_"):
+                        holds[name] = holds.get(name, 0) + blame
+            self.assertEqual({name for name, blame in holds.items() if blame > 0}, set(holds))
+            self.assertEqual(len(holds), 4)
+            total = sum(holds.values())
+            period = 2 * image.mean_period("CPUTIME")
+            found.between("free", free, 0, 0.05 * total, of_share(0.05 * total, total, period), 0.1 * total)
 
 
 class ObjectLocks(OfChance, Python):

@@ -369,7 +369,7 @@ TEST(semaphores_of_other_code_are_no_locks)
 
 /* ---- locks of objects, for which a thread waits by a semaphore on its stack ---- */
 
-static const struct agent_lock objects = {.code_size = UINT64_MAX, .sections = 8};
+static const struct agent_lock objects = {.code_size = UINT64_MAX, .byte_name = "<lock of an object>"};
 
 struct entry {
     const void *waiter;

@@ -268,4 +268,50 @@ TEST(a_waiter_that_has_gone_is_not_charged)
     assert_int_equal(charge(0), 0);
 }
 
+/* An object of an interpreter: its type, which says its size, and the lock: a byte, and who has it. */
+enum { HEADER = 16, RECURSIVE_SIZE = 40, PTHREAD_SELF = 0x7f0010 };
+
+/* The thread of the sample has it by its own word; an object of another size has no such word. */
+TEST(a_lock_that_says_who_has_it)
+{
+    uint64_t type[] = {RECURSIVE_SIZE}, thread[] = {OWN_TID, PTHREAD_SELF};
+    uint64_t object[] = {0, (uint64_t)type, 1, PTHREAD_SELF, 1};
+    const struct agent_lock kind = {.frames = {.object_type = 8,
+                                               .object_size = HEADER,
+                                               .thread_id = 8,
+                                               .recursive_size = RECURSIVE_SIZE}};
+    struct agent_slot *waiter = add(AGENT_SLOT_WAITING);
+    waiter->lock = (uint64_t)object + HEADER;
+    waiter->holder = AGENT_HOLDER_OF_BYTE | (uint64_t)&kind;
+    assert_int_equal(waiters(), 0);
+    own_slot->interpreted = (uint64_t)thread;
+    assert_int_equal(waiters(), 1);
+    object[3] = PTHREAD_SELF + 1;
+    assert_int_equal(waiters(), 0);
+    object[3] = PTHREAD_SELF;
+    type[0] = RECURSIVE_SIZE - HEADER;
+    assert_int_equal(waiters(), 0);
+    type[0] = RECURSIVE_SIZE;
+    thread[0] = OTHER_TID; /* the structure is another thread's by now */
+    assert_int_equal(waiters(), 0);
+}
+
+/* The blocks are looked for once for all that wait, and only if any does. `thread`: has no frame. */
+TEST(blocks_of_with_are_looked_for_once)
+{
+    uint64_t thread[] = {OWN_TID, 0}, byte[2] = {0};
+    const struct agent_lock kind = {.frames = {.newest = 8}};
+    own_slot->interpreted = (uint64_t)thread;
+    loads = 0;
+    assert_int_equal(waiters(), 0);
+    assert_int_equal(loads, 0);
+    for (int i = 0; i < 3; i++) {
+        struct agent_slot *waiter = add(AGENT_SLOT_WAITING);
+        waiter->lock = (uint64_t)byte;
+        waiter->holder = AGENT_HOLDER_OF_BYTE | (uint64_t)&kind;
+    }
+    assert_int_equal(waiters(), 0);
+    assert_int_equal(loads, 3 + 1);
+}
+
 EACH_TEST(begin, NULL);
