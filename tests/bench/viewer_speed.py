@@ -61,6 +61,8 @@ STEPS = [
     ("flat, the first time", b"3"),
     ("threads of a module", b"j4"),
     ("back", b"q"),
+    ("advice on a module", b"a"),
+    ("back", b"q"),
     ("top-down again", b"1"),
     ("bottom-up again", b"2"),
     ("find the last name", b"1g/procedure_4999\r"),
@@ -77,7 +79,7 @@ STEPS = [
 SMALL_CONTEXTS, SMALL_THREADS, RUNS = 30_000, 64, 10
 # Those that a comparison has, too.
 COMPARED = ("threads", "the next metric in threads", "histogram", "back", "inspect", "define", "sort by it", "one thread",
-            "half of the threads", "all threads", "callers")
+            "half of the threads", "all threads", "callers", "advice")
 COMPARED_STEPS = [(step, keys) for step, keys in STEPS if not step.startswith(COMPARED)]
 
 TIMED_CONTEXTS, TIMED_THREADS, RECORDS = 20_000, 1000, 10_000_000

@@ -50,6 +50,20 @@ class Views(unittest.TestCase):
     def test_flat(self):
         self.for_each_database(200, lambda oracle: self.check("flat", oracle.flat()))
 
+    def test_a_procedure_with_lines_that_cost_nothing(self):
+        """It has no scopes in it, so the flat view ends with it."""
+        db = v4_writer.Database("t", ["work"])
+        main = db.entry().call(db.function("main", db.module("/bin/t"), 0x10, db.file("/src/t.c"), 1))
+        main.charge(1.0)
+        main.statement(db.file("/src/t.c"), 5)
+        v4_writer.write_database(db, self.folder.name)
+        shown = viewer.run("--print", "flat", "--depth", "3", self.folder.name).stdout
+        self.assertIn("main", shown)
+        self.assertNotIn("below level 3", shown)
+        main.statement(db.file("/src/t.c"), 6).charge(2.0)
+        v4_writer.write_database(db, self.folder.name)
+        self.assertIn("below level 3", viewer.run("--print", "flat", "--depth", "3", self.folder.name).stdout)
+
     def test_a_large_tree(self):
         db = viewer.random_database(1000, 3000)
         v4_writer.write_database(db, self.folder.name)
