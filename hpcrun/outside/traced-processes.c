@@ -142,11 +142,11 @@ static void free_map(struct traced_map *map)
     map_count--;
 }
 
-static void remove_replaced(struct traced *process, uint64_t start, uint64_t end)
+void traced_maps_replace(struct traced *process, const struct mapping *mapping)
 {
     struct traced_map *map;
     for (struct traced_map **at = &process->maps; (map = *at) && map->owners == 1;) {
-        if (map->start >= end || map->end <= start) {
+        if (map->start >= mapping->end || map->end <= mapping->start) {
             at = &map->older;
             continue;
         }
@@ -158,7 +158,7 @@ static void remove_replaced(struct traced *process, uint64_t start, uint64_t end
 
 void traced_map_add(struct traced *process, const struct mapping *mapping, const struct perf_event_header *record)
 {
-    remove_replaced(process, mapping->start, mapping->end);
+    traced_maps_replace(process, mapping);
     bool has_room = process->map_count < MAX_MAPS && map_count < MAX_ALL_MAPS;
     struct traced_map *map = has_room ? malloc(sizeof *map) : NULL;
     struct perf_event_header *copy = map ? malloc(record->size) : NULL;

@@ -71,7 +71,10 @@ void traced_wait_for_end(int milliseconds);
 unsigned traced_running(void);
 unsigned traced_ending(void);
 
-/* Copies the record. Removes the mappings that lay there, unless they have several owners. */
+/* Removes the mappings that lay where this one does, unless they have several owners. */
+void traced_maps_replace(struct traced *process, const struct mapping *mapping);
+
+/* The same, and copies the record. */
 void traced_map_add(struct traced *process, const struct mapping *mapping, const struct perf_event_header *record);
 
 /* Gives a process without mappings those of its parent. */

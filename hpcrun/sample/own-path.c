@@ -4,20 +4,21 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/arena-file.h"
 
-uint64_t own_path_begin(struct thread *self)
+bool own_path_begin(struct thread *self, uint64_t *mask)
 {
-    if (!process.active)
-        return 0;
     uint64_t faults = sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS);
-    uint64_t mask = sys_mask(SIG_BLOCK, ~faults);
+    if (!process.active || !process_is_ours())
+        return false;
+    *mask = sys_mask(SIG_BLOCK, ~faults);
     atomic_store(&self->busy, true);
-    return mask;
+    if (!atomic_load(&sampling.stopping))
+        return true;
+    own_path_end(self, *mask);
+    return false;
 }
 
 void own_path_end(struct thread *self, uint64_t mask)
 {
-    if (!atomic_load(&self->busy))
-        return;
     if (!atomic_load(&sampling.stopping)) /* else another thread may be writing this one's data */
         arena_file_commit(self, ticks_now());
     atomic_store_explicit(&self->busy, false, memory_order_release);

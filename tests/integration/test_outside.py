@@ -728,6 +728,17 @@ class Ends(OutsideTest):
         done, _ = self.measure("python3", "-c", script, options=["--outside", "--agent", "none"])
         self.assertNotIn("could not be read", done.stderr)
 
+    def test_code_made_in_the_place_of_other_memory(self):
+        """In a part of a program's .bss, the program is there still; in the place of a library, that is gone."""
+        library = self.compile_text("unloaded.so", "int in_library(void) { return 1; }\n", "-shared", "-fPIC")
+        for arguments in ([], [library]):
+            with self.subTest(arguments):
+                _, images = self.measure(program("made-code"), *arguments, options=["--outside"], paths=True)
+                self.assertGreater(images[0].count("CPUTIME", [FIRED]), 0)
+                self.assertTrue([line for line in images[0].modules if line.endswith(" " + str(program("made-code")))])
+                frames = [frame for thread in images[0].threads for _, _, path in thread.paths for frame in path]
+                self.assertEqual([frame for frame in frames if frame.startswith("unloaded.so+")], [])
+
     def test_names_of_code_made_at_run_time(self):
         """Those that the process wrote before it was measured count, too."""
         process = subprocess.Popen([program("jit"), "good", "60000"], stdout=subprocess.DEVNULL)

@@ -761,6 +761,17 @@ class Locks(Advice):
                 with self.subTest(longest=longest, metric=metric):
                     self.assertAlmostEqual(found["gain"], gain, places=1)
 
+    def test_threads_that_have_nothing_to_do_with_the_lock_gain_nothing(self):
+        """Two of three threads wait for others while they have the lock, for 9.9 s in all: no more than two do so at once."""
+        p = Program(("work", "off CPU", "lock blame", "lock wait"), 3)
+        for profile in 1, 2:
+            p.thread.statement(p.file, 31).call(p.of_libc("sem_wait")).charge(4.95, 1, profile).charge(4.95, 2, profile)
+            p.thread.statement(p.file, 32).call(p.function("<lock queue_lock>", 0)).charge(4.95, 3, profile)
+        threads = [thread(1, 0.1), thread(2, 0.1), thread(3, 0)]
+        run = run_json(threads, 10, 2, events=("REALTIME",), metrics=p.db.metrics)
+        found, = self.of_kind(self.advice(p, run), "lock")
+        self.assertAlmostEqual(found["gain"], 2, places=1)
+
     def test_the_lock_of_an_interpreter(self):
         """Line 31 holds it for most of the waiting. A function that it calls, or line 33, keeps it for long: but for the
         first 20 ms of each time, this is at a row for the lock, below the function or the line."""
@@ -777,11 +788,26 @@ class Locks(Advice):
                 call = at.call(p.of_libc("qsort")).charge(0.1, 1, 2)
                 lock = p.function("<lock GIL, kept for more than 20 ms>", 0)
                 (call if kept == "function" else at).call(lock).charge(2, 1, 2)
+                call.call(p.function("<lock held without a CPU>", 0)).charge(0.5, 1, 2)
             run = run_json([thread(1, 2), thread(2, 8, "parallel")], 8, 2, metrics=p.db.metrics)
             found, = self.of_kind(self.advice(p, run), "lock")
             self.assertEqual(found["text"], "2 threads, 1.2 run: the GIL is held 100 % in parallel, p.c:31, while others wait "
                                             f"for at least {total} s in all{more}: use processes, or a library that releases "
                                             "it.")
+
+    def test_holders_without_a_cpu(self):
+        """That others wait then is not the lock's fault: the finding rests on the 5 s in which the holder runs."""
+        for seconds, more in ((20, ", and 20 s more while threads that hold it have no CPU"), (0.5, "")):
+            p = Program(("work", "off CPU", "lock blame", "lock wait"), 3)
+            at = p.thread.statement(p.file, 31).charge(9, 0, 2).charge(5, 2, 2)
+            at.call(p.function("<lock held without a CPU>", 0)).charge(seconds, 2, 2)
+            p.thread.statement(p.file, 32).call(p.function("<lock queue_lock>", 0)).charge(5 + seconds, 3, 1)
+            threads = [thread(1, 1), thread(2, 4), thread(3, 0)]
+            run = run_json(threads, 10, 2, events=("REALTIME",), metrics=p.db.metrics)
+            found, = self.of_kind(self.advice(p, run), "lock")
+            with self.subTest(seconds=seconds):
+                self.assertEqual(found["text"], "Lock queue_lock: threads wait 5.0 s, 100 % of that while parallel, p.c:31 "
+                                                f"holds it{more}; could win 2.0x without it.")
 
     def test_what_waiting_costs_goes_with_the_lock(self):
         """Two threads with 4 s each, of which 2 are spinning for the lock: on two CPUs 2 s are left of 8."""
@@ -1238,12 +1264,31 @@ class HotPlaces(Advice):
         self.assertEqual(found["text"], "100 % of the time is in main, p.c:18, most of it in <libz.so.1+0x80>.")
 
     def test_code_of_a_package_without_names(self):
-        """hpcstruct makes a name of the offset, which says nothing: the caller with a name is named."""
+        """hpcstruct makes a name of the offset, which says nothing: the caller with a name is named, and what it calls."""
         p = Program(module="/usr/bin/prog")
         p.main = p.db.entry(1, "main thread").call(p.db.function("render", p.program, 16))
         p.main.call(p.db.function("<prog+0x1b919c0>", p.program, 32)).call(p.of_libc("memcpy")).charge(6)
         found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6)), "hot place")
-        self.assertEqual(found["text"], "100 % of the time is in render, most of it in <prog+0x1b919c0>.")
+        self.assertEqual(found["text"], "100 % of the time is in render, most of it in memcpy (libc).")
+
+    def test_what_is_called_between_says_nothing(self):
+        """A stripped library, numpy's function for each function that may be overridden, asyncio's loop. But where most of
+        the time is their own, they are named."""
+        packages, library = "/usr/lib/python3/dist-packages/numpy/", "/usr/lib/python3.11/asyncio/"
+        stripped, own = ("<_um.so+0x80>", None), ("<_um.so+0x90>", None)
+        loop = [("run", library + "runners.py"), ("_run_once", library + "base_events.py"), ("_run", library + "events.py")]
+        public, sort = ("public_api", "<__array_function__ internals>"), ("sort", packages + "fromnumeric.py")
+        read = ("_read_ready", library + "selector_events.py")
+        for calls, callee in (([own], "<_um.so+0x90>"), ([stripped, public, stripped, sort], "sort"),
+                              ([*loop, read], "_read_ready"), (loop, "run"), ([sort, read], "sort")):
+            p = Program()
+            module, at = p.db.module(packages + "_um.so"), p.main.statement(p.file, 18)
+            for name, file in calls:
+                at = at.call(p.db.function(name, file=p.db.file(file), line=1) if file else p.db.function(name, module, 0x80))
+            at.charge(10)
+            at.call(p.of_libc("memcpy")).charge(6 if calls == [own] else 0)
+            found, = self.of_kind(self.advice(p, run_json([thread(1, 16)], 16)), "hot place")
+            self.assertEqual(found["text"], f"100 % of the time is in main, p.c:18, most of it in {callee}.")
 
     def test_library_without_names(self):
         """A caller with a name in another module, which may only have created its thread, says less."""
@@ -1351,8 +1396,9 @@ class HotPlaces(Advice):
         self.assertEqual(self.place(found), ("run", packages, 4))
 
     def test_python_code_without_a_file(self):
-        """That of python3 - and python3 -c is the user's; what a library makes is called by the user's line."""
+        """That of python3 -, python3 -c and IPython is the user's; what a library makes is called by the user's line."""
         for file, name, place in (("<stdin>", "f", ("f", "<stdin>", 2)), ("<string>", "<module>", ("<module>", "<string>", 2)),
+                                  ("<ipython-input-3-8f>", "f", ("f", "<ipython-input-3-8f>", 2)),
                                   ("<string>", "__init__", ("main", "/src/p.c", 18)),
                                   ("<internals>", "<module>", ("main", "/src/p.c", 18))):
             p = Program()

@@ -161,6 +161,25 @@ static void find_main_lock(const struct facts *facts, const struct time_places *
     lock->share = waits->total > 0 ? most / waits->total : 0;
 }
 
+/* Removes what others waited while a holder had no CPU: that is no cause of its own. Returns these seconds. */
+static double take_time_without_cpu(struct time_places *held)
+{
+    double seconds = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < held->list.n; i++) {
+        struct time_place *place = &held->list.at[i];
+        if (place->is_without_cpu) {
+            seconds += place->seconds;
+            vec_free(&place->refs.list);
+        } else {
+            held->list.at[n++] = *place;
+        }
+    }
+    held->list.n = n;
+    held->total -= seconds;
+    return seconds;
+}
+
 static void find_locks(struct facts *facts)
 {
     double wall = facts->supply.wall;
@@ -169,6 +188,7 @@ static void find_locks(struct facts *facts)
         return;
     struct time_places held = time_places_find(facts->view, facts->row, (struct time_metric){facts->lock_blame, NO_METRIC});
     struct time_places waits = time_places_find(facts->view, facts->row, (struct time_metric){facts->lock_wait, NO_METRIC});
+    facts->lock.without_cpu = take_time_without_cpu(&held);
     /* The lower end of the 95 % interval. A sample may stand for the waiting of all threads. */
     double largest = facts->cpu_increment * (double)facts->process.threads.n;
     double error = share_error(held.total, largest), least = held.total - error;
