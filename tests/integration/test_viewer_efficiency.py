@@ -615,6 +615,15 @@ class InTerminal(Case):
         terminal.until(lambda lines: lines[3].split()[1:8] == ["inclusive", "exclusive"] * 3 +
                        ["inclusive"], "both parts of all")
 
+    def test_narrow_screens_show_the_largest_parts(self):
+        """Work 9, overhead 2, idleness 3.06, effort 14.06 s. The one that is sorted by comes first, the sum last."""
+        self.write(describe(), run_json(MEASURED))
+        for width, heads in ((80, ("work", "idleness")), (80, ("overhead", "work")), (80, ("idleness", "work")),
+                             (80, ("effort", "work")), (96, ("work", "overhead", "idleness"))):
+            terminal = self.start("--sort", heads[0], width=width)
+            wanted = [word for head in heads for word in (head + ",", "s")]
+            terminal.until(lambda lines: any(line.split() == wanted for line in lines), f"columns {heads}")
+
     def test_narrow_columns_of_several_events(self):
         names = [p + e for e in (" (CPUTIME)", " (REALTIME)") for p in PARTS]
         db = v4_writer.Database("two", names)
@@ -651,6 +660,16 @@ class InTerminal(Case):
         self.select(terminal, "loop at m.c:41")
         self.assertIn("Threads are busy (", self.page(terminal, "loop at m.c:41"))
 
+    def test_advice_on_a_scope_is_followed_by_the_program_s(self):
+        """The line on the first screen, whose key is a, is about the program."""
+        self.write(describe(), run_json(MEASURED))
+        terminal = self.start(width=100, height=60)
+        whole = self.page(terminal, "<whole program>")
+        self.select(terminal, "init")
+        page = self.page(terminal, "init  m.c:20", "<whole program>")
+        self.assertLess(page.index("init m.c:20 with everything below it"), page.index("<whole program>"))
+        self.assertTrue(page.partition("<whole program>")[2].startswith(whole.partition("<whole program>")[2][:200]))
+
     def test_advice_in_other_views(self):
         self.write(describe(), run_json(MEASURED))
         terminal = self.start(width=100)
@@ -666,6 +685,28 @@ class InTerminal(Case):
         page = self.page(terminal, "Wrong parallelization:")
         self.assertIn("98 % of that during init, m.c:21", page)
         self.assertIn("100 % of that in fib, m.c:31", page)
+
+    def test_a_module_and_a_file_of_the_flat_view(self):
+        """Each has the time of its own procedures. The line with most of that of a procedure stands for it."""
+        db = v4_writer.Database("parallel", PARTS)
+        program, library = db.module("/bin/parallel"), db.module("/bin/other")
+        m_c, n_c, o_c = db.file("/src/m.c"), db.file("/src/n.c"), db.file("/src/o.c")
+        main = db.entry().call(db.function("main", program, 0x10, m_c, 10))
+        main.statement(m_c, 11).charge(1.0, IDLENESS)
+        main.statement(m_c, 15).charge(3.0, IDLENESS).charge(1.0, WORK)
+        main.statement(m_c, 19).charge(2.0, IDLENESS)
+        part = main.statement(m_c, 12).call(db.function("part", program, 0x20, n_c, 20))
+        part.statement(n_c, 21).charge(9.0, IDLENESS)
+        other = main.statement(m_c, 13).call(db.function("other", library, 0x10, o_c, 30))
+        other.statement(o_c, 31).charge(10.0, IDLENESS)
+        self.write(db, run_json(MEASURED))
+        terminal = self.start(width=100)
+        terminal.press("3")
+        for row, places in (("/bin/parallel", "is in: 60 % part, n.c:21 40 % main, m.c:15"),
+                            ("/src/m.c", "100 % of that during main, m.c:15")):
+            terminal.press("g", "*")
+            self.select(terminal, row)
+            self.assertIn(places, self.page(terminal))
 
     def test_a_scope_that_wastes_little_of_the_whole(self):
         db = v4_writer.Database("t", PARTS)
