@@ -71,6 +71,7 @@ def compile_once(path, *command, **options):
 
 BUILD = build_for_everybody()
 CACHE = cache_of_structures()
+os.environ["XDG_CACHE_HOME"] = str(CACHE)  # for all that tests run: the user's own may have what an older hpcstruct left
 HPCRUN = BUILD / "bin" / "hpcrun"
 PROGRAMS = BUILD / "tests" / "programs" / "hpcrun"
 TOOLS = BUILD / "tests" / "tools"
@@ -402,8 +403,7 @@ class ProfilingTest(unittest.TestCase):
     def make_database(self, *options, measurements=None):
         """hpcprof's, of what was measured last or of another directory."""
         self.database = self.directory / f"database-{len(list(self.directory.iterdir()))}"
-        done = self.run_tool(BUILD / "bin" / "hpcprof", "-o", self.database, *options, measurements or self.measurements,
-                             env=dict(os.environ, XDG_CACHE_HOME=str(CACHE)))
+        done = self.run_tool(BUILD / "bin" / "hpcprof", "-o", self.database, *options, measurements or self.measurements)
         self.assertEqual(done.returncode, 0, done.stderr)
         return self.database
 

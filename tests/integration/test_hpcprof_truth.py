@@ -305,9 +305,7 @@ class TruthTest(OfChance, profiling.ProfilingTest):
         self.build()
         self.measure(self.program, 1, events=["CPUTIME@f2000"])
         where = self.directory / "database"
-        environment = dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE))
-        done = self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", where, self.measurements,
-                             env=environment)
+        done = self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", where, self.measurements)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         file, = pathlib.Path(self.measurements).glob("*.hpcrun")
         measurement = Measurement(file)

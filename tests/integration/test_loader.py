@@ -126,8 +126,7 @@ class Replaced(LogicalTest):
         if not (self.directory / "library.so").exists():
             os.rename(self.directory / "other.so", self.directory / "library.so")
         self.database = self.directory / f"database-{len(list(self.directory.iterdir()))}"
-        made = self.run_tool(TOOLS / "hpcprof", "-o", self.database, self.measurements,
-                             env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
+        made = self.run_tool(TOOLS / "hpcprof", "-o", self.database, self.measurements)
         found = {name for path in walk(self.view()["root"]) for name in procedures(path)
                  if name in ("first_work", "other_work") or "library.so" in name}
         return made, found

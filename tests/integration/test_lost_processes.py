@@ -58,8 +58,7 @@ class LostTest(profiling.ProfilingTest):
 
     def run_hpcprof(self, statuses):
         database = self.directory / f"db{self.number}"
-        done = self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", database, self.m,
-                             env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
+        done = self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", database, self.m)
         self.assertIn(done.returncode, statuses, done.stderr)
         return done.stderr.splitlines()
 

@@ -437,8 +437,7 @@ class Fifos(TwoUsers):
         with open(out, "w", encoding="utf-8") as said:
             tool = subprocess.Popen([str(word) for word in words], cwd=self.root, stdout=said, stderr=said,
                                     stdin=subprocess.DEVNULL,
-                                    env={**os.environ, "XDG_CONFIG_HOME": str(self.root / "config"),
-                                         "XDG_CACHE_HOME": str(profiling.CACHE), "HOME": str(self.root)})
+                                    env={**os.environ, "XDG_CONFIG_HOME": str(self.root / "config"), "HOME": str(self.root)})
             while tool.poll() is None:
                 try:
                     os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))

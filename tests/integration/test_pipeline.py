@@ -15,13 +15,9 @@ TOOLS = profiling.BUILD / "bin"
 
 
 class Pipeline(OfChance, profiling.ProfilingTest):
-    def setUp(self):
-        super().setUp()
-        self.environment = dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE))
-
-    def database(self, *measurements, status=0):
+    def database(self, *measurements, status=0, **how):
         where = self.directory / f"database-{len(list(self.directory.iterdir()))}"
-        done = self.run_tool(TOOLS / "hpcprof", "-o", where, *measurements, env=self.environment)
+        done = self.run_tool(TOOLS / "hpcprof", "-o", where, *measurements, **how)
         self.assertEqual(done.returncode, status, done.stderr)
         self.complaints = done.stderr.splitlines()
         return where
@@ -176,8 +172,8 @@ class Pipeline(OfChance, profiling.ProfilingTest):
         names = json.dumps(self.view(self.database(self.measurements), "flat"))
         self.assertIn("<p+0x", names)
         subprocess.run(["gcc", "-O1", "-g", "-o", binary, source], check=True)
-        self.environment["XDG_CACHE_HOME"] = str(self.directory / "other-cache")
-        database = self.database(self.measurements, status=1)
+        no_cache = dict(os.environ, XDG_CACHE_HOME=str(self.directory / "other-cache"))
+        database = self.database(self.measurements, status=1, env=no_cache)
         self.assertTrue(any(str(binary) in line for line in self.complaints), self.complaints)
         total = self.view(database, "top-down")["root"]["metrics"]["work"]["inclusive"]
         self.assertGreater(total, 0.05)

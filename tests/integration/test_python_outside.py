@@ -130,7 +130,10 @@ class Outside(Python):
 
 @profiling.needs_outside
 class HoldersOfTheLock(test_python.Gil):
-    """Looks find who waits for the interpreter's lock, and who has it then: as test_python.Gil, from outside."""
+    """Looks find who waits for the interpreter's lock, and who has it then: as test_python.Gil, from outside. Others wait
+    also while the holder has no CPU, and each such wait is charged to one function: at a load of 30 shares were off by 5 %
+    on average, and by up to 9 %."""
+    measures_time = True
     test_a_function_that_keeps_the_lock = None
 
     def test_holders(self):
@@ -146,11 +149,13 @@ class HoldersOfTheLock(test_python.Gil):
             self.assertAlmostEqual(waits, self.tree["metrics"]["lock blame"]["inclusive"], delta=0.05 * waits)
             at_lock = sum(path[-1]["metrics"]["lock wait"]["inclusive"] for path in walk(self.tree)
                           if path[-1]["name"] == "<lock GIL>")
-            self.assertGreater(at_lock, 0.95 * waits)
-            period = 2 * 0.001 * 38 / 37  # of samples on a CPU; there are two waiters at most
+            # Two threads wait for what the third one computes. What they wait longer has no CPU.
+            without_cpu = max(0, waits - 2 * self.tree["metrics"]["work"]["inclusive"])
+            self.assertGreater(at_lock, 0.95 * waits - without_cpu)
+            period = 2 * 0.001 * 38 / 37  # of samples on a CPU, for both waiters
             for name, share in self.SHARES.items():
                 found.between(name, blames[name] - share * total, -0.02 * total, 0.02 * total,
-                              of_share(share * total, total, period), 0.2 * total)
+                              of_share(share * total, total, period), 0.2 * total, unsure=without_cpu)
 
 
 @profiling.needs_outside

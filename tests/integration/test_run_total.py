@@ -72,8 +72,7 @@ class TreeTest(profiling.ProfilingTest):
         database = self.directory / f"db-{name}"
         shutil.rmtree(database, ignore_errors=True)
         done = subprocess.run([profiling.BUILD / "bin/hpcprof", "-o", database, self.directory / name], check=True,
-                              stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, timeout=600,
-                              env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
+                              stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, timeout=600)
         return [line for line in done.stderr.splitlines() if not line.startswith("hpcprof: recovered the data")]
 
     def check_numbers(self, line, processes, burned, counted):

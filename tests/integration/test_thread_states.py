@@ -83,7 +83,7 @@ class ThreadStates(OfChance, LogicalTest):
         self.scenario("table", 100, waits=("pthread_rwlock_rdlock", "pthread_rwlock_wrlock"))
 
     def test_pipeline_of_condition_variables(self):
-        self.scenario("pipeline", 120)
+        self.scenario("pipeline", 400)
 
     def test_semaphore(self):
         self.scenario("semaphore", 80, (4,))

@@ -16,9 +16,7 @@ class TimeViewOfPrograms(profiling.ProfilingTest):
     def analyze(self):
         """Measures a run: its phases, as (begin, end, stalled) in seconds of the time line; and its database."""
         done, _ = self.measure(program("planned-phases"), MS, events=("REALTIME@f1000",), options=("--trace", "full"))
-        db = self.measurements.with_suffix(".db")
-        made = self.run_tool(profiling.BUILD / "bin" / "hpcprof", "-o", db, self.measurements)
-        self.assertEqual(made.returncode, 0, made.stderr)
+        db = self.make_database()
         (begin,) = struct.unpack_from("<Q", (db / "timeline.db").read_bytes(), 48)
         return [((int(a) - begin) / 1e9, (int(b) - begin) / 1e9, int(c) / 1e9)
                 for a, b, c in (line.split() for line in done.stdout.splitlines())], db

@@ -1,7 +1,6 @@
 """hpcviewer A B on runs of two versions of a program that says what each of its phases took, and of
 a parallel program with more workers."""
 import collections
-import os
 
 import profiling
 import viewer
@@ -50,8 +49,7 @@ class Measured(profiling.ProfilingTest):
         self.assertEqual(built.returncode, 0, built.stderr)
         done, _ = self.measure(source.with_suffix(""))
         where = self.directory / f"database-{name}"
-        made = self.run_tool(profiling.BUILD / "bin/hpcprof", "-o", where, self.measurements,
-                             env=dict(os.environ, XDG_CACHE_HOME=str(profiling.CACHE)))
+        made = self.run_tool(profiling.BUILD / "bin/hpcprof", "-o", where, self.measurements)
         self.assertEqual(made.returncode, 0, made.stderr)
         return where, [int(ns) * 1e-9 for ns in done.stdout.split()]
 
