@@ -9,8 +9,8 @@
 
 #define INTERVAL_NS 250000000u
 
-/* Samples of all CPUs in a second. One of another program takes about 10 us of its CPU (estimated), most of it to copy its
- * stack: that is a fifth of one CPU. */
+/* Samples of all CPUs in a second. One of another program takes about 10 us of its CPU (estimated), most of it to copy
+ * its stack: that is a fifth of one CPU. */
 #define MOST_SAMPLES 20000u
 
 static struct {

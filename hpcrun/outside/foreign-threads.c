@@ -33,6 +33,7 @@ struct foreign_thread {
     uint64_t ended_wall;    /* of the initial thread, CLOCK_MONOTONIC; 0: it has not ended */
     struct scheduled began; /* what the scheduler had counted then */
     struct scheduled looked; /* and when its turns were last looked at */
+    struct scheduled waited; /* the same, with the number of its waits as `timeslices`; cpu 0: not yet */
     struct thread *thread;  /* NULL before its first sample, or a loss */
     int opener;       /* for perf_events_count_sample */
     uint32_t lock;    /* node of the lock that it waited for at its last sample; 0: none */
@@ -162,6 +163,17 @@ static void take_clocks_of_process(struct foreign_thread *its)
     its->system = system > its->system ? system : its->system;
 }
 
+/* Turns that others have ended are no waits. */
+static bool waits_often(struct foreign_thread *its, const struct scheduled *now)
+{
+    if (!turns_are_short(&its->looked, now))
+        return false;
+    const struct scheduled waits = {.cpu = now->cpu, .timeslices = measured_waits(its->tid)};
+    if (its->waited.cpu == 0)
+        its->waited = waits;
+    return turns_are_short(&its->waited, &waits);
+}
+
 static void read_clocks(struct foreign_thread *its, uint64_t time)
 {
     struct thread *thread = its->thread;
@@ -172,7 +184,7 @@ static void read_clocks(struct foreign_thread *its, uint64_t time)
         return;
     }
     thread->ended_cpu = now.cpu;
-    have_short_turns |= turns_are_short(&its->looked, &now);
+    have_short_turns = have_short_turns || waits_often(its, &now);
     uint64_t system = perf_events_see_kernel() ? 0 : measured_system_time_of(its->tid);
     if (system > its->system)
         its->system = system;

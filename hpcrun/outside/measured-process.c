@@ -357,6 +357,15 @@ bool measured_schedule(int tid, struct scheduled *scheduled)
     return is_read;
 }
 
+uint64_t measured_waits(int tid)
+{
+    static const char name[] = "\nvoluntary_ctxt_switches:";
+    char path[PATH_BYTES], status[8192];
+    small_file_read(of_thread(path, process.pid, tid, "status"), status, sizeof status);
+    const char *at = strstr(status, name);
+    return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
 void measured_name(int pid, int tid, char *name, size_t room)
 {
     char path[PATH_BYTES];

@@ -60,6 +60,10 @@ struct scheduled {
 };
 bool measured_schedule(int tid, struct scheduled *scheduled);
 
+/* How often the thread has left its CPU to wait, and not since another one took it; 0: unknown. To read it takes longer
+ * than the account above. */
+uint64_t measured_waits(int tid);
+
 /* Opens a file of /proc/PID/task/TID. A descriptor or a negative errno. */
 int measured_open_of_thread(int tid, const char *name);
 

@@ -435,8 +435,8 @@ bool perf_events_are_of_cpu(uint64_t event)
     return i < perf.events->count && perf.events->at[i].tid < 0;
 }
 
-/* A CPU has one event. A thread may have several: its own, and what it has inherited from its creator, if that had an event of
- * its own when the thread began. Its own one counts, else that of the first sample. */
+/* A CPU has one event. A thread may have several: its own, and what it has inherited from its creator, if that had an
+ * event of its own when the thread began. Its own one counts, else that of the first sample. */
 bool perf_events_count_sample(int tid, uint64_t event, int *opener)
 {
     const struct events *events = perf.events;

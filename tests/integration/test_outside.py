@@ -517,7 +517,7 @@ class System(OutsideTest):
         self.assertEqual({image.executable for image in ours} - {until_exec}, {str(binary)})
         self.check_paths([image for image in ours if image.executable == str(binary)], binary, "main")
         self.assertEqual([image for image in images if "hpcrun-outside" in image.executable], [])
-        self.run_tool(profiling.BUILD / "bin/hpcprof", "-o", self.directory / "db", where)  # other programs may lack files
+        self.run_tool(profiling.BUILD / "bin/hpcprof", "-o", self.directory / "db", where)  # others may lack files
         run = json.loads((self.directory / "db/run.json").read_text())
         self.assertEqual(run["title"], "whole system")
         self.assertNotIn("did not load libhpcrun.so", [entry["reason"] for entry in run["unmeasured"]])

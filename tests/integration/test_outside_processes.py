@@ -21,7 +21,7 @@ class Named(OutsideTest):
         return started
 
     def sleeper(self, name):
-        """A program of this test alone, with its name."""
+        """A program of this test alone, with its name: other runs of the tests have others."""
         link = self.directory / name
         link.symlink_to("/bin/sleep")
         return link
@@ -64,9 +64,9 @@ class Named(OutsideTest):
     def test_lines(self):
         """A few processes have a line each. Of more, one line has the sums, and where the measurement is."""
         for count, lines in ((8, 8), (9, 0)):
-            started = self.start_all(count, self.sleeper(f"with-lines-{count}"), 1000)
+            started = self.start_all(count, self.sleeper(f"l{os.getpid()}-{count}"), 1000)
             where = self.directory / f"lines-{count}"
-            done = self.run_tool(HPCRUN, "-o", where, "--name", f"with-lines-{count}", "--for", "0.2s")
+            done = self.run_tool(HPCRUN, "-o", where, "--name", f"l{os.getpid()}-{count}", "--for", "0.2s")
             self.assertEqual(done.returncode, 0, done.stderr)
             *_, last = said = done.stderr.splitlines()
             self.assertEqual(sum("0 samples of CPUTIME" in line for line in said), lines, done.stderr)
@@ -76,8 +76,8 @@ class Named(OutsideTest):
 
     def test_more_than_have_a_place(self):
         """Hundreds: those that do nothing need no worker, and take no place of others."""
-        idle = self.start_all(300, self.sleeper("of-hundreds"), 1000)
-        done, measured = self.measure_named("of-hundred*")
+        idle = self.start_all(300, self.sleeper(f"h{os.getpid()}-idle"), 1000)
+        done, measured = self.measure_named(f"h{os.getpid()}-*")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertGreater(len(measured), 200)
         self.assertLessEqual(measured, {process.pid for process in idle})

@@ -494,9 +494,9 @@ class System(Advice):
         times as long as they run."""
         run = run_json([thread(1, 1)], 10, 2)
         run["title"] = "whole system"
-        run["processes"] = [{**run["processes"][0], "pid": 70 + i, "origin": "other", "executable": f"/usr/bin/{name}", "cpu": cpu,
-                             "threads": [thread(1, cpu / 4, wall=wall, ready=cpu) for _ in range(4)], "wall": wall,
-                             "ready": 4 * cpu, "throttled": 0.0}
+        run["processes"] = [{**run["processes"][0], "pid": 70 + i, "origin": "other", "cpu": cpu,
+                             "executable": f"/usr/bin/{name}", "wall": wall, "ready": 4 * cpu, "throttled": 0.0,
+                             "threads": [thread(1, cpu / 4, wall=wall, ready=cpu) for _ in range(4)]}
                             for i, (name, cpu, wall) in enumerate(programs)]
         return run
 

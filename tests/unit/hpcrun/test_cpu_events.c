@@ -121,8 +121,8 @@ TEST(realtime_needs_switches_of_threads)
 {
     begin(EVENT_REALTIME, 2, SHORT_TURNS);
     assert_false(are_wanted());
-    assert_string_equal(words(), "; threads wait so often that perf slows them down, and that the calls they wait in have "
-                                 "too much CPU time: CPUTIME, measured by root, does better");
+    assert_string_equal(words(), "; threads wait so often that perf slows them down, and that the calls they wait in "
+                                 "have too much CPU time: CPUTIME, measured by root, does better");
 }
 
 TEST(many_cpus_at_a_high_rate)

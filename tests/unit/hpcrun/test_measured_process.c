@@ -9,6 +9,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Its parent has not waited for it yet. The first test: which thread memory is read of is chosen once. */
+TEST(an_ended_process_has_no_memory)
+{
+    siginfo_t end;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    assert_int_equal(waitid(P_PID, (id_t)child, &end, WEXITED | WNOWAIT), 0);
+    process.pid = child;
+    assert_false(measured_has_memory());
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_false(measured_has_memory());
+    process.pid = getpid();
+    assert_true(measured_has_memory());
+}
 
 /* Another process has its number by now, this one: it began later, though it may execute the same program. */
 TEST(a_later_process_with_its_number)
@@ -42,20 +57,16 @@ TEST(an_ended_process_without_a_program)
     assert_string_equal(process_arguments()[0], "ended");
 }
 
-/* Its parent has not waited for it yet. */
-TEST(an_ended_process_has_no_memory)
+/* A sleep is a wait, each time. */
+TEST(waits_are_counted)
 {
-    siginfo_t end;
-    pid_t child = fork();
-    if (child == 0)
-        _exit(0);
-    assert_int_equal(waitid(P_PID, (id_t)child, &end, WEXITED | WNOWAIT), 0);
-    process.pid = child;
-    assert_false(measured_has_memory());
-    assert_int_equal(waitpid(child, NULL, 0), child);
-    assert_false(measured_has_memory());
     process.pid = getpid();
-    assert_true(measured_has_memory());
+    uint64_t before = measured_waits(getpid());
+    for (int i = 0; i < 20; i++)
+        usleep(1);
+    uint64_t more = measured_waits(getpid()) - before;
+    assert_in_range(more, 20, 30); /* a page of the program may have to be read, too */
+    assert_int_equal(measured_waits(0x7fffffff), 0);
 }
 
 /* This process itself. */
