@@ -6,6 +6,7 @@
 #include "lib/kernel-symbols.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 struct seen {
@@ -191,6 +192,20 @@ TEST(other_lists_have_no_names)
     assert_found("kernel 4d\n10\n", &offset, 1, NULL);
     assert_found("kernel 4d\n\n\n", &offset, 1, NULL);
     assert_found("", &offset, 1, NULL);
+}
+
+/* It is a file in memory: nothing may be after it. */
+TEST(a_list_is_not_read_beyond_its_end)
+{
+    static const char list[] = "kernel 4d\n10 40 a\n50";
+    const uint64_t offset = 0x60;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), length = strlen(list), size;
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+    memcpy(pages + page - length, list, length);
+    assert_null(kernel_symbols_found(pages + page - length, length, 0x4d, &offset, 1, &size));
+    munmap(pages, 2 * page);
 }
 
 TEST(a_file_may_have_all_names_of_a_boot)
