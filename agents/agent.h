@@ -287,7 +287,8 @@ struct agent_host {
      * one or several in a row. */
     bool (*read)(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size);
 
-    /* Handler, in read_ahead. The agent is about to read at these addresses: to read them at once takes less time. */
+    /* Handler, in read_ahead. The agent is about to read at these addresses: to read them at once takes less time. What
+     * it has read before only was to know them: it reads that again if the handler functions do. */
     void (*expect)(const struct agent_cursor *cursor, const uint64_t *addresses, unsigned count);
 
     /* Handler. Frame i of the physical path, 0 being the outermost; false: the path is shorter. */

@@ -432,9 +432,10 @@ static void read_ahead(struct agent_cursor *cursor, const void *shared)
     python_names_begin(&data->names);
     const struct python_reader reader = reader_of(cursor);
     state->next = python_newest(&reader, &data->state);
-    cursor->hint = data->state;
     if (state->next.mark)
         expect_names(cursor);
+    state->next = python_newest(&reader, &data->state);
+    cursor->hint = data->state;
     while (state->next.mark && host->is_caught(cursor)) {
         begin_activation(cursor);
         while (step_lnote(cursor, &note))

@@ -140,11 +140,14 @@ static bool read_block(struct catch *its, uint64_t address)
     return true;
 }
 
-/* Some of them may be gone by now: then each is read when it is asked for. */
+/* Some of them may be gone by now: then each is read when it is asked for. From now on the order of use is that in which the
+ * worker will read, too: it finds each block next to the one before. */
 static void expect(const struct agent_cursor *cursor, const uint64_t *addresses, unsigned count)
 {
     struct catch *its = cursor->host_private;
     uint32_t first = its->count;
+    memset(its->is_used, 0, its->count);
+    its->used = 0;
     for (unsigned i = 0; i < count && its->count < CAUGHT_BLOCKS; i++) {
         uint64_t block = addresses[i] / CAUGHT_BLOCK_BYTES * CAUGHT_BLOCK_BYTES;
         if (place_of(its, block)->turn == its->turn)
