@@ -38,7 +38,6 @@
  *     thread_end      in each thread that ends                             normal *  yes
  *     unwind_begin    first at a sample: what is this thread doing?        handler   no
  *     worker_counts   second: how many workers are there, how many work?   handler   yes
- *     charge_waiters  third, if threads wait for locks of this thread      handler   yes
  *     step_bichord    for each claimed frame, from the leaf outwards       handler   no
  *     step_pnote      after AGENT_M_0 or AGENT_M_1: is the next frame in?  handler   yes
  *     step_lnote      after AGENT_1_1, M_1 or 1_M: the next l-note?        handler   yes
@@ -194,10 +193,8 @@ struct agent_claim {
 };
 
 struct agent_worker_counts {
-    uint32_t workers;          /* of the runtime in this process; 0: not known yet */
-    uint32_t working;          /* workers that execute user code at this instant */
-    uint32_t waiting_for_this; /* workers that wait for a lock that this thread holds */
-    uint64_t turn; /* 1 + what agent_lock.turns says, if they wait for such a lock; else 0 */
+    uint32_t workers; /* of the runtime in this process; 0: not known yet */
+    uint32_t working; /* workers that execute user code at this instant */
 };
 
 /* What pthread_create or thrd_create was given; zeros for the initial thread. */
@@ -377,11 +374,6 @@ struct agent {
     /* Handler, see the steps above. */
     enum agent_thread_status (*unwind_begin)(struct agent_cursor *cursor);
     struct agent_worker_counts (*worker_counts)(struct agent_cursor *cursor);
-    /* Adds waiters * amount to delay[event] of the slots of threads that wait for locks of this
-     * one; `waiters` is what waiting_for_this was. Returns it, or less if some no longer wait or are paid already
-     * (agent_slot.unpaid): then these are not charged. */
-    uint32_t (*charge_waiters)(struct agent_cursor *cursor, uint32_t waiters, unsigned event,
-                               uint64_t amount);
     enum agent_association (*step_bichord)(struct agent_cursor *cursor,
                                            const struct agent_frame *frame);
     bool (*step_pnote)(struct agent_cursor *cursor, const struct agent_frame *frame);

@@ -92,7 +92,7 @@ HPCRUN_OUTSIDE_FOLDERS = base config process code unwind tree logical thread sou
 OUTSIDE_OBJS = $(call objects_of,hpcrun/outside) $(call objects_of,agents/pthread) $(call objects_of,agents/python) $(BUILD)/obj/agents/common/loaded-modules.o $(foreach d,unwind tree thread record process config,$(call objects_of,hpcrun/$(d))) \
 	$(addprefix $(BUILD)/obj/hpcrun/,code/module-instances.o sample/sample.o sample/sample-trace.o sample/lock-wait-record.o sample/own-path.o life/process-summary.o source/source-perf.o source/kernel-frames.o \
 	base/own-fds.o base/own-pages.o base/own-section.o base/program-file.o base/seccomp-filters.o base/shared-pages.o base/text-buffer.o base/fork-mark.o base/kernel-text.o \
-	$(addprefix logical/,agent-host.o agent-names.o agent-query.o agent-table.o answer-cache.o claims.o logical.o stack-owner.o wait-slots.o))
+	$(addprefix logical/,agent-host.o agent-names.o agent-query.o agent-table.o answer-cache.o claims.o lock-waiters.o logical.o stack-owner.o wait-slots.o))
 HPCRUN_OUTSIDE = $(BUILD)/lib/hpcrun-outside
 PROGRAMS += $(HPCRUN_OUTSIDE)
 
@@ -111,10 +111,11 @@ CAUGHT_PARTS = $(BUILD)/obj/hpcrun/outside/caught-memory.o $(QUEUE_PARTS)
 $(eval $(call unit_test,hpcrun/test_foreign_memory,$(addprefix $(BUILD)/obj/hpcrun/,outside/foreign-memory.o unwind/memory.o) $(CAUGHT_PARTS),))
 $(eval $(call unit_test,hpcrun/test_perf_records,$(addprefix $(BUILD)/obj/hpcrun/,outside/perf-records.o outside/ring-reader.o source/kernel-frames.o),))
 $(eval $(call unit_test,hpcrun/test_copy_size,$(BUILD)/obj/hpcrun/outside/copy-size.o,))
-$(eval $(call unit_test,hpcrun/test_unsampled_time,$(addprefix $(BUILD)/obj/hpcrun/,outside/unsampled-time.o base/text-buffer.o),))
+$(eval $(call unit_test,hpcrun/test_unsampled_time,$(BUILD)/obj/hpcrun/outside/unsampled-time.o,))
+$(eval $(call unit_test,hpcrun/test_cpu_events,$(addprefix $(BUILD)/obj/hpcrun/,outside/cpu-events.o outside/short-turns.o base/text-buffer.o),))
 $(eval $(call unit_test,hpcrun/test_throttling,$(addprefix $(BUILD)/obj/hpcrun/,outside/perf-records.o source/kernel-frames.o),))
 $(eval $(call unit_test,hpcrun/test_measured_process,$(addprefix $(BUILD)/obj/hpcrun/,outside/measured-process.o process/identity.o base/program-file.o base/seccomp-filters.o base/text-buffer.o config/run-config.o) $(TOOL_LIB),))
-$(eval $(call unit_test,hpcrun/test_traced_processes,$(addprefix $(BUILD)/obj/hpcrun/,outside/traced-processes.o outside/watched-ends.o),))
+$(eval $(call unit_test,hpcrun/test_traced_processes,$(BUILD)/obj/hpcrun/outside/traced-processes.o,))
 $(eval $(call unit_test,hpcrun/test_record_queue,$(QUEUE_PARTS),))
 $(eval $(call unit_test,hpcrun/test_caught_memory,$(CAUGHT_PARTS),))
 $(eval $(call unit_test,hpcrun/test_catch,$(BUILD)/obj/hpcrun/outside/catch.o $(CAUGHT_PARTS),))
@@ -166,6 +167,7 @@ CCT_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,tree/cct.o tree/segments.o base/own
 $(eval $(call unit_test,hpcrun/test_cct,$(CCT_PARTS),))
 $(eval $(call unit_test,hpcrun/test_saved_path,$(CCT_PARTS) $(addprefix $(BUILD)/obj/hpcrun/,tree/lnotes.o tree/saved-path.o),))
 $(eval $(call unit_test,hpcrun/test_wait_slots,$(addprefix $(BUILD)/obj/hpcrun/,logical/wait-slots.o base/own-pages.o),))
+$(eval $(call unit_test,hpcrun/test_lock_waiters,$(BUILD)/obj/hpcrun/logical/lock-waiters.o,))
 $(eval $(call unit_test,hpcrun/test_stack_owner,$(addprefix $(BUILD)/obj/hpcrun/,logical/stack-owner.o logical/wait-slots.o base/own-pages.o),))
 $(eval $(call unit_test,hpcrun/test_agent_names,$(addprefix $(BUILD)/obj/hpcrun/,logical/agent-names.o unwind/memory.o base/own-pages.o shared/utf8.o),-lpthread))
 $(eval $(call unit_test,hpcrun/test_answer_cache,$(BUILD)/obj/hpcrun/logical/answer-cache.o,))

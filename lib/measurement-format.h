@@ -151,6 +151,7 @@ enum placeholder {
     PLACEHOLDER_KERNEL = 2,
     PLACEHOLDER_LOCK = 3,   /* a lock in no module: on the heap or a stack */
     PLACEHOLDER_SERIAL = 4, /* serial code, between computations of a runtime */
+    PLACEHOLDER_LOCK_WITHOUT_CPU = 5, /* a thread has no CPU while others wait for its lock; below its path */
 };
 
 /* Placeholder of an l-note: this number + the index of the thread on whose stack the path inside of the

@@ -42,9 +42,17 @@ static bool begins_with(const char *path, const char *beginning)
     return strncmp(path, beginning, strlen(beginning)) == 0;
 }
 
-/* Python's own layout of directories: PREFIX/lib/pythonX.Y, or lib64. */
+static bool contains(const char *path, const char *part)
+{
+    return strstr(path, part) != NULL;
+}
+
+/* Python's own layout of directories: PREFIX/lib/pythonX.Y, or lib64. And those of packages, wherever they are: PyPy's,
+ * Debian's in a folder of the user's. */
 static bool is_in_library_of_python(const char *path)
 {
+    if (contains(path, "/site-packages/") || contains(path, "/dist-packages/"))
+        return true;
     static const char parent[] = "/lib", name[] = "/python3.";
     for (const char *at = path; (at = strstr(at, parent)); at++) {
         const char *end = at + strlen(parent);
@@ -57,11 +65,6 @@ static bool is_in_library_of_python(const char *path)
             return true;
     }
     return false;
-}
-
-static bool contains(const char *path, const char *part)
-{
-    return strstr(path, part) != NULL;
 }
 
 /* Rust's library, as its compiler names it ("/rustc/59807616e/library/core/src/cmp.rs"), Debian's, and with rust-src. */

@@ -14,7 +14,7 @@ where {+new+} does; the fault puts `new` in its place. All blanks and line ends 
 begins with a blank continues the one above. After the colon come unit programs (unit/lib/test_path) and
 names of integration tests (test_law.Law or test_law.Law.test_phases), for all faults until the next `==`.
 
-1. Each of N jobs (default: one per CPU) makes a copy of the tree and its build in BUILD/mutants.
+1. Each of N jobs (default: one per CPU) makes a copy of the tree and its build in a new folder in BUILD/mutants.
 2. Every test that is named runs without a fault: a test that fails anyway would notice everything.
 3. A fault is planted in a copy, what its tests need is built again, and they run. It is noticed if
    one of them fails or does not end.
@@ -30,6 +30,7 @@ looks for the text and the tests. Ends with the survivors, the line "N noticed, 
 status 1 if any survived or was an error."""
 import argparse
 import concurrent.futures
+import fcntl
 import hashlib
 import importlib
 import json
@@ -41,6 +42,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -99,6 +101,32 @@ def planted(text, fault):
 
 # ---- a copy of the tree, in which one job plants its faults ----
 
+def lock(folder, how):
+    """An open folder that is locked until it is closed, or None: another process has the lock."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(fd, how)
+        return fd
+    except BlockingIOError:
+        os.close(fd)
+        return None
+
+
+def folder_of_this_run(parent):
+    """A new folder in `parent`, which this process has locked. Those of runs that were killed are removed: nobody has
+    their locks."""
+    parent.mkdir(exist_ok=True)
+    all_runs = lock(parent, fcntl.LOCK_EX)  # no other run is between making its folder and locking it
+    for other in parent.iterdir():
+        if (fd := lock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)) is not None:
+            shutil.rmtree(other, ignore_errors=True)
+            os.close(fd)
+    own = pathlib.Path(tempfile.mkdtemp(prefix="run-", dir=parent))
+    lock(own, fcntl.LOCK_EX)
+    os.close(all_runs)
+    return own
+
+
 def copy_tree(build, copy):
     """A copy of the sources and of the build; make finds nothing to do in it."""
     copy_sources(copy)
@@ -112,36 +140,24 @@ def copy_tree(build, copy):
                                r"\1build/", text))
 
 
-running = set()  # commands; each leads a session of its own
-
-
-def end_all(*_):
-    """For SIGTERM and SIGINT: a test with a fault may never end by itself."""
-    for child in list(running):
-        os.killpg(child.pid, signal.SIGKILL)
-    os._exit(1)
-
-
 def run(command, folder, timeout, **environment):
-    """Status and output of a command; the status is None if it does not end in time. It and all that
-    it started are ended then."""
-    with subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+    """Status and output of a command; the status is None if it does not end in time. Whatever it started has ended
+    then, or ends with this process: a test with a fault may leave processes behind that never end by themselves."""
+    watched = [sys.executable, TESTS / "subreaper.py", str(os.getpid()), *command]
+    with subprocess.Popen(watched, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace",
                           env=dict(os.environ, **environment)) as child:
-        running.add(child)
         try:
             output = child.communicate(timeout=timeout)[0]
             return child.returncode, output
         except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
+            child.terminate()
             return None, ""
-        finally:
-            running.discard(child)
 
 
 class Place:
-    def __init__(self, build, number, make_jobs):
-        self.tree, self.make_jobs = build / "mutants" / f"tree-{number}", make_jobs
+    def __init__(self, build, tree, make_jobs):
+        self.tree, self.make_jobs = tree, make_jobs
         self.timeout = {}  # seconds, by test; Work sets it
         self.noticed_by = ""  # output of the test that failed last
         copy_tree(build, self.tree)
@@ -333,8 +349,7 @@ def parse_arguments():
 
 def main():
     options, started = parse_arguments(), time.monotonic()
-    signal.signal(signal.SIGTERM, end_all)
-    signal.signal(signal.SIGINT, end_all)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # at once, not when all threads have ended
     build = options.build.resolve()
     os.environ["BUILD"] = str(build)
     faults = [fault for path in sorted((TESTS / "mutants").glob("*.mutants")) for fault in read_faults(path)
@@ -344,17 +359,17 @@ def main():
     sys.path.insert(0, str(TESTS / "integration"))
     if options.list:
         return list_faults(faults)
-    shutil.rmtree(build / "mutants", ignore_errors=True)
+    own = folder_of_this_run(build / "mutants")
     alone = [fault for fault in faults if measures_time(fault)]
     groups = by_file(fault for fault in faults if fault not in alone)
     jobs = max(1, min(options.jobs, len(groups)))
     make_jobs = max(1, len(os.sched_getaffinity(0)) // jobs)
-    work = Work([Place(build, i, make_jobs) for i in range(jobs)])
+    work = Work([Place(build, own / f"tree-{i}", make_jobs) for i in range(jobs)])
     work.all(work.without_fault, sorted({test for fault in faults for test in fault.tests}))
     work.all(work.faults_of_a_file, groups)
     work.all(work.faults_of_a_file, [alone])
     work.all(work.undecided_faults, [work.undecided])
-    shutil.rmtree(build / "mutants")
+    shutil.rmtree(own)
     counts = work.counts
     if work.bad:
         print("\nNot noticed:\n" + "\n".join(work.bad))

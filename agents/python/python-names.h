@@ -2,9 +2,12 @@
  *
  * A code object may be freed, and another one may take its address. Its name is looked up by the words
  * that differ then: the addresses of its texts, the hash of its name, the size and the begin of its table
- * of lines, and its first line. From 3.12 on, code objects have a version that no other one of the interpreter
- * has: where that is the same, the objects that it refers to are not read. In 3.11, functions that are called often have
- * one, until they get other code: where that is the same, the code object is not read either. */
+ * of lines, and its first line.
+ *
+ *     from 3.12 on  code objects have a version that no other one of the interpreter has: where that is the
+ *                   same, the objects that it refers to are not read
+ *     3.11          functions that are called often have one, until they get other code: where that is the
+ *                   same, the code object is not read either */
 #ifndef AGENTS_PYTHON_NAMES_H
 #define AGENTS_PYTHON_NAMES_H
 
@@ -12,14 +15,14 @@
 
 #define PYTHON_NAME_BITS 10
 
-/* The names that a thread has seen last, by function if that is known, else by code object. At one sample, the words of a code object are compared once, however many
- * frames execute it. */
+/* The names that a thread has seen last, by function if that is known, else by code object. At one sample, the
+ * words of a code object are compared once, however many frames execute it. */
 struct python_names {
     uint32_t sample; /* number of the present one; 0: words are compared each time */
     struct python_name {
-        uint64_t code, function; /* their addresses; function 0: unknown */
-        uint32_t version;        /* of the function while it has this code; 0: unknown */
-        uint64_t check;          /* hash of that, and of the words that differ for other code there */
+        uint64_t code, function; /* addresses; function 0: unknown */
+        uint32_t version;        /* of the function, if the code is its; 0: unknown */
+        uint64_t check;          /* hash of its address, and of the words that differ for other code there */
         uint64_t value;          /* of the name; 0: not known */
         int32_t first_traceable; /* the frame has not begun at positions before this one */
         uint32_t sample;         /* at which the words were compared last */

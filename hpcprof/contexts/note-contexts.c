@@ -285,6 +285,7 @@ static uint32_t placeholder_function(const struct symbol_table *symbols, uint64_
     case PLACEHOLDER_SERIAL: return symbols->serial;
     case PLACEHOLDER_PARTIAL: return symbols->partial_path;
     case PLACEHOLDER_LOCK: return symbols->unnamed_lock;
+    case PLACEHOLDER_LOCK_WITHOUT_CPU: return symbols->lock_without_cpu;
     default: return symbols->unknown_code;
     }
 }

@@ -62,11 +62,11 @@ static struct timeline_place place_of(const struct measurement_trace_record *rec
         place.kind =
             state & TRACE_AS_OVERHEAD && logical->kind != NO_METRIC ? logical->kind + 1 : 0;
     }
+    place.waiters = record->waiters;
     if (bare == TRACE_READY)
         return place;
     place.n = state & TRACE_WORKER ? record->n : 0;
     place.working = depends_on_working(state) ? at_least_one(record->working) : 0;
-    place.waiters = record->waiters;
     return place;
 }
 

@@ -229,7 +229,7 @@ struct unifier {
     struct measurements *measurements;
     struct strtab event_keys, metric_keys; /* ids are indices in events and metrics */
     uint64_t most_workers;
-    bool has_threads, has_ready_time, has_waiting;
+    bool has_threads, has_ready_time;
 };
 
 static uint32_t id_of_pair(struct strtab *table, const char *a, const char *b)
@@ -372,20 +372,20 @@ static bool has_values(const struct measurement *m, size_t metric)
     return false;
 }
 
-static bool have_waiting(const struct measurements *measurements)
+static bool have_values(const struct measurements *measurements, const char *metric)
 {
     for (size_t i = 0; i < measurements->files.n; i++) {
         const struct measurement *m = measurements->files.at[i].m;
         for (size_t k = 0; k < m->metrics.n; k++)
-            if (strcmp(m->metrics.at[k].name, METRIC_WAITING) == 0 && has_values(m, k))
+            if (strcmp(m->metrics.at[k].name, metric) == 0 && has_values(m, k))
                 return true;
     }
     return false;
 }
 
 /* Whether the run measured a metric. hpcrun lists the metrics of agents before it knows whether one
- * will take part. A single worker always has work, so `incomplete` needs two. Waiting is paid into no other metric, so
- * it counts even if no agent for threads took part: workers of another runtime wait, too. */
+ * will take part. A single worker always has work, so `incomplete` needs two. Workers of a runtime wait, too, and for locks:
+ * what was found there counts even if no agent for threads took part. */
 static bool was_measured(const char *name, const struct unifier *unifier)
 {
     static const char *const of_threads[] = {METRIC_WAITING, METRIC_LOCK_BLAME, METRIC_LOCK_WAIT};
@@ -395,11 +395,9 @@ static bool was_measured(const char *name, const struct unifier *unifier)
         return unifier->most_workers >= 2;
     if (strcmp(name, METRIC_READY) == 0)
         return unifier->has_ready_time;
-    if (strcmp(name, METRIC_WAITING) == 0 && unifier->has_waiting)
-        return true;
     for (size_t i = 0; i < sizeof of_threads / sizeof *of_threads; i++)
         if (strcmp(name, of_threads[i]) == 0)
-            return unifier->has_threads;
+            return unifier->has_threads || have_values(unifier->measurements, name);
     return true;
 }
 
@@ -480,8 +478,7 @@ static void unify(struct measurements *measurements)
     struct unifier unifier = {.measurements = measurements,
                               .most_workers = measurements_most_workers(measurements),
                               .has_threads = measurements_have_threads(measurements),
-                              .has_ready_time = have_ready_time(measurements),
-                              .has_waiting = have_waiting(measurements)};
+                              .has_ready_time = have_ready_time(measurements)};
     for (size_t i = 0; i < measurements->files.n; i++) {
         report_problems(measurements, measurements->files.at[i].m);
         unify_file(&unifier, &measurements->files.at[i]);

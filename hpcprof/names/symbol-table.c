@@ -152,6 +152,7 @@ void symbols_build(struct symbol_table *symbols, const struct measurements *meas
     symbols->serial = add_named(symbols, DATABASE_SERIAL_CODE, NO_SYMBOL);
     symbols->unknown_code = add_named(symbols, "<unknown code>", NO_SYMBOL);
     symbols->unnamed_lock = add_named(symbols, "<lock on the heap or a stack>", NO_SYMBOL);
+    symbols->lock_without_cpu = add_named(symbols, "<lock held without a CPU>", NO_SYMBOL);
     for (uint32_t i = 0; i < modules; i++) {
         symbols->unknown_function[i] = add_unknown(symbols, i);
         if (symbols_structure(symbols, i))

@@ -37,7 +37,7 @@ struct symbol_table {
     uint32_t ***functions_of_names; /* by measurement file, name table and index in it */
     uint32_t **functions_of_code;   /* by measurement file and index in its code_names */
     struct idmap locks;             /* (ELF address, module) -> function that stands for the lock */
-    uint32_t partial_path, kernel, serial, unknown_code, unnamed_lock; /* functions */
+    uint32_t partial_path, kernel, serial, unknown_code, unnamed_lock, lock_without_cpu; /* functions */
 };
 
 /* The result refers to the arguments. */

@@ -90,15 +90,26 @@ static enum unmeasured check_rights(int fd, const char *path)
 
 /* ---- content ---- */
 
+/* A path that leads to the file of a descriptor. */
+struct descriptor_path {
+    char at[64];
+};
+
+static struct descriptor_path descriptor_path(int fd)
+{
+    struct descriptor_path path;
+    struct text text = TEXT(path.at);
+    text_add(&text, "/proc/self/fd/");
+    text_add_number(&text, (uint64_t)fd);
+    return path;
+}
+
 /* The dynamic loader itself has no PT_INTERP, like a static program. A user may run it with a
  * program as its argument. */
 static bool is_loader(int fd)
 {
-    char link[64], path[512] = "";
-    struct text text = TEXT(link);
-    text_add(&text, "/proc/self/fd/");
-    text_add_number(&text, (uint64_t)fd);
-    sys3(SYS_readlink, link, path, sizeof path - 1);
+    char path[512] = "";
+    sys3(SYS_readlink, descriptor_path(fd).at, path, sizeof path - 1);
     const char *slash = strrchr(path, '/');
     return slash && (text_after(slash, "/ld-linux") || text_after(slash, "/ld-2."));
 }
@@ -155,9 +166,14 @@ static enum unmeasured check_file(int fd, struct file_check check)
     return rights != UNMEASURED_NONE ? rights : content;
 }
 
+/* A descriptor that was opened with O_PATH cannot be read. */
 enum unmeasured program_file_check(int fd, bool rights)
 {
-    return check_file(fd, (struct file_check){.rights = rights});
+    const struct file_check check = {.rights = rights};
+    char byte;
+    if (sys4(SYS_pread64, fd, &byte, sizeof byte, 0) == -EBADF)
+        return check_path(AT_FDCWD, descriptor_path(fd).at, check);
+    return check_file(fd, check);
 }
 
 enum unmeasured program_file_check_at(int directory, const char *path, bool rights)

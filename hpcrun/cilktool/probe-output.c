@@ -54,7 +54,8 @@ void probe_output_at_exit(void)
 
 __attribute__((destructor)) static void write_sums(void)
 {
-    const struct frame_events *events = output.at_exit == getpid() ? tool_engine() : NULL;
+    const bool writes = output.at_exit && output.at_exit == getpid();
+    const struct frame_events *events = writes ? tool_engine() : NULL;
     if (!events)
         return;
     if (events->problem())

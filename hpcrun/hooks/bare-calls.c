@@ -149,7 +149,7 @@ void *bare_call(long number, long a, long b, long e)
     case SYS_fork:
     case SYS_clone:
     case SYS_clone3:
-        return makes_a_child(number, a, b) && fork_is_measured() ? (void *)(uintptr_t)forks : NULL;
+        return fork_is_measured() && makes_a_child(number, a, b) ? (void *)(uintptr_t)forks : NULL;
     case SYS_execve: return (void *)(uintptr_t)executes;
     case SYS_execveat: return (void *)(uintptr_t)executes_at;
     case SYS_exit_group: return (void *)(uintptr_t)ends;

@@ -34,7 +34,7 @@ enum unmeasured exec_command_check(const char *command)
 {
     char path[PATH_MAX];
     const char *at = getenv("PATH");
-    if (strchr(command, '/') || !at)
+    if (strchr(command, '/') || !at || process.restricted)
         return exec_target_check_at(AT_FDCWD, command);
     for (size_t length; *at; at += length + (at[length] == ':')) {
         length = strcspn(at, ":");

@@ -90,11 +90,19 @@ static bool must_remove(enum unmeasured why)
         environment_without_us(environment, without_us, text);                                     \
     char *const *for_program = keeps_us ? environment : without_us
 
+/* Whether the exec fails for sure, as far as a process may ask that restricts its system calls. */
+static bool is_missing(const char *path)
+{
+    if (process.restricted)
+        return false;
+    long found = sys3(SYS_faccessat, AT_FDCWD, path, F_OK);
+    return found == -ENOENT || found == -ENOTDIR;
+}
+
 /* Shells try one directory of PATH after the other: a missing file must not stop sampling. */
 HOOK int execve(const char *path, char *const arguments[], char *const environment[])
 {
-    long found = sys3(SYS_faccessat, AT_FDCWD, path, F_OK);
-    if (found == -ENOENT || found == -ENOTDIR)
+    if (is_missing(path))
         return REAL(execve)(path, arguments, environment);
     ENVIRONMENT_FOR(exec_target_check_at(AT_FDCWD, path));
     struct exec exec = before_exec(why, path);

@@ -12,6 +12,7 @@
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/creation.h"
+#include "hpcrun/sample/span-tree.h"
 #include "hpcrun/sample/wake-up-record.h"
 #include "hpcrun/span/strand-clock.h"
 #include "hpcrun/thread/joinable.h"
@@ -55,12 +56,12 @@ void hook_threads_init(void)
 /* To create and join threads is no strand's work: their number is that of the run's workers. */
 static struct strand_pause pause_strand(void)
 {
-    return process.config.work_span ? strand_pause(true) : (struct strand_pause){0};
+    return span_tree_is_on() ? strand_pause(true) : (struct strand_pause){0};
 }
 
 static void resume_strand(const struct strand_pause *pause)
 {
-    if (process.config.work_span)
+    if (span_tree_is_on())
         strand_go_on(pause);
 }
 

@@ -1,5 +1,6 @@
 /* hpcrun, the launcher: checks the command and the events, makes the measurement directory, sets up
  * the environment for the preloaded library, and becomes the command by an exec. */
+#include "hpcrun/base/command-start.h"
 #include "hpcrun/launch/event-options.h"
 #include "hpcrun/launch/harmless-filters.h"
 #include "hpcrun/launch/installed-agents.h"
@@ -17,7 +18,6 @@
 
 #include <errno.h>
 #include <libgen.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,22 +129,15 @@ static void prepare_environment(const struct options *options, const struct conf
     free(letters);
 }
 
-/* Returns the action to restore before the command begins. */
-static struct sigaction replace_action(int signal, void (*handler)(int))
-{
-    struct sigaction action = {.sa_handler = handler}, before;
-    sigaction(signal, &action, &before);
-    return before;
-}
-
 /* What is the same for all runs of a set. */
 struct launch {
     const struct options *options;
     struct config config;
     char *library, *agents;
+    char *processes; /* that run already (running_processes); NULL: a command */
     char *preloaded; /* agents, and perhaps an OpenMP runtime: paths joined by colons */
     bool is_explained; /* the limitations of the events have been printed */
-    struct sigaction broken_pipes, ends_of_children; /* actions for SIGPIPE and SIGCHLD that the command gets */
+    struct command_actions actions;
 };
 
 static void add_llvm_openmp(struct launch *launch)
@@ -189,20 +182,6 @@ static void offer_ranges(const struct launch *launch)
     free(ranges);
 }
 
-/* The command runs even if our messages go to a closed pipe: SIGPIPE would end us before it starts. And where the
- * caller ignores SIGCHLD, the kernel would forget how our children ended. */
-static void replace_actions(struct launch *launch)
-{
-    launch->broken_pipes = replace_action(SIGPIPE, SIG_IGN);
-    launch->ends_of_children = replace_action(SIGCHLD, SIG_DFL);
-}
-
-static void restore_actions(const struct launch *launch)
-{
-    sigaction(SIGPIPE, &launch->broken_pipes, NULL);
-    sigaction(SIGCHLD, &launch->ends_of_children, NULL);
-}
-
 /* Becomes the command. Ends the process with a message if that fails. */
 static void become(const void *context, char **command, const char *output,
                    bool measures_work_span)
@@ -221,11 +200,11 @@ static void become(const void *context, char **command, const char *output,
     offer_ranges(launch);
     preload(launch->library, measures_work_span ? add_cilktool(launch) : launch->preloaded);
     allow_preload_under_asan();
-    restore_actions(launch);
+    command_actions_restore(&launch->actions);
     execv(path, command);
     int error = errno;
     directory_give_back(&directory);
-    diag_error(path, "%s", target_problem(error));
+    diag_error(path, "%s", command_problem(error));
     exit(error == ENOENT ? 127 : 126);
 }
 
@@ -233,19 +212,19 @@ static void become(const void *context, char **command, const char *output,
 static _Noreturn void become_outside(struct launch *launch)
 {
     const struct options *options = launch->options;
-    char *file = options->pids ? NULL : target_find(options->command[0]);
+    char *file = launch->processes ? NULL : target_find(options->command[0]);
     if (file)
         target_check_outside(file);
-    outside_check(options, &launch->config, launch->library);
-    const char *name = file ? options->command[0] : outside_name(options->pids);
+    outside_check(options, &launch->config, launch->processes, launch->library);
+    const char *name = file ? options->command[0] : outside_name(launch->processes);
     struct measurement_directory directory =
         directory_make(options->output, name, options->shared);
     launch->config.is_outside = true;
     launch->config.events[0].options |= options->kernel ? EVENT_KERNEL_FRAMES : 0; /* it says if it can't have them */
     const char *agents = strcmp(options->agents, "none") == 0 ? "" : OUTSIDE_AGENTS;
     prepare_environment(options, &launch->config, agents, &directory, false);
-    restore_actions(launch);
-    outside_become(options, launch->library, file);
+    command_actions_restore(&launch->actions);
+    outside_become(options, launch->processes, file, launch->library);
 }
 
 /* Whether the command can only be measured from outside; says so. Ends the process if it can't be measured
@@ -268,16 +247,13 @@ int main(int count, char **arguments)
     options_read(&options, count, arguments);
     if (options.list_events)
         return events_list(options.list_all_events);
-    replace_actions(&launch);
+    launch.actions = command_actions_replace();
     if (options.pids || options.name)
         outside_session_begin();
-    if (options.name)
-        options.pids = named_processes(options.name);
-    else if (options.pids && strcmp(options.pids, OUTSIDE_ALL) != 0)
-        options.descendants = descendants(options.pids);
-    if (!options.command && !options.pids)
+    launch.processes = running_processes(&options);
+    if (!options.command && !launch.processes)
         diag_usage("no command");
-    bool is_outside = options.pids || options.is_outside ||
+    bool is_outside = launch.processes || options.is_outside ||
                       (options.worker_count == 0 && must_be_outside(&options));
     events_configure(&options, &launch.config);
     launch.library = find_library();

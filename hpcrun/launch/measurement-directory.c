@@ -1,5 +1,6 @@
 #include "hpcrun/launch/measurement-directory.h"
 
+#include "hpcrun/base/process-stat.h"
 #include "hpcrun/config/run-config.h"
 #include "lib/alloc.h"
 #include "lib/diag.h"
@@ -28,21 +29,13 @@ struct job {
     int64_t rank;
 };
 
-/* A file of /proc/PID, with a terminating NUL; NULL if it can't be read. The caller frees. */
-static char *read_process_file(long pid, const char *name, size_t *size)
-{
-    char *path = mem_printf("/proc/%ld/%s", pid, name), *cause = NULL;
-    char *text = input_read(path, SIZE_MAX, size, &cause);
-    free(cause);
-    free(path);
-    return text;
-}
-
 /* Whether a process has a rank in its environment: a rank, or a script that a rank has started. */
 static bool has_rank(long pid)
 {
     size_t size;
-    char *text = read_process_file(pid, "environ", &size);
+    char *path = mem_printf("/proc/%ld/environ", pid), *cause = NULL, *text = input_read(path, SIZE_MAX, &size, &cause);
+    free(cause);
+    free(path);
     if (!text)
         return false;
     VEC(char *) environment = {0};
@@ -55,33 +48,29 @@ static bool has_rank(long pid)
     return has;
 }
 
-/* Reads the parent and the start time of a process. The search begins at the last ')', since the
- * name before them may contain spaces and parentheses. */
-static bool read_stat(long pid, long *parent, unsigned long long *start)
+static bool read_stat(long pid, long *parent, uint64_t *start)
 {
-    size_t size;
-    char *text = read_process_file(pid, "stat", &size);
-    const char *behind = text ? strrchr(text, ')') : NULL;
-    bool is_read = behind && sscanf(behind,
-                                    ") %*c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                                    "%*s %*s %*s %*s %llu",
-                                    parent, start) == 2;
-    free(text);
-    return is_read;
+    char path[48], stat[STAT_BYTES];
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    if (!stat_read(path, stat))
+        return false;
+    *parent = (long)stat_number(stat, STAT_PARENT);
+    *start = stat_number(stat, STAT_START);
+    return true;
 }
 
-static char *process_name(long pid, unsigned long long start)
+static char *process_name(long pid, uint64_t start)
 {
     struct utsname host = {0};
     uname(&host);
-    return mem_printf("process %ld of %s, started at %llu", pid, host.nodename, start);
+    return mem_printf("process %ld of %s, started at %lu", pid, host.nodename, start);
 }
 
 /* Names the nearest ancestor that has no rank: it started the ranks of this machine. */
 static char *starter_name(void)
 {
     long pid = getppid(), parent = 0;
-    unsigned long long start = 0;
+    uint64_t start = 0;
     while (read_stat(pid, &parent, &start) && parent > 0 && has_rank(pid))
         pid = parent;
     return process_name(pid, start);
@@ -91,7 +80,7 @@ static char *starter_name(void)
 static char *own_name(void)
 {
     long parent;
-    unsigned long long start = 0;
+    uint64_t start = 0;
     read_stat(getpid(), &parent, &start);
     char *process = process_name(getpid(), start), *name = mem_printf("%s, alone", process);
     free(process);

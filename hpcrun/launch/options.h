@@ -36,8 +36,7 @@ struct options {
     /* From outside: the command, or processes that run already, for a time; 0: to their end. */
     bool is_outside;
     const char *pids; /* numbers joined by commas, or OUTSIDE_ALL; NULL: a command */
-    const char *name; /* a shell pattern for the names of processes; NULL: none. main finds `pids` by it */
-    const char *descendants; /* of `pids`, numbers joined by commas; NULL: none, or not looked for. main finds them */
+    const char *name; /* a shell pattern for the names of processes; NULL: none */
     double seconds;
     uint64_t memory; /* bytes that measuring from outside may take; 0: the default */
     char **command; /* NULL-terminated; NULL if there is none */

@@ -25,30 +25,22 @@ static char *find_program(const char *library)
     return program;
 }
 
-/* What hpcrun-outside gets for them (outside/given-processes.h); the caller frees. */
-static char *given_processes(const struct options *options)
-{
-    const char *asked = options->pids && !options->name ? options->pids : "";
-    const char *others = options->name ? options->pids : options->descendants ? options->descendants : "";
-    return mem_printf("%s%s%s", asked, *others ? ";" : "", others);
-}
-
 /* hpcrun-outside may have a right that hpcrun lacks (setcap), so it looks itself. It prints what is wrong. */
-static void check_rights(const char *library, const struct options *options)
+static void check_rights(const char *library, const char *processes)
 {
-    char *program = find_program(library), *which = given_processes(options);
-    char *arguments[] = {program, (char[]){"check"}, which, NULL};
+    char *program = find_program(library);
+    char *arguments[] = {program, (char[]){"check"}, processes ? (char *)processes : (char[]){""}, NULL};
     pid_t pid;
     int status, error = posix_spawn(&pid, program, NULL, NULL, arguments, environ);
     if (error != 0)
         diag_fatal(program, "%s", strerror(error));
     if (waitpid(pid, &status, 0) != pid || status != 0)
         exit(1);
-    free(which);
     free(program);
 }
 
-void outside_check(const struct options *options, const struct config *config, const char *library)
+void outside_check(const struct options *options, const struct config *config, const char *processes,
+                   const char *library)
 {
     if (config->event_count != 1 || !event_is_time(&config->events[0]))
         diag_fatal(NULL, "from outside, only CPUTIME or REALTIME is measured, one of them");
@@ -66,23 +58,23 @@ void outside_check(const struct options *options, const struct config *config, c
             "--openmp: hpcrun gives another runtime only to a program that it is loaded into");
     if (strcmp(options->agents, "auto") != 0 && strcmp(options->agents, "none") != 0)
         diag_note(NULL, "--agent %s has no effect from outside: hpcrun chooses agents itself there", options->agents);
-    check_rights(library, options);
+    check_rights(library, processes);
 }
 
-const char *outside_name(const char *pids)
+const char *outside_name(const char *processes)
 {
     static char name[64] = "system";
-    if (strcmp(pids, OUTSIDE_ALL) == 0)
+    if (strcmp(processes, OUTSIDE_ALL) == 0)
         return name;
     size_t size = 0;
-    for (const char *at = pids; at && size == 0; at = strchr(at, ',')) {
+    for (const char *at = processes; at && size == 0; at = strpbrk(at, ",;")) {
         char path[48];
-        at += *at == ',';
+        at += strspn(at, ",;");
         snprintf(path, sizeof path, "/proc/%d/comm", atoi(at));
         size = small_file_read(path, name, sizeof name);
     }
     if (size == 0)
-        diag_fatal(NULL, "process %d: there is no such process", atoi(pids));
+        diag_fatal(NULL, "process %d: there is no such process", atoi(processes + strspn(processes, ";")));
     name[strcspn(name, "\n")] = '\0';
     for (char *at = name; *at; at++)
         if (*at == '/')
@@ -100,7 +92,8 @@ static unsigned long change_layout(void)
     return before < 0 ? 0 : (unsigned long)before;
 }
 
-_Noreturn void outside_become(const struct options *options, const char *library, const char *file)
+_Noreturn void outside_become(const struct options *options, const char *processes, const char *file,
+                              const char *library)
 {
     char *program = find_program(library);
     size_t count = 0, at = 0;
@@ -110,9 +103,9 @@ _Noreturn void outside_become(const struct options *options, const char *library
     memset(arguments, 0, (count + 6) * sizeof *arguments);
     arguments[at++] = program;
     arguments[at++] = mem_printf("%#lx", change_layout());
-    arguments[at++] = mem_printf("%.3f:%" PRIu64, options->seconds,
+    arguments[at++] = mem_printf("%.9f:%" PRIu64, options->seconds,
                                  options->memory ? options->memory : USUAL_MEMORY);
-    arguments[at++] = file ? mem_strdup("run") : given_processes(options);
+    arguments[at++] = mem_strdup(file ? "run" : processes);
     if (file)
         arguments[at++] = mem_strdup(file);
     for (size_t i = 0; i < count; i++)

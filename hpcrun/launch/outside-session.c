@@ -18,11 +18,15 @@ static void begin_child(pid_t parent)
     cpu_priority_take();
 }
 
-/* Scripts ignore SIGINT in commands that they leave in the background. There, too, kill -INT ends the measurement. */
+/* Scripts ignore SIGINT in commands that they leave in the background, and the caller may have blocked signals. There,
+ * too, kill -INT ends the measurement. */
 static void heed_interrupts(void)
 {
     struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigset_t none;
     sigaction(SIGINT, &usual, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 void outside_session_begin(void)

@@ -1,6 +1,6 @@
 #include "hpcrun/launch/running-processes.h"
 
-#include "hpcrun/base/small-file.h"
+#include "hpcrun/base/process-stat.h"
 #include "hpcrun/config/run-config.h"
 #include "lib/alloc.h"
 #include "lib/diag.h"
@@ -49,14 +49,11 @@ static bool is_callers(int pid)
     return readlink(path, program, sizeof program) > 0;
 }
 
-/* Field 4 of /proc/PID/stat; the second one, a name in parentheses, may contain anything. */
 static int parent_of(int pid)
 {
-    char path[PATH_BYTES], text[1024];
-    int parent = 0;
+    char path[PATH_BYTES], stat[STAT_BYTES];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    const char *at = memrchr(text, ')', small_file_read(path, text, sizeof text));
-    return at && sscanf(at + 1, " %*c %d", &parent) == 1 ? parent : 0;
+    return stat_read(path, stat) ? (int)stat_number(stat, STAT_PARENT) : 0;
 }
 
 static bool descends_from(int pid, int ancestor)
@@ -85,16 +82,20 @@ static bool is_named(int pid, const void *pattern)
     return is_callers(pid) && matches(pid, pattern) && !is_hpcruns(pid) && !descends_from(getpid(), pid);
 }
 
+static bool is_listed(int pid, const char *pids)
+{
+    const char *at = pids;
+    while (at && atoi(at) != pid)
+        at = (at = strchr(at, ',')) ? at + 1 : NULL;
+    return at;
+}
+
 static bool descends_from_one(int pid, const void *pids)
 {
-    if (is_hpcruns(pid))
-        return false;
-    for (const char *at = pids; at; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (atoi(at) != pid && descends_from(pid, atoi(at)))
-            return true;
-    }
-    return false;
+    int ancestor = is_hpcruns(pid) ? 0 : parent_of(pid);
+    while (ancestor > 0 && !is_listed(ancestor, pids))
+        ancestor = parent_of(ancestor);
+    return ancestor > 0;
 }
 
 /* NULL if there is none. */
@@ -116,7 +117,7 @@ static char *list_those(bool (*is_one)(int pid, const void *data), const void *d
     return list;
 }
 
-char *named_processes(const char *pattern)
+static char *list_named(const char *pattern)
 {
     char *list = list_those(is_named, pattern);
     char *starters = list ? NULL : list_those(is_named_starter, pattern);
@@ -128,7 +129,15 @@ char *named_processes(const char *pattern)
     return list;
 }
 
-char *descendants(const char *pids)
+char *running_processes(const struct options *options)
 {
-    return list_those(descends_from_one, pids);
+    const char *pids = options->pids ? options->pids : "";
+    if (!options->pids && !options->name)
+        return NULL;
+    char *others = options->name                    ? list_named(options->name)
+                   : strcmp(pids, OUTSIDE_ALL) == 0 ? NULL
+                                                    : list_those(descends_from_one, pids);
+    char *list = mem_printf("%s%s%s", pids, others ? ";" : "", others ? others : "");
+    free(others);
+    return list;
 }

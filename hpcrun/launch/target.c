@@ -134,6 +134,8 @@ static bool is_measured_outside(enum unmeasured why)
 void target_check_outside(const char *path)
 {
     enum unmeasured why = check(path, 0);
+    if (access(path, R_OK) != 0) /* the kernel ends the events of others with its exec */
+        fail(path, "can't be measured from outside: you may execute it, but not read it", STATUS_NOT_EXECUTABLE);
     if (why == UNMEASURED_NONE || is_measured_outside(why))
         return;
     diag_error(path, "%s: can't be measured from outside%s", unmeasured_reason(why),
@@ -148,12 +150,4 @@ bool target_is_foreign(const char *path)
         return false;
     diag_note(path, "%s: measured from outside (see hpcrun(1), FROM OUTSIDE)", unmeasured_reason(why));
     return true;
-}
-
-const char *target_problem(int error)
-{
-    if (error == ENOEXEC)
-        return "neither a program nor a script that begins with '#!'; if it is a script, start it by "
-               "its interpreter: hpcrun sh FILE";
-    return strerror(error);
 }

@@ -14,13 +14,10 @@ char *target_find(const char *command);
 void target_check(const char *path);
 
 /* Ends the process with a message if the file can't be measured from outside: it is of another
- * architecture, or gives rights and the user is not root. */
+ * architecture, or it gives rights or can't be read and the user is not root. */
 void target_check_outside(const char *path);
 
 /* Whether the file can be measured, but only from outside. Says so on standard error. */
 bool target_is_foreign(const char *path);
-
-/* Why an exec of the file failed with `error`. */
-const char *target_problem(int error);
 
 #endif

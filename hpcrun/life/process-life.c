@@ -167,7 +167,7 @@ static void write_everything(enum process_state state, int detail, bool continue
     if (measurement_create() && chunk_memory(&chunk)) {
         is_lost |= !process_chunks_write_modules(&chunk);
         is_lost |= !process_chunks_write_agents(&chunk);
-        is_lost |= !perf_map_write(&chunk);
+        is_lost |= !perf_map_write(&chunk, (uid_t)sys0(SYS_geteuid), process.began_real);
         is_lost |= !write_spans(&chunk, &spans);
         process_chunks_write_clock(&chunk, state,
                                    detail); /* the list of processes says the end, too */
@@ -247,6 +247,7 @@ void process_withdraw(const char *why)
     text_add(&line, ": not measured any more");
     report_loss(&line);
     process_end(PROCESS_RUNNING, 0);
+    span_tree_stop();
     events_close();
     report_after_fork();
     common_files_release();
@@ -320,6 +321,6 @@ void process_after_fork_in_child(enum fork_way way)
     workers_clear();
     agents_after_fork();
     flush_clear_totals();
-    span_tree_after_fork();
+    span_tree_stop();
     thread_after_fork();
 }

@@ -134,17 +134,6 @@ const struct thread_status *agent_query_status(struct agent_query *query, struct
     return &query->status;
 }
 
-uint32_t agent_query_charge_waiters(struct agent_query *query, unsigned event, uint64_t amount)
-{
-    const struct thread_status *status = &query->status;
-    const struct agent *agent = agents.at[status->agent];
-    if (status->kind == AGENT_FOREIGN || !status->counts.waiting_for_this || !agent->charge_waiters)
-        return 0;
-    restore_cursors(query);
-    return agent->charge_waiters(&query->cursor[status->agent], status->counts.waiting_for_this,
-                                 event, amount);
-}
-
 /* ---- the path ---- */
 
 static bool has_several_pnotes(enum agent_association association)

@@ -74,10 +74,6 @@ struct agent_query {
 const struct thread_status *agent_query_status(struct agent_query *query, struct unwinder *u,
                                                int tid);
 
-/* Charges the threads that wait for locks of this one (agent.charge_waiters), after
- * agent_query_status. Returns their number. */
-uint32_t agent_query_charge_waiters(struct agent_query *query, unsigned event, uint64_t amount);
-
 /* Finds the bichords of the unwinder's path, after agent_query_status. Returns how many of its
  * outermost frames have the same tree nodes as in the previous path. */
 uint32_t agent_query_path(struct agent_query *query);

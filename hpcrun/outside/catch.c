@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* Threads that are remembered: the blocks that were read for one are read at once the next time. What the agent
- * remembers of a thread (its state, names) is forgotten at first after 1, 2, 4, ... catches, so that all of it is read again:
- * the worker may lack it, since it only uses what was proven. Later, after MOST_LACKING catches, if the worker has lacked
- * something meanwhile: where a catch has no room for all, it never would if all was forgotten each time. */
+ * remembers of a thread (its state, names) is forgotten after 1, 2, 4, ... catches, so that all of it is read again: the
+ * worker may lack it, since it only uses what was proven. It is also forgotten if the worker has lacked something, but
+ * not before MOST_LACKING more catches: a catch that has no room for all must get on with what is remembered. */
 #define THREADS      64
 #define MOST_LACKING 64
 
@@ -140,8 +140,8 @@ static bool read_block(struct catch *its, uint64_t address)
     return true;
 }
 
-/* Some of them may be gone by now: then each is read when it is asked for. From now on the order of use is that in which the
- * worker will read, too: it finds each block next to the one before. */
+/* Some of them may be gone by now: then each is read when it is asked for. The order of use begins anew, so that it is
+ * that in which the worker will read: it finds each block next to the one before. */
 static void expect(const struct agent_cursor *cursor, const uint64_t *addresses, unsigned count)
 {
     struct catch *its = cursor->host_private;
@@ -303,7 +303,7 @@ static uint32_t read_stack(struct catch *its, int pid, uint64_t copy_end)
     return blocks;
 }
 
-static const struct caught *make_record(struct catch *its, const struct perf_instant *sample)
+static const struct caught *make_record(struct catch *its, const struct sample_instant *sample)
 {
     struct caught *record = &its->record;
     uint32_t on_stack = read_stack(its, sample->pid, sample->stack_end);
@@ -328,7 +328,7 @@ struct catch *catch_new(void)
     return calloc(1, sizeof(struct catch));
 }
 
-const struct caught *catch_memory(struct catch *its, const struct perf_instant *sample, const void *shared,
+const struct caught *catch_memory(struct catch *its, const struct sample_instant *sample, const void *shared,
                                   uint32_t lacks)
 {
     its->used = 0;

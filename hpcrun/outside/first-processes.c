@@ -10,7 +10,6 @@
 #include "hpcrun/outside/perf-rights.h"
 #include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/outside/stack-copies.h"
-#include "hpcrun/outside/watched-ends.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/source/sample-source.h"
 #include "lib/diag.h"
@@ -30,8 +29,7 @@ static struct {
 
 static int open_process(int pid)
 {
-    process.pid = pid;
-    return perf_events_open(&first.missing);
+    return perf_events_open(pid, &first.missing);
 }
 
 static void count_thread(int tid, void *data)
@@ -43,10 +41,8 @@ static void count_thread(int tid, void *data)
 static unsigned count_threads(void)
 {
     unsigned count = 0;
-    for (size_t i = 0; i < first.given.count; i++) {
-        process.pid = first.given.pids[i];
-        measured_visit_threads(count_thread, &count);
-    }
+    for (size_t i = 0; i < first.given.count; i++)
+        measured_visit_threads(first.given.pids[i], count_thread, &count);
     return count;
 }
 
@@ -62,8 +58,8 @@ static size_t enough_descriptors(void)
 static void report_missing(void)
 {
     if (first.missing)
-        diag_note(NULL, "%u threads are not sampled: too few file descriptors; ulimit -n %zu suffices", first.missing,
-                  enough_descriptors());
+        diag_note(NULL, "%u thread%s not sampled: too few file descriptors; ulimit -n %zu suffices", first.missing,
+                  first.missing == 1 ? " is" : "s are", enough_descriptors());
     if (!perf_events_see_kernel() && config_wants_kernel_frames(&process.config))
         diag_note(NULL, "no kernel frames: %s; as root, allow it by: sysctl kernel.perf_event_paranoid=1",
                   sources_fallback_reason());
@@ -105,9 +101,8 @@ static void add_map(const struct mapping *mapping, void *data)
  * get theirs at their first sample. */
 static bool begin_running(struct traced *given)
 {
-    process.pid = given->pid;
     traced_maps_clear(given);
-    bool is_there = foreign_maps_visit(add_map, given);
+    bool is_there = foreign_maps_visit(given->pid, add_map, given);
     if (is_there && image_workers_counts()->images < record_queues_count() / 2)
         image_worker_begin(given);
     return is_there;
@@ -121,10 +116,10 @@ static int begin_given(int pid, bool is_awaited)
         return -ENOMEM;
     if (is_awaited)
         traced_give(given);
-    given->watched = process_end_watch(pid);
-    bool is_there = given->watched >= 0 && (first.work->command || begin_running(given));
-    int error = is_there ? 0 : given->watched < 0 ? given->watched : -ESRCH;
-    if (!is_there)
+    int error = traced_watch(given);
+    if (error == 0 && !first.work->command && !begin_running(given))
+        error = -ESRCH;
+    if (error != 0)
         traced_remove(given);
     return error;
 }
@@ -148,18 +143,17 @@ static bool begin_all_given(void)
 static bool is_ours(int pid)
 {
     char name[64] = "";
-    measured_name(pid, name, sizeof name);
+    measured_name(pid, pid, name, sizeof name);
     return strcmp(name, OUTSIDE_PROGRAM) == 0 || pid == getppid();
 }
 
 /* A process of the system: its worker begins at its first sample. Threads of the kernel have no mappings. */
 static void add_running(int pid)
 {
-    process.pid = pid;
     struct traced *added = is_ours(pid) ? NULL : traced_add(pid, sys_clock(CLOCK_MONOTONIC));
     if (!added)
         return;
-    foreign_maps_visit(add_map, added);
+    foreign_maps_visit(pid, add_map, added);
     if (!added->maps)
         traced_remove(added);
 }
@@ -182,9 +176,9 @@ static void say_how_to_end(void)
     const struct given_processes *given = &first.given;
     char name[64] = "the whole system", others[64] = "";
     if (given->count > 0) {
-        process.pid = given->pids[0];
-        measured_name(process.pid, name, sizeof name - sizeof "[2147483647]");
-        snprintf(name + strlen(name), sizeof name - strlen(name), "[%d]", process.pid);
+        int pid = given->pids[0];
+        measured_name(pid, pid, name, sizeof name - sizeof "[2147483647]");
+        snprintf(name + strlen(name), sizeof name - strlen(name), "[%d]", pid);
     }
     if (given->count > 1)
         snprintf(others, sizeof others, " and %zu other process%s", given->count - 1, given->count == 2 ? "" : "es");

@@ -3,7 +3,7 @@
 #ifndef HPCRUN_OUTSIDE_FIRST_PROCESSES_H
 #define HPCRUN_OUTSIDE_FIRST_PROCESSES_H
 
-#include "hpcrun/outside/outside-work.h"
+#include "hpcrun/outside/given-processes.h"
 
 /* False, after a message, if they can't be measured. A command is not executed yet. */
 bool first_processes_begin(const struct outside_work *work);

@@ -3,6 +3,8 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/measured-process.h"
+#include "hpcrun/process/process.h"
+#include "lib/alloc.h"
 #include "lib/binary-search.h"
 
 #include <fcntl.h>
@@ -33,9 +35,9 @@ static bool parse(const char *text, struct map_line *line)
     return true;
 }
 
-static bool visit_lines(void (*visit)(const struct map_line *line, void *data), void *data)
+static bool visit_lines(int pid, void (*visit)(const struct map_line *line, void *data), void *data)
 {
-    int fd = measured_open("maps", O_RDONLY);
+    int fd = measured_open(pid, "maps", O_RDONLY);
     FILE *maps = fd < 0 ? NULL : fdopen(fd, "r");
     char *text = NULL;
     size_t room = 0;
@@ -64,18 +66,19 @@ static void visit_module(const struct map_line *line, void *data)
         visitor->visit(&line->mapping, visitor->data);
 }
 
-bool foreign_maps_visit(void (*visit)(const struct mapping *mapping, void *data), void *data)
+bool foreign_maps_visit(int pid, void (*visit)(const struct mapping *mapping, void *data), void *data)
 {
-    return visit_lines(visit_module, &(struct module_visitor){visit, data});
+    return visit_lines(pid, visit_module, &(struct module_visitor){visit, data});
 }
 
 /* ---- stacks ---- */
 
+struct stack {
+    uint64_t low, high;
+};
+
 static struct {
-    struct stack {
-        uint64_t low, high;
-    } *at; /* in order of their addresses */
-    size_t count, room;
+    VEC(struct stack) all; /* in order of their addresses */
     uint64_t guard_end;    /* of the line before; 0: it is no guard */
     uint64_t read_at, due; /* CLOCK_MONOTONIC when it was read, and when it may be again; 0: never */
 } stacks;
@@ -86,17 +89,8 @@ static void add_stack(const struct map_line *line, void *data)
     bool is_stack = stacks.guard_end == mapping->start || strcmp(mapping->path, "[stack]") == 0;
     (void)data;
     stacks.guard_end = line->is_guard ? mapping->end : 0;
-    if (line->is_guard || !is_stack)
-        return;
-    if (stacks.count == stacks.room) {
-        size_t room = stacks.room ? 2 * stacks.room : 64;
-        struct stack *grown = realloc(stacks.at, room * sizeof *grown);
-        if (!grown)
-            return;
-        stacks.at = grown;
-        stacks.room = room;
-    }
-    stacks.at[stacks.count++] = (struct stack){mapping->start, mapping->end};
+    if (is_stack && !line->is_guard)
+        vec_push(&stacks.all, (struct stack){mapping->start, mapping->end});
 }
 
 /* False if it is too early. */
@@ -105,9 +99,9 @@ static bool read_again(void)
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
     if (now < stacks.due)
         return false;
-    stacks.count = 0;
+    stacks.all.n = 0;
     stacks.guard_end = 0;
-    visit_lines(add_stack, NULL);
+    visit_lines(process.pid, add_stack, NULL);
     stacks.read_at = now;
     uint64_t after = sys_clock(CLOCK_MONOTONIC);
     stacks.due = after + REST * (after - now);
@@ -116,8 +110,8 @@ static bool read_again(void)
 
 static const struct stack *stack_at(uint64_t sp)
 {
-    size_t i = partition_point(k, stacks.count, stacks.at[k].high <= sp);
-    return i < stacks.count && stacks.at[i].low <= sp ? &stacks.at[i] : NULL;
+    size_t i = partition_point(k, stacks.all.n, stacks.all.at[k].high <= sp);
+    return i < stacks.all.n && stacks.all.at[i].low <= sp ? &stacks.all.at[i] : NULL;
 }
 
 /* The initial thread's stack may have grown since the last reading. */

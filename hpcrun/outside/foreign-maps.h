@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-/* Calls `visit` for the mappings of modules' code. False if they can't be read. */
-bool foreign_maps_visit(void (*visit)(const struct mapping *mapping, void *data), void *data);
+/* Calls `visit` for the mappings of modules' code in a process. False if they can't be read. */
+bool foreign_maps_visit(int pid, void (*visit)(const struct mapping *mapping, void *data), void *data);
 
 /* The stack that `sp` is on: the initial thread's, or one with a guard page below it; none if the memory has other
  * uses, as the stacks of goroutines. What is known must be from `since`, CLOCK_MONOTONIC, or later. */

@@ -67,15 +67,30 @@ static void remove_at(size_t i)
     memmove(&modules.at[i], &modules.at[i + 1], (modules.count - i) * sizeof *modules.at);
 }
 
-static void remove_between(uint64_t start, uint64_t end)
+/* Whether the module is gone. Memory without a file may be a part of its .bss that the program has made executable: it
+ * has replaced the module if it lies where bytes of the file were. */
+static bool is_replaced(const struct module_image *image, const struct mapping *mapping)
 {
-    size_t i = first_ending_after(start);
-    if (i == modules.count || modules.at[i]->image.start >= end)
-        return;
-    modules_unload_begin();
-    while (i < modules.count && modules.at[i]->image.start < end)
+    bool is_replaced = mapping_is_module(mapping);
+    for (unsigned i = 0; i < image->segment_count; i++) {
+        uint64_t at = image->segments[i].at;
+        is_replaced |= at < image->end && at < mapping->end && mapping->start < at + image->segments[i].size;
+    }
+    return is_replaced;
+}
+
+static void remove_replaced(const struct mapping *mapping)
+{
+    size_t i = first_ending_after(mapping->start);
+    while (i < modules.count && modules.at[i]->image.start < mapping->end) {
+        if (!is_replaced(&modules.at[i]->image, mapping)) {
+            i++;
+            continue;
+        }
+        modules_unload_begin();
         remove_at(i);
-    modules_unload_end();
+        modules_unload_end();
+    }
 }
 
 static void insert(struct foreign_module *module)
@@ -118,21 +133,34 @@ static bool is_vdso_path(const char *path)
     return strcmp(path, "[vdso]") == 0;
 }
 
+/* Memory without a file has inode 0, and the path "//anon" in perf's records. */
 bool mapping_is_module(const struct mapping *mapping)
 {
-    return mapping->path[0] == '/' || is_vdso_path(mapping->path);
+    return (mapping->path[0] == '/' && mapping->inode != 0) || is_vdso_path(mapping->path);
+}
+
+/* Memory that can be shared: a file only to the kernel, often with code that the process has made itself. */
+static bool is_memory(const char *path)
+{
+    static const char *const kinds[] = {"/memfd:", "/dev/zero", "/SYSV"};
+    bool is_kind = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        is_kind |= strncmp(path, kinds[i], strlen(kinds[i])) == 0;
+    return is_kind;
 }
 
 void foreign_modules_add(const struct mapping *mapping)
 {
-    bool is_vdso = is_vdso_path(mapping->path);
-    if (!mapping_is_module(mapping) || is_known(mapping))
+    bool is_vdso = is_vdso_path(mapping->path), is_module = mapping_is_module(mapping);
+    if (is_module && is_known(mapping))
         return;
-    remove_between(mapping->start, mapping->end);
+    remove_replaced(mapping);
+    if (!is_module)
+        return;
     struct foreign_module *module = calloc(1, sizeof *module);
     if (!module || modules.count == MAX_MODULES ||
         module_image_place(&module->image, mapping) != IMAGE_PLACED) {
-        modules.missing += !is_vdso;
+        modules.missing += !is_vdso && !is_memory(mapping->path);
         free(module);
         return;
     }

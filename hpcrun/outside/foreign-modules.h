@@ -14,7 +14,7 @@ bool mapping_is_module(const struct mapping *mapping);
 /* Calls `visit` for each module. */
 void foreign_modules_visit(void (*visit)(const struct module_image *image));
 
-/* The number of mapped files that could not be placed. */
+/* The number of mapped files that could not be placed, but for memory of memfd_create and its like. */
 unsigned foreign_modules_missing(void);
 
 #endif

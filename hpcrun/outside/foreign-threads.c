@@ -8,6 +8,7 @@
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/perf-events.h"
 #include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/short-turns.h"
 #include "hpcrun/outside/unknown-bp.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
@@ -28,7 +29,9 @@ struct foreign_thread {
     int tid;
     bool has_stack;         /* of its first samples; it is known, or known to be none */
     uint64_t began_wall;    /* CLOCK_MONOTONIC; 0: not known before its first sample */
+    uint64_t ended_wall;    /* of the initial thread, CLOCK_MONOTONIC; 0: it has not ended */
     struct scheduled began; /* what the scheduler had counted then */
+    struct scheduled looked; /* and when its turns were last looked at */
     struct thread *thread;  /* NULL before its first sample, or a loss */
     int opener;       /* for perf_events_count_sample */
     uint32_t lock;    /* node of the lock that it waited for at its last sample; 0: none */
@@ -43,6 +46,7 @@ struct foreign_thread {
 static struct foreign_thread *by_tid[SLOTS]; /* by tid */
 static size_t begun;                        /* number of threads, those that have ended included */
 static struct foreign_time ended;           /* of threads that have ended, and of lost samples */
+static bool have_short_turns;
 
 static struct foreign_thread **find(int tid)
 {
@@ -81,7 +85,7 @@ void foreign_threads_begin(int tid, uint64_t time, const struct scheduled *clock
     if (!its || its->began_wall)
         return;
     its->began_wall = time;
-    its->began = *clocks;
+    its->began = its->looked = *clocks;
     if (clocks->cpu && !perf_events_see_kernel())
         its->began_system = its->system = measured_system_time_of(tid);
 }
@@ -102,7 +106,7 @@ static void set_begin(struct thread *thread, const struct foreign_thread *its)
     thread->began_cpu = its->began.cpu;
     thread->began_waits = (struct cpu_waits){its->began.ready, its->began.timeslices};
     thread->ended_waits.ready = READY_UNKNOWN;
-    measured_name(its->tid, thread->image->name, sizeof thread->image->name);
+    measured_name(process.pid, its->tid, thread->image->name, sizeof thread->image->name);
 }
 
 static void find_stack(struct foreign_thread *its, uint64_t sp)
@@ -167,6 +171,7 @@ static void read_clocks(struct foreign_thread *its, uint64_t time)
         return;
     }
     thread->ended_cpu = now.cpu;
+    have_short_turns |= turns_are_short(&its->looked, &now);
     uint64_t system = perf_events_see_kernel() ? 0 : measured_system_time_of(its->tid);
     if (system > its->system)
         its->system = system;
@@ -346,7 +351,7 @@ static bool write_thread(struct foreign_thread *its, uint64_t wall, bool is_last
 {
     if (!its->thread)
         return true;
-    set_clocks(its, wall);
+    set_clocks(its, its->ended_wall ? its->ended_wall : wall);
     charge_hidden(its);
     if (is_last)
         kernel_code_add(&its->thread->cct);
@@ -360,13 +365,16 @@ static void add_time(struct foreign_time *time, const struct foreign_thread *its
     time->rests += perf_rings_cpus() * (its->period ? its->period : process.config.events[0].period);
 }
 
+/* Samples that are found lost later count for the initial thread. */
 void foreign_threads_end(int tid, uint64_t wall)
 {
     struct foreign_thread **at = find(tid), *its = *at;
-    if (!its || !write_thread(its, wall, true))
+    if (its && tid == process.pid)
+        its->ended_wall = wall;
+    if (!its || its->ended_wall || !write_thread(its, wall, true))
         return;
     add_time(&ended, its);
-    ended.unseen += !its->thread && tid != process.pid;
+    ended.unseen += !its->thread;
     *at = its->next;
     if (its->thread)
         thread_retire(its->thread);
@@ -392,4 +400,9 @@ struct foreign_time foreign_threads_time(void)
     uint64_t of_process = process_cpu_time() - process.began_cpu;
     time.used = time.used > of_process ? time.used : of_process;
     return time;
+}
+
+unsigned foreign_threads_want_cpus(void)
+{
+    return (have_short_turns ? SHORT_TURNS : 0u) | (ended.unseen >= MANY_UNSEEN ? SHORT_LIVES : 0u);
 }

@@ -34,6 +34,9 @@ struct foreign_time {
 };
 struct foreign_time foreign_threads_time(void);
 
+/* Why events of the CPUs would sample them better: bits of enum wants_cpus (short-turns.h). */
+unsigned foreign_threads_want_cpus(void);
+
 /* For the handler of SIGSEGV and SIGBUS: makes the read that faulted fail, if a sample is being recorded. */
 bool foreign_threads_fix_up(ucontext_t *context);
 

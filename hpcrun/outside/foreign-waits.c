@@ -8,6 +8,7 @@
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/linked-agents.h"
 #include "hpcrun/process/process.h"
+#include "lib/alloc.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -38,7 +39,7 @@ struct watched {
     int call, schedule;      /* its files syscall and schedstat; negative: they can't be opened */
     struct agent_slot *slot; /* NULL without memory */
     uint64_t low, high;      /* the stack that it was last seen on; equal: none */
-    unsigned index;          /* in waits.all */
+    size_t index;            /* in waits.all */
     uint64_t due, planned;   /* CLOCK_MONOTONIC of the next look, and the period before it */
     uint64_t pays;           /* the mean of such periods */
     bool waited;             /* at the last look */
@@ -49,8 +50,7 @@ struct watched {
 static struct {
     bool is_on;
     struct watched *slots[SLOTS];
-    struct watched **all;
-    uint32_t count, room;
+    VEC(struct watched *) all;
     uint64_t period, mean, cost; /* ns: asked for; in use; CPU time of a look, on average */
     uint64_t random, forbidden, without_descriptors;
     int most_fds; /* the threads' files have lower descriptors */
@@ -100,31 +100,17 @@ static void set_lock(const struct watched *thread, const struct perf_sample *sam
         return;
     atomic_store(&thread->slot->lock, sample->lock);
     atomic_store(&thread->slot->holder, sample->lock ? foreign_memory_note(thread->slot->number, sample->holder) : 0);
-    for (uint32_t i = 0; i < waits.count && sample->lock; i++) {
-        const struct agent_slot *slot = waits.all[i]->slot;
+    for (size_t i = 0; i < waits.all.n && sample->lock; i++) {
+        const struct agent_slot *slot = waits.all.at[i]->slot;
         if (slot && atomic_load_explicit(&slot->lock, memory_order_relaxed) == sample->lock)
             foreign_memory_note(slot->number, sample->holder);
     }
 }
 
-/* False without memory. */
-static bool enlist(struct watched *thread)
-{
-    if (waits.count == waits.room) {
-        struct watched **grown = realloc(waits.all, (2 * waits.room + 16) * sizeof *grown);
-        if (!grown)
-            return false;
-        waits.all = grown;
-        waits.room = 2 * waits.room + 16;
-    }
-    waits.all[waits.count++] = thread;
-    return true;
-}
-
 static void delist(const struct watched *thread)
 {
-    waits.all[thread->index] = waits.all[--waits.count];
-    waits.all[thread->index]->index = thread->index;
+    waits.all.at[thread->index] = waits.all.at[--waits.all.n];
+    waits.all.at[thread->index]->index = thread->index;
 }
 
 static int open_of_thread(int tid, const char *name)
@@ -140,17 +126,16 @@ static struct watched *add(int tid)
 {
     struct watched **at = place_of(tid), *added = *at ? NULL : calloc(1, sizeof *added);
     struct scheduled now = {0};
-    if (!added || !enlist(added)) {
-        free(added);
+    if (!added)
         return *at;
-    }
     *at = added;
-    if (waits.count > 1 && plain_threads_begin())
+    vec_push(&waits.all, added);
+    if (waits.all.n > 1 && plain_threads_begin())
         foreign_modules_visit(plain_threads_add);
     own_slot = NULL;
     slot_take(tid, 0, 0, 0);
     *added = (struct watched){.tid = tid,
-                              .index = waits.count - 1,
+                              .index = waits.all.n - 1,
                               .call = open_of_thread(tid, "syscall"),
                               .schedule = open_of_thread(tid, "schedstat"),
                               .slot = own_slot,
@@ -386,7 +371,7 @@ static void look_at(struct watched *thread, uint64_t now)
 static void set_mean(uint64_t looks, uint64_t took)
 {
     waits.cost = (waits.cost * 15 + took / looks) / 16;
-    uint64_t least = waits.count * waits.cost * PARTS_PER_LOOKS / process.usable_cpus;
+    uint64_t least = waits.all.n * waits.cost * PARTS_PER_LOOKS / process.usable_cpus;
     waits.mean = waits.period > least ? waits.period : least;
 }
 
@@ -396,8 +381,8 @@ uint64_t waits_look(void)
         return UINT64_MAX;
     uint64_t now = sys_clock(CLOCK_MONOTONIC), began = sys_clock(CLOCK_THREAD_CPUTIME_ID), looks = 0;
     uint64_t next = UINT64_MAX;
-    for (unsigned i = 0; i < waits.count; i++) {
-        struct watched *thread = waits.all[i];
+    for (size_t i = 0; i < waits.all.n; i++) {
+        struct watched *thread = waits.all.at[i];
         if (thread->due <= now) {
             look_at(thread, now);
             looks++;
@@ -442,7 +427,7 @@ void waits_begin(void)
     waits.is_on = true;
     waits.period = waits.mean = process.config.events[0].period;
     waits.looks = malloc(MAX_LOOKS * sizeof *waits.looks);
-    measured_visit_threads(add_that_runs_or_waits, NULL);
+    measured_visit_threads(process.pid, add_that_runs_or_waits, NULL);
 }
 
 uint64_t waits_forbidden(void)

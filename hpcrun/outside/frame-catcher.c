@@ -3,6 +3,8 @@
 #include "hpcrun/base/cpu-priority.h"
 #include "hpcrun/outside/catch.h"
 #include "hpcrun/outside/perf-events.h"
+#include "hpcrun/outside/perf-rings.h"
+#include "hpcrun/outside/perf-switches.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -30,7 +32,8 @@
 #define MOST_RUN_US 200000
 
 struct catcher {
-    unsigned ring, cpu;
+    unsigned index; /* of its ring, and of its CPU (perf_rings_at) */
+    const struct ring *ring;
     _Atomic int tid;
     uint64_t position; /* in the ring */
     uint64_t cpu_time; /* its own */
@@ -81,12 +84,10 @@ static bool has_time(struct catcher *its, uint64_t now)
 /* In the time that the sampled thread waits for the CPU. */
 static void on_sample(struct catcher *its)
 {
-    struct perf_instant sample;
-    struct perf_ring ring;
+    struct sample_instant sample;
     _Alignas(16) uint8_t shared[QUEUE_NOTE_BYTES];
     uint64_t now = sys_clock(CLOCK_MONOTONIC);
-    if (!perf_rings_at(its->ring, &ring) || !perf_ring_youngest(&ring, &its->position, &sample) ||
-        now - sample.time > MOST_AGE_NS)
+    if (!ring_youngest(its->ring, &its->position, &sample) || now - sample.time > MOST_AGE_NS)
         return;
     const struct watched *watched = find(sample.pid);
     uint32_t lacks = 0;
@@ -129,7 +130,7 @@ static void *run(void *data)
     sigset_t alarm;
     atomic_store(&its->tid, (int)sys_gettid()); /* at once: start waits for it, and the CPU may be a busy one */
     be_prompt();
-    stay_on_cpu(its->cpu);
+    stay_on_cpu(its->ring->cpu);
     sigemptyset(&alarm);
     sigaddset(&alarm, ALARM);
     for (;;)
@@ -138,13 +139,13 @@ static void *run(void *data)
     return NULL;
 }
 
-static int start(unsigned ring, unsigned cpu)
+static int start(unsigned index, const struct ring *ring)
 {
     struct catcher *its = &catchers.at[catchers.count];
     pthread_attr_t attributes;
     pthread_t thread;
     sigset_t all, before;
-    *its = (struct catcher){.ring = ring, .cpu = cpu, .catch = catch_new(), .caught = record_queue_take()};
+    *its = (struct catcher){.index = index, .ring = ring, .catch = catch_new(), .caught = record_queue_take()};
     if (!its->catch || !its->caught)
         return its->catch ? -ENOSPC : -ENOMEM;
     record_queue_is_looked_at(its->caught);
@@ -166,16 +167,15 @@ static int start_all(void)
 {
     int error = 0;
     hpcrun_agent.start(&host_for_catches);
-    struct perf_ring ring;
     for (unsigned i = 0; i < perf_rings_cpus() && i < MOST_CATCHERS && error == 0; i++)
-        error = perf_rings_at(i, &ring) ? start(i, ring.cpu) : 0;
+        error = perf_rings_at(i) ? start(i, perf_rings_at(i)) : 0;
     return error;
 }
 
 static void set_alarms(bool on)
 {
     for (struct catcher *its = catchers.at; its < catchers.at + catchers.count; its++)
-        perf_events_alarm(its->ring, on ? atomic_load(&its->tid) : 0, ALARM);
+        perf_events_alarm(its->index, on ? atomic_load(&its->tid) : 0, ALARM);
 }
 
 int catchers_watch(int pid, const struct record_queue *queue)

@@ -1,9 +1,9 @@
 #include "hpcrun/outside/given-processes.h"
 
-#include "hpcrun/base/text-buffer.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/perf-rights.h"
 #include "hpcrun/outside/perf-events.h"
+#include "hpcrun/outside/printed-text.h"
 #include "lib/alloc.h"
 #include "lib/diag.h"
 
@@ -55,31 +55,19 @@ static void leave_out(struct left_out *left_out, int pid, enum measured_look loo
     }
 }
 
-static void add_reason(struct text *line, const char **separator, const char *reason, size_t count)
-{
-    if (count == 0)
-        return;
-    text_add(line, *separator);
-    text_add(line, reason);
-    text_add_number(line, count);
-    *separator = ", ";
-}
-
 /* "3 of 17 processes are not measured; ended meanwhile: 2, not x86-64: 1" */
 static void report(const struct left_out *left_out, size_t asked)
 {
     char buffer[256];
     struct text line = TEXT(buffer);
-    const char *separator = " processes are not measured; ";
     size_t count = left_out->ended + left_out->other_machine + left_out->other;
     if (count == 0)
         return;
-    text_add_number(&line, count);
-    text_add(&line, " of ");
-    text_add_number(&line, asked);
-    add_reason(&line, &separator, "ended meanwhile: ", left_out->ended);
-    add_reason(&line, &separator, "not x86-64: ", left_out->other_machine);
-    add_reason(&line, &separator, "not permitted: ", left_out->other);
+    text_print(&line, "%zu of %zu processes are not measured; ", count, asked);
+    const size_t begin = line.length;
+    text_print_part(&line, begin, ", ", left_out->ended, "ended meanwhile: %zu", left_out->ended);
+    text_print_part(&line, begin, ", ", left_out->other_machine, "not x86-64: %zu", left_out->other_machine);
+    text_print_part(&line, begin, ", ", left_out->other, "not permitted: %zu", left_out->other);
     if (count == asked)
         diag_error(NULL, "%s", buffer);
     else

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct given_processes {
     int *pids; /* each once */
@@ -22,5 +23,16 @@ struct given_processes given_parse(const char *text);
  * the processes for which it returns 0, and prints how many are left out. False, after printing the reason, if one of
  * those that -p names can't be measured, or if none is left. */
 bool given_open(struct given_processes *given, int (*open)(int pid));
+
+/* What hpcrun-outside is to measure, and how much it may take. */
+struct outside_work {
+    bool is_all; /* the whole system, but for this process, its parent and its children */
+    struct given_processes given;
+    char *const *command; /* what the only process is about to execute, NULL-terminated; NULL: it runs already */
+    bool gains_rights; /* the command's file gives rights: the kernel ends the events when it begins */
+    int go;         /* with a command: a byte written there lets it execute it */
+    double seconds; /* to measure; 0: to the end */
+    uint64_t memory; /* bytes at most */
+};
 
 #endif

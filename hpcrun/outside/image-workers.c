@@ -6,7 +6,6 @@
 #include "hpcrun/outside/outside-worker.h"
 #include "hpcrun/outside/perf-events.h"
 #include "hpcrun/outside/stack-copies.h"
-#include "hpcrun/outside/watched-ends.h"
 #include "lib/diag.h"
 
 #include <errno.h>
@@ -80,15 +79,6 @@ static void put_maps(struct record_queue *queue, const struct traced_map *younge
     record_queue_put(queue, youngest->record);
 }
 
-/* It may have ended since its first sample. */
-static void watch_end(struct traced *process)
-{
-    if (process->watched < 0)
-        process->watched = process_end_watch(process->pid);
-    if (process->watched == -ESRCH)
-        traced_note_end(process->pid);
-}
-
 static void set_lack(struct traced *process, int lack)
 {
     counts.unmeasured[process->lack]--;
@@ -109,7 +99,7 @@ void image_worker_begin(struct traced *process)
     if (process->worker > 0) {
         counts.images++;
         memory_limit_begin();
-        watch_end(process);
+        traced_watch(process);
         set_lack(process, LACKS_NOTHING);
         return;
     }

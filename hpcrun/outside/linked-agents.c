@@ -5,6 +5,7 @@
 #include "hpcrun/logical/claims.h"
 #include "hpcrun/outside/catch.h"
 #include "hpcrun/outside/measured-process.h"
+#include "hpcrun/outside/perf-switches.h"
 #include "hpcrun/process/process.h"
 
 #include <errno.h>
@@ -124,7 +125,7 @@ struct caught *linked_agents_catch(int tid, uint64_t time)
 {
     static struct catch *catch;
     uint8_t shared[QUEUE_NOTE_BYTES];
-    const struct perf_instant sample = {.pid = process.pid, .tid = tid, .time = time};
+    const struct sample_instant sample = {.pid = process.pid, .tid = tid, .time = time};
     if (!linked_agents_share(shared, sizeof shared) || (!catch && !(catch = catch_new())))
         return NULL;
     hpcrun_agent.start(&host_for_catches);

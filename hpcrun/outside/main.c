@@ -15,6 +15,7 @@
  * hpcrun. */
 #include "hpcrun/outside/outside-reader.h"
 
+#include "hpcrun/base/command-start.h"
 #include "hpcrun/base/program-file.h"
 #include "hpcrun/base/signal-relay.h"
 #include "hpcrun/outside/given-processes.h"
@@ -34,7 +35,7 @@
 
 static struct {
     unsigned long personality; /* of the command */
-    struct sigaction at_end_of_child; /* what the command gets, too */
+    struct command_actions actions;
     double seconds;
     uint64_t memory;
 } outside;
@@ -105,7 +106,7 @@ static _Noreturn void become_command(int go, int failure, const char *file, char
     if (read(go, &byte, 1) != 1)
         _exit(NOT_MEASURED);
     forget_environment();
-    sigaction(SIGCHLD, &outside.at_end_of_child, NULL);
+    command_actions_restore(&outside.actions);
     personality(outside.personality);
     execv(file, command);
     int error = errno;
@@ -114,12 +115,13 @@ static _Noreturn void become_command(int go, int failure, const char *file, char
     _exit(NOT_MEASURED);
 }
 
-/* Ends as the command did. */
+/* Ends as the command did, without a core file: it would replace that of the command. */
 static int end_as(int status)
 {
     if (!WIFSIGNALED(status))
         return WEXITSTATUS(status);
     struct sigaction usual = {.sa_handler = SIG_DFL};
+    prctl(PR_SET_DUMPABLE, 0);
     sigaction(WTERMSIG(status), &usual, NULL);
     kill(getpid(), WTERMSIG(status));
     return 128 + WTERMSIG(status);
@@ -129,13 +131,6 @@ static void ignore(int signal)
 {
     struct sigaction action = {.sa_handler = SIG_IGN};
     sigaction(signal, &action, NULL);
-}
-
-/* Where the caller ignores this signal, as this process would then, the kernel forgets how children ended. */
-static void keep_ends_of_children(void)
-{
-    struct sigaction usual = {.sa_handler = SIG_DFL};
-    sigaction(SIGCHLD, &usual, &outside.at_end_of_child);
 }
 
 /* The command's end is looked at only when the reader is done: until then /proc shows how it ended. */
@@ -148,7 +143,7 @@ static int wait_for_command(pid_t command, pid_t reader, int failure, const char
     bool is_measured = reader_is_done(reader);
     int status = relay_wait(command);
     if (!is_executed) {
-        diag_error(file, "%s", strerror(error));
+        diag_error(file, "%s", command_problem(error));
         return error == ENOENT ? 127 : 126;
     }
     bool is_refused =
@@ -199,7 +194,7 @@ int main(int count, char **arguments)
     char *end;
     outside.seconds = strtod(arguments[2], &end);
     outside.memory = *end ? strtoull(end + 1, NULL, 10) : 0;
-    keep_ends_of_children();
+    outside.actions = command_actions_replace();
     if (strcmp(arguments[3], "run") == 0 && count > 5)
         return measure_command(arguments[4], arguments + 5);
     return measure_running(arguments[3]);

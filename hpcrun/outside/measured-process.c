@@ -1,8 +1,9 @@
 #include "hpcrun/outside/measured-process.h"
 
+#include "hpcrun/base/process-stat.h"
 #include "hpcrun/base/program-file.h"
-#include "hpcrun/base/small-file.h"
 #include "hpcrun/process/identity.h"
+#include "hpcrun/process/moment.h"
 #include "hpcrun/process/process.h"
 #include "lib/diag.h"
 
@@ -32,16 +33,16 @@ static const char *in_proc(char path[PATH_BYTES], int pid, const char *name)
     return path;
 }
 
-static const char *of_thread(char path[PATH_BYTES], int tid, const char *name)
+static const char *of_thread(char path[PATH_BYTES], int pid, int tid, const char *name)
 {
-    snprintf(path, PATH_BYTES, "/proc/%d/task/%d/%s", number_of(process.pid), tid, name);
+    snprintf(path, PATH_BYTES, "/proc/%d/task/%d/%s", number_of(pid), tid, name);
     return path;
 }
 
-int measured_open(const char *name, int flags)
+int measured_open(int pid, const char *name, int flags)
 {
     char path[PATH_BYTES];
-    return (int)sys4(SYS_openat, AT_FDCWD, in_proc(path, process.pid, name), flags | O_CLOEXEC, 0);
+    return (int)sys4(SYS_openat, AT_FDCWD, in_proc(path, pid, name), flags | O_CLOEXEC, 0);
 }
 
 /* ---- identity ---- */
@@ -54,20 +55,13 @@ void measured_link(const char *link, char *to, size_t room)
         to[length - mark] = '\0';
 }
 
-/* The parent and the start time: fields 4 and 22 of /proc/PID/stat. The second field, a name in
- * parentheses, may contain anything. */
 static bool read_stat(void)
 {
-    char path[PATH_BYTES], buffer[1024];
-    size_t size = small_file_read(in_proc(path, process.pid, "stat"), buffer, sizeof buffer);
-    const char *at = memrchr(buffer, ')', size);
-    unsigned long long start;
-    if (!at ||
-        sscanf(at + 1,
-               " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-               &process.parent, &start) != 2)
+    char path[PATH_BYTES], stat[STAT_BYTES];
+    if (!stat_read(in_proc(path, process.pid, "stat"), stat))
         return false;
-    process.start_ticks = start;
+    process.parent = (int)stat_number(stat, STAT_PARENT);
+    process.start_ticks = stat_number(stat, STAT_START);
     return true;
 }
 
@@ -75,15 +69,11 @@ static struct {
     uint64_t before, now; /* before the image began, and when last read, ns */
 } system_time;
 
-/* Field 15 of a file like /proc/PID/stat; 0 if there is none. */
+/* By a file like /proc/PID/stat; 0 if there is none. */
 static uint64_t read_system_time(const char *path)
 {
-    char buffer[1024];
-    size_t size = small_file_read(path, buffer, sizeof buffer);
-    const char *at = memrchr(buffer, ')', size);
-    unsigned long long system;
-    bool is_read = at && sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %llu", &system) == 1;
-    return is_read ? system * NS_PER_TICK : 0;
+    char stat[STAT_BYTES];
+    return stat_read(path, stat) ? stat_number(stat, STAT_SYSTEM_TIME) * NS_PER_TICK : 0;
 }
 
 void measured_read_system_time(void)
@@ -102,30 +92,25 @@ uint64_t measured_system_time(void)
 uint64_t measured_system_time_of(int tid)
 {
     char path[PATH_BYTES];
-    return read_system_time(of_thread(path, tid, "stat"));
+    return read_system_time(of_thread(path, process.pid, tid, "stat"));
 }
 
 static uint64_t children_before; /* CPU time of children before the image began */
 
-/* Fields 16 and 17 of /proc/PID/stat. */
 void measured_read_children_cpu(void)
 {
-    char path[PATH_BYTES], buffer[1024];
-    size_t size = small_file_read(in_proc(path, process.pid, "stat"), buffer, sizeof buffer);
-    const char *at = memrchr(buffer, ')', size);
-    unsigned long long user, system;
-    if (at && sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %llu %llu", &user, &system) == 2)
-        process.children_elsewhere = (user + system) * NS_PER_TICK - children_before;
+    char path[PATH_BYTES], stat[STAT_BYTES];
+    if (stat_read(in_proc(path, process.pid, "stat"), stat))
+        process.children_elsewhere = (stat_number(stat, STAT_CHILDREN_USER_TIME) +
+                                      stat_number(stat, STAT_CHILDREN_SYSTEM_TIME)) * NS_PER_TICK - children_before;
 }
 
-/* Field 52 of /proc/PID/stat, the last one. */
 int measured_exit_status(void)
 {
-    char path[PATH_BYTES], buffer[1024];
-    size_t size = small_file_read(in_proc(path, process.pid, "stat"), buffer, sizeof buffer);
-    const char *name_end = memrchr(buffer, ')', size), *last = memrchr(buffer, ' ', size);
-    bool has_ended = name_end && (name_end[2] == 'Z' || name_end[2] == 'X');
-    return has_ended && last ? atoi(last + 1) : -1;
+    char path[PATH_BYTES], stat[STAT_BYTES];
+    const char *state = stat_read(in_proc(path, process.pid, "stat"), stat) ? stat_field(stat, STAT_STATE) : NULL;
+    bool has_ended = state && (*state == 'Z' || *state == 'X');
+    return has_ended ? (int)stat_number(stat, STAT_EXIT_CODE) : -1;
 }
 
 /* The strings of a file like /proc/PID/cmdline, NULL-terminated. The caller frees the array; the strings
@@ -192,6 +177,31 @@ static bool identify_begin(const struct measured_image *image)
     return image->forked != 0;
 }
 
+static struct {
+    uid_t owner;
+    uint64_t began;
+} program;
+
+static void learn_program(const struct measured_image *image)
+{
+    char path[PATH_BYTES];
+    struct stat status;
+    bool is_there = stat(in_proc(path, image->pid, ""), &status) == 0;
+    uint64_t ago = sys_clock(CLOCK_BOOTTIME) - process.start_ticks * NS_PER_TICK;
+    program.owner = is_there ? status.st_uid : geteuid();
+    program.began = image->has_begun ? process.began_real : sys_clock(CLOCK_REALTIME) - ago;
+}
+
+uid_t measured_owner(void)
+{
+    return program.owner;
+}
+
+uint64_t measured_program_began(void)
+{
+    return program.began;
+}
+
 static void identify_rank(void)
 {
     static char text[1 << 17];
@@ -215,8 +225,9 @@ bool measured_identify(const struct measured_image *image)
     identify_host();
     process.images_before = image->images;
     process.origin = image->origin;
-    process.began_real = sys_clock(CLOCK_REALTIME);
     process.began_wall = image->began;
+    process.began_real = image->began + monotonic_epoch();
+    learn_program(image);
     process.began_ticks = ticks_now();
     measured_read_cpu();
     measured_read_children_cpu();
@@ -303,7 +314,7 @@ void measured_read_cpu(void)
 int measured_open_of_thread(int tid, const char *name)
 {
     char path[PATH_BYTES];
-    return (int)sys4(SYS_openat, AT_FDCWD, of_thread(path, tid, name), O_RDONLY | O_CLOEXEC, 0);
+    return (int)sys4(SYS_openat, AT_FDCWD, of_thread(path, process.pid, tid, name), O_RDONLY | O_CLOEXEC, 0);
 }
 
 bool schedule_read(int fd, struct scheduled *scheduled)
@@ -329,18 +340,18 @@ bool measured_schedule(int tid, struct scheduled *scheduled)
     return is_read;
 }
 
-void measured_name(int tid, char *name, size_t room)
+void measured_name(int pid, int tid, char *name, size_t room)
 {
     char path[PATH_BYTES];
-    size_t size = small_file_read(of_thread(path, tid, "comm"), name, room);
+    size_t size = small_file_read(of_thread(path, pid, tid, "comm"), name, room);
     if (size > 0 && name[size - 1] == '\n')
         name[size - 1] = '\0';
 }
 
-bool measured_visit_threads(void (*visit)(int tid, void *data), void *data)
+bool measured_visit_threads(int pid, void (*visit)(int tid, void *data), void *data)
 {
     char path[PATH_BYTES];
-    DIR *tasks = opendir(in_proc(path, process.pid, "task"));
+    DIR *tasks = opendir(in_proc(path, pid, "task"));
     if (!tasks)
         return false;
     for (struct dirent *entry; (entry = readdir(tasks));) {

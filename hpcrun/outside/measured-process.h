@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* What is known of a process image without /proc, which shows it no longer if it has ended or executes another
  * program. */
@@ -24,6 +25,11 @@ struct measured_image {
 
 /* Fills in `process` (process/process.h), whose configuration is there already. False if too little is known. */
 bool measured_identify(const struct measured_image *image);
+
+/* The user of the process; and CLOCK_REALTIME when its program began, or, if that was not seen, when the process
+ * did. */
+uid_t measured_owner(void);
+uint64_t measured_program_began(void);
 
 /* Whether the calling process may look at it; *thread_of: the process that the number is a thread of. */
 enum measured_look { LOOK_ALLOWED, LOOK_ENDED, LOOK_THREAD, LOOK_OTHER_MACHINE, LOOK_KERNEL, LOOK_FORBIDDEN };
@@ -60,11 +66,11 @@ int measured_open_of_thread(int tid, const char *name);
 /* The same as measured_schedule from the open file schedstat. */
 bool schedule_read(int fd, struct scheduled *scheduled);
 
-/* The thread's name; "" if the thread is gone. `room` is at least 16. */
-void measured_name(int tid, char *name, size_t room);
+/* The name of a process's thread; "" if the thread is gone. `room` is at least 16. */
+void measured_name(int pid, int tid, char *name, size_t room);
 
-/* Calls `visit` for each thread. False if the process is gone. */
-bool measured_visit_threads(void (*visit)(int tid, void *data), void *data);
+/* Calls `visit` for each thread of a process. False if the process is gone. */
+bool measured_visit_threads(int pid, void (*visit)(int tid, void *data), void *data);
 
 /* Bytes of the process's memory. False if not all of them can be read. */
 bool measured_read(uint64_t address, void *to, size_t size);
@@ -73,6 +79,6 @@ bool measured_read(uint64_t address, void *to, size_t size);
 void measured_link(const char *link, char *to, size_t room);
 
 /* Opens a file of /proc/PID. A descriptor or a negative errno. */
-int measured_open(const char *name, int flags);
+int measured_open(int pid, const char *name, int flags);
 
 #endif

@@ -34,6 +34,9 @@ struct placing {
     int fd; /* -1: from the process's memory */
     Elf64_Ehdr header;
     Elf64_Phdr segments[MAX_HEADERS];
+    Elf64_Shdr *sections; /* owned, as their names, which programs keep when they are stripped */
+    char *names;
+    size_t names_size; /* 0: no section is known */
 };
 
 static uint64_t page_of(uint64_t address)
@@ -73,7 +76,7 @@ static bool read_at(const struct placing *p, uint64_t offset, void *to, size_t s
 static int look_up_path(const char *path)
 {
     const int flags = LOOK_UP | O_NOFOLLOW | O_CLOEXEC;
-    int root = measured_open("root", O_PATH | O_DIRECTORY);
+    int root = measured_open(process.pid, "root", O_PATH | O_DIRECTORY);
     struct open_how how = {.flags = (unsigned)flags,
                            .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
     struct stat there, here;
@@ -92,7 +95,7 @@ static int look_up_mapped(const struct mapping *mapping)
 {
     char name[64];
     snprintf(name, sizeof name, "map_files/%lx-%lx", mapping->start, mapping->end);
-    return measured_open(name, LOOK_UP);
+    return measured_open(process.pid, name, LOOK_UP);
 }
 
 static bool is_the_inode(int fd, const struct mapping *mapping)
@@ -134,7 +137,7 @@ static int open_file(const struct mapping *mapping)
     if (fd < 0)
         fd = open_if_mapped(look_up_mapped(mapping), mapping);
     if (fd < 0) /* a deleted program of one's own */
-        fd = open_if_mapped(measured_open("exe", LOOK_UP), mapping);
+        fd = open_if_mapped(measured_open(process.pid, "exe", LOOK_UP), mapping);
     return fd;
 }
 
@@ -256,47 +259,35 @@ static bool is_placed(const struct module_image *image, uint64_t address, size_t
 
 /* ---- unwind information ---- */
 
-/* Finds a section; programs keep the names of sections when they are stripped. */
-static bool find_by_name(const struct placing *p, const Elf64_Shdr *sections, const char *names,
-                         size_t names_size, const char *wanted, Elf64_Shdr *found)
-{
-    for (unsigned i = 0; i < p->header.e_shnum; i++) {
-        uint64_t name = sections[i].sh_name;
-        if ((sections[i].sh_flags & SHF_ALLOC) && name < names_size &&
-            strcmp(names + name, wanted) == 0) {
-            *found = sections[i];
-            return found->sh_type != SHT_NOBITS && found->sh_size <= MAX_UNWIND_INFORMATION;
-        }
-    }
-    return false;
-}
-
-static bool find_among(const struct placing *p, const Elf64_Shdr *sections, const char *wanted,
-                       Elf64_Shdr *found)
-{
-    const Elf64_Shdr *names = &sections[p->header.e_shstrndx];
-    bool is_found = false;
-    char *text = has_bytes(p, names->sh_offset, names->sh_size) && names->sh_size < MAX_NAME_BYTES
-                     ? calloc(1, names->sh_size + 1)
-                     : NULL;
-    if (text && read_at(p, names->sh_offset, text, names->sh_size))
-        is_found = find_by_name(p, sections, text, names->sh_size, wanted, found);
-    free(text);
-    return is_found;
-}
-
-static bool find_section(const struct placing *p, const char *wanted, Elf64_Shdr *found)
+static void read_sections(struct placing *p)
 {
     const Elf64_Ehdr *header = &p->header;
     size_t size = header->e_shnum * sizeof(Elf64_Shdr);
     if (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shnum > MAX_SECTIONS ||
         header->e_shstrndx >= header->e_shnum)
-        return false;
-    Elf64_Shdr *sections = malloc(size);
-    bool is_found = sections && read_at(p, header->e_shoff, sections, size) &&
-                    find_among(p, sections, wanted, found);
-    free(sections);
-    return is_found;
+        return;
+    p->sections = malloc(size);
+    if (!p->sections || !read_at(p, header->e_shoff, p->sections, size))
+        return;
+    const Elf64_Shdr *names = &p->sections[header->e_shstrndx];
+    if (!has_bytes(p, names->sh_offset, names->sh_size) || names->sh_size >= MAX_NAME_BYTES)
+        return;
+    p->names = calloc(1, names->sh_size + 1);
+    if (p->names && read_at(p, names->sh_offset, p->names, names->sh_size))
+        p->names_size = names->sh_size;
+}
+
+static bool find_section(const struct placing *p, const char *wanted, Elf64_Shdr *found)
+{
+    for (unsigned i = 0; p->names_size > 0 && i < p->header.e_shnum; i++) {
+        const Elf64_Shdr *section = &p->sections[i];
+        if ((section->sh_flags & SHF_ALLOC) && section->sh_name < p->names_size &&
+            strcmp(p->names + section->sh_name, wanted) == 0) {
+            *found = *section;
+            return found->sh_type != SHT_NOBITS && found->sh_size <= MAX_UNWIND_INFORMATION;
+        }
+    }
+    return false;
 }
 
 /* A copy of a section, which the caller frees; NULL: it has none. */
@@ -374,8 +365,12 @@ static void find_unwind_information(struct placing *p)
         if (segment->p_type == PT_GNU_EH_FRAME && is_placed(image, at, segment->p_filesz))
             image->eh_frame_hdr = (const uint8_t *)(uintptr_t)at;
     }
-    if (p->fd >= 0)
-        make_index(p);
+    if (p->fd < 0)
+        return;
+    read_sections(p);
+    make_index(p);
+    free(p->sections);
+    free(p->names);
 }
 
 /* ---- all together ---- */

@@ -3,6 +3,7 @@
 #include "hpcrun/base/cpu-priority.h"
 #include "hpcrun/base/own-fds.h"
 #include "hpcrun/base/sys.h"
+#include "hpcrun/outside/cpu-events.h"
 #include "hpcrun/outside/first-processes.h"
 #include "hpcrun/outside/frame-catcher.h"
 #include "hpcrun/outside/image-workers.h"
@@ -14,7 +15,6 @@
 #include "hpcrun/outside/record-router.h"
 #include "hpcrun/outside/stack-copies.h"
 #include "hpcrun/outside/traced-processes.h"
-#include "hpcrun/outside/watched-ends.h"
 #include "hpcrun/process/process.h"
 #include "lib/diag.h"
 
@@ -51,15 +51,19 @@ static void on_interrupt(int signal)
     is_interrupted = 1;
 }
 
-/* SIGHUP is ignored below nohup, and SIGINT where a command gets the terminal's (main.c). */
+/* SIGHUP is ignored below nohup, and SIGINT where a command gets the terminal's (main.c). The caller may have blocked
+ * signals: those that end the measurement, and, for workers, those of faults. */
 static void handle_signals(void)
 {
     static const int may_be_ignored[] = {SIGINT, SIGHUP};
     struct sigaction interrupt = {.sa_handler = on_interrupt}, before;
+    sigset_t none;
     sigaction(SIGTERM, &interrupt, NULL);
     for (size_t i = 0; i < sizeof may_be_ignored / sizeof *may_be_ignored; i++)
         if (sigaction(may_be_ignored[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(may_be_ignored[i], &interrupt, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 /* ---- begin ---- */
@@ -169,6 +173,13 @@ static void grant_wish(struct traced *process)
                   error == -EMFILE ? " (ulimit -n)" : "");
 }
 
+static void fit_events(void)
+{
+    if (cpu_events_are_wanted(sys_clock(CLOCK_MONOTONIC)))
+        cpu_events_note(stack_copies_take_cpus(record_route));
+    stack_copies_fit(record_route);
+}
+
 static bool may_rest(int ms, uint64_t last_begin)
 {
     return read_until > last_begin + QUIET_NS && stack_copies_have_room(2 * (unsigned)ms);
@@ -198,9 +209,9 @@ int outside_read(const struct outside_work *work)
     while (runs && !is_interrupted && sys_clock(CLOCK_MONOTONIC) < deadline) {
         bool waits_for_exec = work->command && !record_router_saw_exec();
         if (!waits_for_exec)
-            process_ends_wait(time_to_rest());
-        perf_rings_wait(process_ends_fd(), time_to_wait(waits_for_exec));
-        process_ends_take(traced_note_end);
+            traced_wait_for_end(time_to_rest());
+        perf_rings_wait(traced_ends_fd(), time_to_wait(waits_for_exec));
+        traced_note_ends();
         keep_to_memory_limit();
         read_until = perf_rings_read(false, record_route);
         record_queues_wake(read_until);
@@ -212,7 +223,7 @@ int outside_read(const struct outside_work *work)
         if (waits_for_exec && record_router_saw_exec() && work->gains_rights)
             runs = first_processes_begin_again();
         if (!waits_for_exec)
-            stack_copies_fit(record_route);
+            fit_events();
         image_workers_reap();
     }
     perf_events_stop();

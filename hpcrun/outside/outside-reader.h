@@ -27,7 +27,7 @@
 #ifndef HPCRUN_OUTSIDE_OUTSIDE_READER_H
 #define HPCRUN_OUTSIDE_OUTSIDE_READER_H
 
-#include "hpcrun/outside/outside-work.h"
+#include "hpcrun/outside/given-processes.h"
 
 /* Measures these processes and their descendants until these processes have ended, the time is over, or the signal
  * SIGINT, SIGTERM or SIGHUP comes; the whole system until then. Returns an exit status; prints a message if it is not

@@ -10,6 +10,7 @@
 #include "hpcrun/outside/kernel-code.h"
 #include "hpcrun/outside/linked-agents.h"
 #include "hpcrun/outside/perf-events.h"
+#include "hpcrun/outside/printed-text.h"
 #include "hpcrun/outside/unsampled-time.h"
 #include "hpcrun/process/identity.h"
 #include "hpcrun/process/process-notes.h"
@@ -100,10 +101,19 @@ static void refuse_look(void)
     foreign_threads_lose(1, worker.period, 0);
 }
 
+/* An event of the CPU counts on while a thread of the reader has that, right after the sample. */
+static uint64_t time_to_catch(const struct perf_sample *sample)
+{
+    uint64_t time = sample->caught ? sample->caught->ended - sample->time : 0;
+    uint64_t most = perf_events_are_of_cpu(sample->event) ? sample->period / 2 : 0;
+    return time < most ? time : most;
+}
+
 static void on_sample(const struct perf_sample *record)
 {
     struct perf_sample sample = *record;
     sample.caught = caught_after(worker.queue, record_queue_first(worker.queue));
+    sample.period -= time_to_catch(&sample);
     uint64_t bytes = foreign_threads_sample(&sample);
     worker.samples++;
     worker.calm = bytes < sample.copy_bytes ? worker.calm + 1 : 0;
@@ -202,6 +212,7 @@ static void visit_records(uint64_t until)
     }
     lose(&worker.lost, lost);
     lose(&worker.refused, refused);
+    record_queue_want_cpus(worker.queue, foreign_threads_want_cpus());
 }
 
 /* ---- the end ---- */
@@ -222,31 +233,16 @@ static bool lacks_samples(struct foreign_time time)
     return !perf_events_see_kernel() && time.used > time.sampled + time.rests + time.used / 100 + MOST_REST_NS;
 }
 
-/* Begins a part of the line, if there is something to report. */
-static bool begin_part(struct text *line, const char **separator, bool is_reported)
-{
-    if (!is_reported)
-        return false;
-    text_add(line, *separator);
-    *separator = "; ";
-    return true;
-}
-
 /* "3 to 12 samples are lost (70 records of all kinds): reading them was too slow". */
 static void add_slow(struct text *line)
 {
     if (worker.lost)
-        text_add_number(line, worker.lost);
-    if (worker.lost_records) {
-        text_add(line, worker.lost ? " to " : "up to ");
-        text_add_number(line, worker.lost + worker.most_in_them);
-    }
+        text_print(line, "%lu", worker.lost);
+    if (worker.lost_records)
+        text_print(line, "%s %lu", worker.lost ? " to" : "up to", worker.lost + worker.most_in_them);
     text_add(line, " samples are lost");
-    if (worker.lost_records) {
-        text_add(line, " (");
-        text_add_number(line, worker.lost_records);
-        text_add(line, " records of all kinds)");
-    }
+    if (worker.lost_records)
+        text_print(line, " (%lu records of all kinds)", worker.lost_records);
     text_add(line, ": reading them was too slow");
 }
 
@@ -258,43 +254,29 @@ static void report_losses(void)
     struct text line = TEXT(buffer);
     struct foreign_time time = foreign_threads_time();
     const char *program = process_arguments()[0] ? process_arguments()[0] : process.executable;
-    const char *separator = "";
-    text_add(&line, program);
-    text_add(&line, "[");
-    text_add_number(&line, (uint64_t)process.pid);
-    text_add(&line, "]: ");
-    if (begin_part(&line, &separator, worker.lost + worker.lost_records))
+    text_print(&line, "%s[%d]: ", program, process.pid);
+    const size_t begin = line.length;
+    if (worker.lost + worker.lost_records)
         add_slow(&line);
-    if (begin_part(&line, &separator, worker.refused)) {
-        text_add_number(&line, worker.refused);
-        text_add(&line, " samples are lost: memory was used up (--memory)");
-    }
-    if (begin_part(&line, &separator, worker.throttled)) {
-        text_add(&line, "times are too short: the kernel held samples back ");
-        text_add_number(&line, worker.throttled);
-        text_add(&line, " times, since there were more than kernel.perf_event_max_sample_rate allows");
-    }
-    if (begin_part(&line, &separator, lacks_samples(time)))
-        unsampled_time_add(&line, time.used - time.sampled, measured_system_time());
-    if (begin_part(&line, &separator, worker.missed)) {
-        text_add_number(&line, worker.missed);
-        text_add(&line, " of ");
-        text_add_number(&line, worker.to_catch);
-        text_add(&line, " samples lack Python's frames, which could not be read in time");
-    }
-    if (begin_part(&line, &separator, foreign_modules_missing())) {
-        text_add(&line, "code without names: ");
-        text_add_number(&line, foreign_modules_missing());
-        text_add(&line, " files could not be read");
-    }
-    if (begin_part(&line, &separator, waits_forbidden()))
-        text_add(&line, "times of waiting are not known: the process may not be looked at (kernel.yama.ptrace_scope?)");
-    if (begin_part(&line, &separator, waits_without_descriptors())) {
-        text_add(&line, "times of waiting are not known of ");
-        text_add_number(&line, waits_without_descriptors());
-        text_add(&line, " threads: too few file descriptors (ulimit -n)");
-    }
-    if (*separator)
+    text_print_part(&line, begin, "; ", worker.refused, "%lu samples are lost: memory was used up (--memory)",
+                    worker.refused);
+    text_print_part(&line, begin, "; ", worker.throttled,
+                    "times are too short: the kernel held samples back %lu times, since there were more than "
+                    "kernel.perf_event_max_sample_rate allows",
+                    worker.throttled);
+    text_print_part(&line, begin, "; ", lacks_samples(time), "%s",
+                    unsampled_time(time.used - time.sampled, measured_system_time()));
+    text_print_part(&line, begin, "; ", worker.missed,
+                    "%lu of %lu samples lack Python's frames, which could not be read in time", worker.missed,
+                    worker.to_catch);
+    text_print_part(&line, begin, "; ", foreign_modules_missing(), "code without names: %u files could not be read",
+                    foreign_modules_missing());
+    text_print_part(&line, begin, "; ", waits_forbidden(),
+                    "times of waiting are not known: the process may not be looked at (kernel.yama.ptrace_scope?)");
+    text_print_part(&line, begin, "; ", waits_without_descriptors(),
+                    "times of waiting are not known of %lu threads: too few file descriptors (ulimit -n)",
+                    waits_without_descriptors());
+    if (line.length > begin)
         report_loss(&line);
 }
 
@@ -340,6 +322,15 @@ static void correct_cpu(void)
         process.cpu_elsewhere = least;
 }
 
+/* With REALTIME. */
+static bool write_lock_states(struct chunk *chunk)
+{
+    static const char why[] = "from outside, a wait for a lock counts from the first look at the thread";
+    const struct known_metric known[] = {{process.metrics.lock_blame[0], RECORDED_LOWER_BOUND, why, 0},
+                                         {process.metrics.lock_wait[0], RECORDED_LOWER_BOUND, why, 0}};
+    return known[0].id == NO_METRIC || process_chunks_write_states(chunk, known, 2);
+}
+
 /* False: something could not be written, which a line says. */
 static bool end_image(enum queue_end end)
 {
@@ -353,7 +344,8 @@ static bool end_image(enum queue_end end)
     correct_cpu();
     if (measurement_create() && chunk_memory(&chunk)) {
         is_lost |= !process_chunks_write_modules(&chunk);
-        is_lost |= !perf_map_write(&chunk);
+        is_lost |= !perf_map_write(&chunk, measured_owner(), measured_program_began());
+        is_lost |= !write_lock_states(&chunk);
         process_chunks_write_clock(&chunk, state, detail);
         chunk_release(&chunk);
     } else {
@@ -392,7 +384,7 @@ static bool begin_image(struct measured_image *image)
     sampling.collapse_recursion = process.config.collapse_recursion;
     atomic_store(&sampling.on, true);
     process.active = true;
-    measured_visit_threads(begin_thread, image);
+    measured_visit_threads(process.pid, begin_thread, image);
     waits_begin();
     note_begin();
     worker.written_at = process.began_wall;

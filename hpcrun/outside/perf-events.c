@@ -5,7 +5,6 @@
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/perf-records.h"
 #include "hpcrun/outside/perf-rings.h"
-#include "hpcrun/process/process.h"
 #include "lib/binary-search.h"
 
 #include <errno.h>
@@ -103,17 +102,17 @@ static void set_alarm(const struct opened *its)
     fcntl(its->fd, F_SETFL, alarm->tid ? O_ASYNC : 0);
 }
 
-static int add_event(int fd, int tid, unsigned i, const struct perf_ring *ring)
+static int add_event(int fd, int pid, int tid, unsigned i)
 {
     uint64_t id;
     struct events *events = perf.events;
     size_t n = events->count;
     unsigned *of_tid = &events->of_tid[(unsigned)tid % TID_SLOTS];
-    if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0 || ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
+    if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, perf_rings_at(i)->fd) != 0 || ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
         return -errno;
     if (n == MOST_EVENTS)
         return -EMFILE;
-    events->at[n] = (struct opened){.id = id, .fd = fd, .pid = process.pid, .tid = tid, .ring = i, .older = *of_tid};
+    events->at[n] = (struct opened){.id = id, .fd = fd, .pid = pid, .tid = tid, .ring = i, .older = *of_tid};
     *of_tid = (unsigned)n + 1;
     events->count = n + 1;
     if (perf.alarms[i].tid)
@@ -136,32 +135,46 @@ static bool has_events(int tid)
     return has_events_from(perf.events->first, tid);
 }
 
-static int open_on_cpu(int tid, unsigned i)
+static int open_on_cpu(int pid, int tid, unsigned i)
 {
-    struct perf_ring ring;
-    int fd = perf_rings_at(i, &ring) ? open_as_allowed(tid, (int)ring.cpu) : -ENODEV;
+    const struct ring *ring = perf_rings_at(i);
+    int fd = ring ? open_as_allowed(tid, (int)ring->cpu) : -ENODEV;
     if (fd == -ENODEV) /* the CPU went offline */
         return 0;
-    int error = fd < 0 ? fd : fd >= perf.most_fds ? -EMFILE : add_event(fd, tid, i, &ring);
+    int error = fd < 0 ? fd : fd >= perf.most_fds ? -EMFILE : add_event(fd, pid, tid, i);
     if (error < 0 && fd >= 0)
         close(fd);
     return error;
 }
 
-/* A thread that ends meanwhile needs none. */
+/* Closes the youngest events, which are this thread's. */
+static void take_back(int tid, size_t kept)
+{
+    struct events *events = perf.events;
+    for (; events->count > kept; events->count--) {
+        const struct opened *last = &events->at[events->count - 1];
+        events->of_tid[(unsigned)tid % TID_SLOTS] = last->older;
+        close(last->fd);
+    }
+}
+
+/* A thread that ends meanwhile needs none. One with events for some CPUs only would have too few samples. */
 static void open_thread(int tid, void *data)
 {
-    (void)data;
+    const int *pid = data;
+    const size_t before = perf.events->count;
     if (has_events(tid) || perf.error != 0)
         return;
     int error = 0;
     for (unsigned i = 0; i < perf_rings_cpus() && error == 0; i++)
-        error = open_on_cpu(tid, i);
+        error = open_on_cpu(*pid, tid, i);
     perf.any_new |= error == 0;
-    if (error == -EMFILE || error == -ENFILE)
+    if (error == -EMFILE || error == -ENFILE) {
+        take_back(tid, before);
         perf.missing++;
-    else if (error != -ESRCH)
+    } else if (error != -ESRCH) {
         perf.error = error;
+    }
     if (perf.meanwhile)
         perf.meanwhile();
 }
@@ -236,7 +249,7 @@ void perf_events_set_copy(unsigned bytes)
 
 /* Repeats until a pass finds no new thread. A thread that began before its creator had an event has none
  * by inheritance; one that began later may now have two, and its samples count once (perf_events_count_sample). */
-int perf_events_open(unsigned *missing)
+int perf_events_open(int pid, unsigned *missing)
 {
     size_t count = perf.events->count;
     perf.error = 0;
@@ -244,7 +257,7 @@ int perf_events_open(unsigned *missing)
         perf.any_new = false;
         *missing -= perf.missing;
         perf.missing = 0;
-        if (!measured_visit_threads(open_thread, NULL))
+        if (!measured_visit_threads(pid, open_thread, &pid))
             return -ESRCH;
         *missing += perf.missing;
     } while (perf.any_new && perf.error == 0);
@@ -267,14 +280,20 @@ void perf_events_enable(void)
         ioctl(perf.events->at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
+static void describe_system(bool is_system)
+{
+    perf.attr.inherit = !is_system;
+    perf.attr.exclude_idle = is_system;
+}
+
 int perf_events_open_system(void)
 {
     int error = 0;
-    perf.is_system = true;
-    perf.attr.inherit = 0;
-    perf.attr.exclude_idle = 1;
+    describe_system(true);
     for (unsigned i = 0; i < perf_rings_cpus() && error == 0; i++)
-        error = open_on_cpu(-1, i);
+        error = open_on_cpu(-1, -1, i);
+    perf.is_system |= error == 0;
+    describe_system(perf.is_system);
     return error;
 }
 
@@ -319,7 +338,7 @@ static void read_losses(struct opened *its)
     struct {
         uint64_t count, lost;
     } now;
-    if (its->fd >= 0 && perf_events_count_losses() && read(its->fd, &now, sizeof now) == sizeof now)
+    if (its->fd >= 0 && its->tid >= 0 && perf.attr.read_format != 0 && read(its->fd, &now, sizeof now) == sizeof now)
         its->lost = now.lost;
 }
 
@@ -410,16 +429,22 @@ bool perf_events_have(const struct perf_event_header *record)
     return record->type == PERF_RECORD_LOST || i == perf.events->count || is_again == counts_again;
 }
 
-/* A thread may have several events: its own, and what it has inherited from its creator, if that had an event of
+bool perf_events_are_of_cpu(uint64_t event)
+{
+    size_t i = find_event(event);
+    return i < perf.events->count && perf.events->at[i].tid < 0;
+}
+
+/* A CPU has one event. A thread may have several: its own, and what it has inherited from its creator, if that had an event of
  * its own when the thread began. Its own one counts, else that of the first sample. */
 bool perf_events_count_sample(int tid, uint64_t event, int *opener)
 {
     const struct events *events = perf.events;
-    if (perf.is_system)
-        return true;
     size_t i = find_event(event);
     if (i == events->count)
         return false;
+    if (events->at[i].tid < 0) /* of a CPU */
+        return true;
     if (events->at[i].tid == tid)
         *opener = tid;
     else if (*opener == 0)

@@ -21,9 +21,9 @@ int perf_events_prepare(const struct event *event, bool at_exec);
 /* The bytes of the stack that are copied with each sample of the events that will be opened. */
 void perf_events_set_copy(unsigned bytes);
 
-/* Opens the events for all threads of `process` (process/process.h). Returns 0, or a negative errno. Adds the
+/* Opens the events for all threads of a process. Returns 0, or a negative errno. Adds the
  * number of threads that have no events, since there were no descriptors for them, to *missing. */
-int perf_events_open(unsigned *missing);
+int perf_events_open(int pid, unsigned *missing);
 
 /* Another period, ns, for what was opened and does not count yet, and for what will be. */
 void perf_events_set_period(uint64_t period);
@@ -57,6 +57,9 @@ bool perf_events_have(const struct perf_event_header *record);
 /* Whether a sample of this event counts for the thread, or is there twice. *opener is the thread's: 0 before
  * its first sample. */
 bool perf_events_count_sample(int tid, uint64_t event, int *opener);
+
+/* Whether it counts the time of a CPU, whatever that executes. */
+bool perf_events_are_of_cpu(uint64_t event);
 
 /* Whether events count the records for which their rings had no room: since Linux 6.0, but not those of the system. The
  * rings themselves report them with the next record only, which may never come. */

@@ -20,12 +20,6 @@ static struct trailer trailer_of(const struct perf_event_header *record)
     return trailer;
 }
 
-struct sample_record {
-    struct perf_event_header header;
-    uint32_t pid, tid;
-    uint64_t time, id, period, chain_length, chain[];
-};
-
 struct map_record {
     struct perf_event_header header;
     uint32_t pid, tid;

@@ -26,6 +26,13 @@
 /* The sample_period of an event of context switches. Its samples have registers, but no stack, and don't count. */
 #define SWITCH_PERIOD 1u
 
+/* What a sample's record begins with. */
+struct sample_record {
+    struct perf_event_header header;
+    uint32_t pid, tid;
+    uint64_t time, id, period, chain_length, chain[];
+};
+
 struct perf_sample {
     int tid;
     bool is_waiting;       /* it comes from no event: the thread was off the CPU (foreign-waits.h) */

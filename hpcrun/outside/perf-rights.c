@@ -2,6 +2,7 @@
 
 #include "hpcrun/base/text-buffer.h"
 #include "hpcrun/outside/perf-events.h"
+#include "hpcrun/source/sample-source.h"
 #include "hpcrun/source/source-perf.h"
 #include "lib/diag.h"
 
@@ -54,4 +55,21 @@ bool perf_rights_suffice(int pid, int error)
 bool perf_rights_check(int pid)
 {
     return perf_rights_suffice(pid, perf_events_probe(pid));
+}
+
+/* ---- what the measurement file and the summary ask of sample sources; from outside, there is one ---- */
+
+const char *sources_fallback_reason(void)
+{
+    static char buffer[256];
+    struct text reason = TEXT(buffer);
+    if (!perf_events_see_kernel())
+        perf_explain_refusal(&reason, -EACCES);
+    return buffer;
+}
+
+uint32_t sources_refused(unsigned event)
+{
+    (void)event;
+    return 0;
 }

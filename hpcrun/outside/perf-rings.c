@@ -2,7 +2,6 @@
 
 #include "hpcrun/base/sys.h"
 #include "hpcrun/outside/perf-records.h"
-#include "hpcrun/outside/ring-reader.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -28,8 +27,8 @@
 #define LEAST_ROOM 4096u
 
 static struct {
-    unsigned cpus, online[MAX_CPUS];
-    struct ring at[MAX_CPUS]; /* by index in `online` */
+    unsigned cpus; /* that are online */
+    struct ring at[MAX_CPUS];
     uint64_t times[MAX_CPUS]; /* of the first record that was not visited; UINT64_MAX: none */
     size_t bytes;             /* of each ring */
     bool is_full;
@@ -48,7 +47,7 @@ static void find_cpus(void)
         if (fscanf(file, "-%u", &last) < 0)
             last = first;
         for (; first <= last && rings.cpus < MAX_CPUS; first++)
-            rings.online[rings.cpus++] = first;
+            rings.at[rings.cpus++].cpu = first;
         if (fgetc(file) != ',')
             break;
     }
@@ -56,10 +55,10 @@ static void find_cpus(void)
         fclose(file);
     long unlisted = rings.cpus == 0 ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
     for (long i = 0; i < unlisted && i < MAX_CPUS; i++)
-        rings.online[rings.cpus++] = (unsigned)i;
+        rings.at[rings.cpus++].cpu = (unsigned)i;
 }
 
-static int open_ring(unsigned i, bool wakes_late)
+static int open_ring(struct ring *ring, bool wakes_late)
 {
     struct perf_event_attr attr = {.size = sizeof attr,
                                    .type = PERF_TYPE_SOFTWARE,
@@ -71,9 +70,8 @@ static int open_ring(unsigned i, bool wakes_late)
                                    .clockid = CLOCK_MONOTONIC,
                                    .watermark = 1,
                                    .wakeup_watermark = wakes_late ? 0 : WAKING_BYTES}; /* 0: half of the ring */
-    int fd = (int)sys6(SYS_perf_event_open, SYS_ARG(&attr), 0, rings.online[i], -1, PERF_FLAG_FD_CLOEXEC, 0);
-    rings.at[i].fd = fd;
-    return fd < 0 && fd != -ENODEV ? fd : 0; /* -ENODEV: the CPU went offline */
+    ring->fd = (int)sys6(SYS_perf_event_open, SYS_ARG(&attr), 0, ring->cpu, -1, PERF_FLAG_FD_CLOEXEC, 0);
+    return ring->fd < 0 && ring->fd != -ENODEV ? ring->fd : 0; /* -ENODEV: the CPU went offline */
 }
 
 static void unmap(struct ring *ring)
@@ -92,8 +90,10 @@ static int map_all(size_t bytes)
             continue;
         void *at = mmap(NULL, RING_PAGE + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
         error = at == MAP_FAILED ? -errno : 0;
-        if (error == 0)
-            *ring = (struct ring){.fd = ring->fd, .page = at, .bytes = bytes};
+        if (error == 0) {
+            ring->page = at;
+            ring->bytes = bytes;
+        }
     }
     for (struct ring *ring = rings.at; ring < rings.at + rings.cpus && error != 0; ring++)
         unmap(ring);
@@ -110,7 +110,7 @@ int perf_rings_map(size_t most_bytes, bool wakes_late)
     while (bytes > LEAST_RING_BYTES && bytes * rings.cpus > most)
         bytes /= 2;
     for (unsigned i = 0; i < rings.cpus && error == 0; i++)
-        error = open_ring(i, wakes_late);
+        error = open_ring(&rings.at[i], wakes_late);
     if (error != 0)
         return error;
     while ((error = map_all(bytes)) == -EPERM && bytes > LEAST_RING_BYTES)
@@ -137,18 +137,9 @@ unsigned perf_rings_cpus(void)
     return rings.cpus;
 }
 
-bool perf_rings_at(unsigned i, struct perf_ring *found)
+const struct ring *perf_rings_at(unsigned i)
 {
-    const struct ring *ring = &rings.at[i];
-    if (!ring->page)
-        return false;
-    *found = (struct perf_ring){.cpu = rings.online[i],
-                                .fd = ring->fd,
-                                .data = (const uint8_t *)ring->page + RING_PAGE,
-                                .bytes = ring->bytes};
-    found->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-    found->tail = __atomic_load_n(&ring->page->data_tail, __ATOMIC_RELAXED);
-    return true;
+    return rings.at[i].page ? &rings.at[i] : NULL;
 }
 
 /* ---- reading ---- */

@@ -5,10 +5,7 @@
 #ifndef HPCRUN_OUTSIDE_PERF_RINGS_H
 #define HPCRUN_OUTSIDE_PERF_RINGS_H
 
-#include <linux/perf_event.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "hpcrun/outside/ring-reader.h"
 
 #define MAX_CPUS 1024
 
@@ -37,15 +34,8 @@ uint64_t perf_rings_read(bool is_last, perf_record_visit_function *visit);
  * lost any record. */
 bool perf_rings_are_full(void);
 
-/* The rings, of perf_rings_cpus(). False: CPU i has none. `head` and `tail` are the kernel's positions. */
-struct perf_ring {
-    unsigned cpu;
-    int fd;
-    const uint8_t *data;
-    size_t bytes;
-    uint64_t head, tail;
-};
+/* The rings, of perf_rings_cpus(). NULL: CPU i has none. */
 unsigned perf_rings_cpus(void);
-bool perf_rings_at(unsigned i, struct perf_ring *ring);
+const struct ring *perf_rings_at(unsigned i);
 
 #endif

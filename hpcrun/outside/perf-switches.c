@@ -4,19 +4,20 @@
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/perf-events.h"
 #include "hpcrun/outside/perf-records.h"
-#include "hpcrun/process/process.h"
+#include "hpcrun/outside/perf-rings.h"
+#include "lib/alloc.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+struct opened {
+    int pid, fd;
+};
+
 static struct {
-    struct opened {
-        int pid, fd;
-    } *at;
-    size_t count, room;
+    VEC(struct opened) all;
+    struct perf_event_attr attr;
     int error;
 } switches;
 
@@ -40,28 +41,21 @@ static int open_event(const struct perf_event_attr *attr, int tid, unsigned cpu)
     return (int)sys6(SYS_perf_event_open, SYS_ARG(attr), tid, cpu, -1, PERF_FLAG_FD_CLOEXEC, 0);
 }
 
-static int add(int fd, const struct perf_ring *ring)
+static int add(int fd, int pid, const struct ring *ring)
 {
-    if (switches.count == switches.room) {
-        size_t room = switches.room ? 2 * switches.room : 256;
-        struct opened *grown = realloc(switches.at, room * sizeof *grown);
-        if (!grown)
-            return -ENOMEM;
-        switches.at = grown;
-        switches.room = room;
-    }
-    switches.at[switches.count++] = (struct opened){process.pid, fd};
+    vec_push(&switches.all, (struct opened){pid, fd});
     return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0 ? 0 : -errno;
 }
 
 /* It may have ended, and a CPU may be offline. */
 static void watch_thread(int tid, void *data)
 {
-    struct perf_ring ring;
+    const int *pid = data;
     for (unsigned i = 0; i < perf_rings_cpus() && switches.error == 0; i++) {
-        int fd = perf_rings_at(i, &ring) ? open_event(data, tid, ring.cpu) : -ENODEV;
+        const struct ring *ring = perf_rings_at(i);
+        int fd = ring ? open_event(&switches.attr, tid, ring->cpu) : -ENODEV;
         if (fd >= 0)
-            switches.error = add(fd, &ring);
+            switches.error = add(fd, *pid, ring);
         else if (fd != -ENODEV && fd != -ESRCH)
             switches.error = fd;
     }
@@ -69,24 +63,21 @@ static void watch_thread(int tid, void *data)
 
 int perf_switches_watch(int pid)
 {
-    struct perf_event_attr attr = attributes();
-    int measured = process.pid;
+    switches.attr = attributes();
     switches.error = 0;
-    process.pid = pid;
-    measured_visit_threads(watch_thread, &attr);
-    process.pid = measured;
+    measured_visit_threads(pid, watch_thread, &pid);
     return switches.error;
 }
 
 void perf_switches_unwatch(int pid)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < switches.count; i++)
-        if (switches.at[i].pid == pid)
-            close(switches.at[i].fd);
+    for (size_t i = 0; i < switches.all.n; i++)
+        if (switches.all.at[i].pid == pid)
+            close(switches.all.at[i].fd);
         else
-            switches.at[kept++] = switches.at[i];
-    switches.count = kept;
+            switches.all.at[kept++] = switches.all.at[i];
+    switches.all.n = kept;
 }
 
 int perf_switches_probe(int pid)
@@ -96,54 +87,4 @@ int perf_switches_probe(int pid)
     if (fd >= 0)
         close(fd);
     return fd < 0 ? fd : 0;
-}
-
-/* ---- the youngest sample ---- */
-
-static void copy_from(const struct perf_ring *ring, uint64_t position, void *to, size_t size)
-{
-    uint64_t at = position & (ring->bytes - 1);
-    size_t first = size < ring->bytes - at ? size : ring->bytes - at;
-    memcpy(to, ring->data + at, first);
-    memcpy((uint8_t *)to + first, ring->data, size - first);
-}
-
-struct fields {
-    struct perf_event_header header;
-    uint32_t pid, tid;
-    uint64_t time, id, period, chain_length;
-};
-
-/* perf_instant.stack_end. */
-static uint64_t end_of_copy(const struct perf_ring *ring, uint64_t position, const struct fields *fields)
-{
-    struct {
-        uint64_t abi, registers[SAMPLED_REGISTER_COUNT], bytes;
-    } part;
-    uint64_t valid;
-    copy_from(ring, position + sizeof *fields + fields->chain_length * sizeof(uint64_t), &part, sizeof part);
-    copy_from(ring, position + fields->header.size - sizeof valid, &valid, sizeof valid);
-    bool has_all = part.abi != PERF_SAMPLE_REGS_ABI_64 || valid < part.bytes;
-    return has_all ? 0 : part.registers[SAMPLED_SP] + valid;
-}
-
-bool perf_ring_youngest(const struct perf_ring *ring, uint64_t *position, struct perf_instant *found)
-{
-    struct fields record;
-    bool is_found = false;
-    if (*position < ring->tail)
-        *position = ring->tail;
-    for (; *position < ring->head; *position += record.header.size) {
-        copy_from(ring, *position, &record, sizeof record);
-        if (record.header.size < sizeof record.header) {
-            *position = ring->head;
-            break;
-        }
-        if (record.header.type == PERF_RECORD_SAMPLE && record.period != SWITCH_PERIOD) {
-            *found = (struct perf_instant){(int)record.pid, (int)record.tid, record.time,
-                                           end_of_copy(ring, *position, &record)};
-            is_found = true;
-        }
-    }
-    return is_found;
 }

@@ -1,6 +1,8 @@
 #include "hpcrun/outside/reading-report.h"
 
+#include "hpcrun/outside/cpu-events.h"
 #include "hpcrun/outside/image-workers.h"
+#include "hpcrun/outside/printed-text.h"
 #include "hpcrun/outside/stack-copies.h"
 #include "hpcrun/outside/unsampled-time.h"
 #include "hpcrun/process/process.h"
@@ -19,40 +21,23 @@ static uint64_t cpu_of(int who)
            (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
 }
 
-static void add_copies(struct text *line)
+static double seconds(uint64_t ns)
 {
-    struct copy_range range = stack_copies_range();
-    if (range.least == range.most)
-        return;
-    text_add(line, ", copies of stacks had ");
-    text_add_number(line, range.least);
-    text_add(line, " to ");
-    text_add_number(line, range.most);
-    text_add(line, " KB");
+    return (double)ns * 1e-9;
 }
 
-static void add_slowdown(struct text *line)
+static const char *plural(uint64_t count)
 {
-    if (stack_copies_slowdown() == 1)
-        return;
-    text_add(line, "; the rate of samples was lowered to 1/");
-    text_add_number(line, stack_copies_slowdown());
-    text_add(line, ", since reading them was too slow");
+    return count == 1 ? "" : "s";
 }
 
-static void add_unmeasured(struct text *line, const char *why, int64_t processes)
+/* The line of a single program has its samples and CPU time. */
+static void add_programs(struct text *line, const struct worker_counts *counts)
 {
-    if (processes == 0)
-        return;
-    text_add(line, why);
-    text_add_number(line, (uint64_t)processes);
-    text_add(line, " processes were not measured");
-}
-
-static void add_seconds(struct text *line, uint64_t ns)
-{
-    text_add_decimal(line, ns / 1000000, 3);
-    text_add(line, " s CPU");
+    uint64_t programs = counts->images - counts->too_late, samples = counts->measured.samples;
+    text_print(line, "%lu program%s", programs, plural(programs));
+    if (programs != 1)
+        text_print(line, ", %lu sample%s in %.3f s CPU", samples, plural(samples), seconds(counts->measured.cpu));
 }
 
 static void add_without_sample(struct text *line, uint64_t processes, uint64_t threads)
@@ -60,55 +45,43 @@ static void add_without_sample(struct text *line, uint64_t processes, uint64_t t
     if (processes + threads == 0)
         return;
     text_add(line, "; ended without a sample: ");
-    if (processes) {
-        text_add_number(line, processes);
-        text_add(line, processes == 1 ? " process" : " processes");
-    }
-    if (threads) {
-        text_add(line, processes ? ", " : "");
-        text_add_number(line, threads);
-        text_add(line, threads == 1 ? " thread" : " threads");
-    }
+    const size_t begin = line->length;
+    text_print_part(line, begin, ", ", processes, "%lu process%s", processes, processes == 1 ? "" : "es");
+    text_print_part(line, begin, ", ", threads, "%lu thread%s", threads, plural(threads));
     text_add(line, " (at a higher rate, such as -e CPUTIME@f5000, more have some)");
 }
 
-/* The line of a single program has the same numbers. */
-static void add_programs(struct text *line, const struct worker_counts *counts)
+static void add_unmeasured(struct text *line, const char *why, int64_t processes)
 {
-    uint64_t programs = counts->images - counts->too_late;
-    text_add_number(line, programs);
-    text_add(line, programs == 1 ? " program" : " programs, ");
-    if (programs == 1)
-        return;
-    text_add_number(line, counts->measured.samples);
-    text_add(line, counts->measured.samples == 1 ? " sample in " : " samples in ");
-    add_seconds(line, counts->measured.cpu);
+    if (processes)
+        text_print(line, "; %s: %ld processes were not measured", why, processes);
 }
 
 void report_reading(void)
 {
     const struct worker_counts *counts = image_workers_counts();
+    const struct measured *measured = &counts->measured;
+    const struct copy_range copies = stack_copies_range();
     char buffer[1024];
     struct text line = TEXT(buffer);
     text_add(&line, "measured from outside: ");
     add_programs(&line, counts);
-    text_add(&line, "; reading took ");
-    add_seconds(&line, cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN));
-    add_copies(&line);
-    add_slowdown(&line);
-    if (counts->too_late) {
-        text_add(&line, "; not measured, since they ended before hpcrun had looked at them: ");
-        text_add_number(&line, counts->too_late);
-    }
-    add_without_sample(&line, counts->without_sample, counts->measured.unseen);
-    if (counts->measured.samples == 0 && counts->measured.cpu < NOTABLE_CPU)
+    text_print(&line, "; reading took %.3f s CPU", seconds(cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN)));
+    if (copies.least < copies.most)
+        text_print(&line, ", copies of stacks had %u to %u KB", copies.least, copies.most);
+    if (stack_copies_slowdown() > 1)
+        text_print(&line, "; the rate of samples was lowered to 1/%u, since reading them was too slow",
+                   stack_copies_slowdown());
+    if (counts->too_late)
+        text_print(&line, "; not measured, since they ended before hpcrun had looked at them: %lu", counts->too_late);
+    add_without_sample(&line, counts->without_sample, measured->unseen);
+    if (measured->samples == 0 && measured->cpu < NOTABLE_CPU)
         text_add(&line, "; no CPU time was used: -e REALTIME shows where threads wait");
-    if (counts->images > 1 && counts->measured.unsampled) {
-        text_add(&line, "; ");
-        unsampled_time_add(&line, counts->measured.unsampled, counts->measured.system);
-    }
-    add_unmeasured(&line, "; too many at once: ", counts->unmeasured[LACKS_ROOM]);
-    add_unmeasured(&line, "; memory was used up (--memory): ", counts->unmeasured[LACKS_MEMORY]);
+    if (counts->images > 1 && measured->unsampled)
+        text_print(&line, "; %s", unsampled_time(measured->unsampled, measured->system));
+    cpu_events_add(&line);
+    add_unmeasured(&line, "too many at once", counts->unmeasured[LACKS_ROOM]);
+    add_unmeasured(&line, "memory was used up (--memory)", counts->unmeasured[LACKS_MEMORY]);
     report_init();
     if (process.config.quiet)
         report_log(&line);

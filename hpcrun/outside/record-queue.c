@@ -26,6 +26,7 @@ struct record_queue {
     bool is_taken;  /* the writer's */
     _Atomic uint32_t wish; /* enum queue_wish */
     _Atomic uint32_t lacks;
+    _Atomic uint32_t wants_cpus; /* enum wants_cpus */
     struct measured measured;
     _Alignas(64) uint8_t note[QUEUE_NOTE_BYTES];
     _Alignas(4096) uint8_t data[QUEUE_BYTES];
@@ -314,6 +315,16 @@ void record_queue_note_measured(struct record_queue *queue, struct measured meas
 struct measured record_queue_measured(const struct record_queue *queue)
 {
     return queue->measured;
+}
+
+void record_queue_want_cpus(struct record_queue *queue, unsigned why)
+{
+    atomic_store(&queue->wants_cpus, why);
+}
+
+unsigned record_queue_wants_cpus(const struct record_queue *queue)
+{
+    return atomic_load(&queue->wants_cpus);
 }
 
 enum queue_end record_queue_ended(const struct record_queue *queue)

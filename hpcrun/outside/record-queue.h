@@ -105,6 +105,10 @@ struct measured {
 void record_queue_note_measured(struct record_queue *queue, struct measured measured);
 struct measured record_queue_measured(const struct record_queue *queue);
 
+/* Why the process is better sampled by events of the CPUs: bits of enum wants_cpus (short-turns.h). The writer asks. */
+void record_queue_want_cpus(struct record_queue *queue, unsigned why);
+unsigned record_queue_wants_cpus(const struct record_queue *queue);
+
 enum queue_end record_queue_ended(const struct record_queue *queue);
 
 /* What the writer has said: there is no record left until then, but those in the queue. */

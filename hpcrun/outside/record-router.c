@@ -99,6 +99,8 @@ static void on_map(struct traced *process, const struct perf_event_header *recor
     perf_record_mapping(record, &mapping);
     if (mapping_is_module(&mapping))
         traced_map_add(process, &mapping, record);
+    else
+        traced_maps_replace(process, &mapping);
 }
 
 /* A sample, or a thread that waits. */

@@ -129,11 +129,10 @@ static void read_meanwhile(void)
 }
 
 /* The rings would be full before the events of thousands of threads are open: they are read meanwhile. */
-static void open_again(int pid)
+static void open_process_again(int pid)
 {
     unsigned missing = 0;
-    process.pid = pid;
-    int error = copies.error == 0 && traced_find(pid) ? perf_events_open(&missing) : -ESRCH;
+    int error = copies.error == 0 && traced_find(pid) ? perf_events_open(pid, &missing) : -ESRCH;
     if (error != -ESRCH)
         copies.error = missing ? -EMFILE : error;
 }
@@ -148,10 +147,31 @@ static void open_all_again(void)
         known.count = 0;
         traced_visit(know); /* what is read meanwhile may remove processes */
         for (unsigned i = 0; i < known.count; i++)
-            open_again(known.pids[i]);
+            open_process_again(known.pids[i]);
         poll(NULL, 0, SETTLING_MS);
         read_meanwhile();
     } while (perf_events_count() > before && copies.error == 0);
+}
+
+/* With the present size and rate; `of_cpus`: events of the CPUs. */
+static void open_again(bool of_cpus)
+{
+    copies.error = 0;
+    perf_events_begin_again(COPY_SIZE(copies.size.index), process.config.events[0].period << copies.size.slowdown,
+                            read_meanwhile);
+    if (of_cpus)
+        copies.error = perf_events_open_system();
+    else
+        open_all_again();
+    perf_events_end_again(copies.error == 0);
+    copies.news = (struct copy_demand){0}; /* what was lost meanwhile says nothing about the new events */
+}
+
+bool stack_copies_take_cpus(perf_record_visit_function *visit)
+{
+    copies.visit = visit;
+    open_again(true);
+    return copies.error == 0;
 }
 
 void stack_copies_fit(perf_record_visit_function *visit)
@@ -160,22 +180,14 @@ void stack_copies_fit(perf_record_visit_function *visit)
     if (copies.is_fixed || now - copies.looked < INTERVAL_NS)
         return;
     copies.looked = now;
+    copies.visit = visit;
     traced_visit(gather_of);
     const unsigned slowdown = copies.size.slowdown;
     bool changes = copy_size_fit(&copies.size, &copies.news);
     copies.news = (struct copy_demand){0};
     if (!changes)
         return;
-    copies.error = 0;
-    copies.visit = visit;
-    perf_events_begin_again(COPY_SIZE(copies.size.index), process.config.events[0].period << copies.size.slowdown,
-                            read_meanwhile);
-    if (perf_events_are_of_system())
-        copies.error = perf_events_open_system();
-    else
-        open_all_again();
-    perf_events_end_again(copies.error == 0);
-    copies.news = (struct copy_demand){0}; /* what was lost meanwhile says nothing about the new size */
+    open_again(perf_events_are_of_system());
     copies.is_fixed = copies.error != 0;
     if (copies.is_fixed) /* the events are those of before */
         copies.size.slowdown = slowdown;

@@ -25,6 +25,9 @@ void stack_copies_gather(struct record_queue *queue);
  * reads meanwhile. */
 void stack_copies_fit(perf_record_visit_function *visit);
 
+/* Opens events of the CPUs in place of those of threads (cpu-events.h). False: the others stay. */
+bool stack_copies_take_cpus(perf_record_visit_function *visit);
+
 /* Whether the samples of `ms` milliseconds fit into the rings and queues, with copies of the present size. */
 bool stack_copies_have_room(unsigned ms);
 

@@ -1,12 +1,16 @@
 #include "hpcrun/outside/traced-processes.h"
 
 #include "hpcrun/base/sys.h"
-#include "hpcrun/outside/watched-ends.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
-#define SLOTS 4096
+#define SLOTS       4096
+#define MAX_AT_ONCE 64 /* ends */
 
 /* Of a process, and of all. Younger mappings have no names. */
 #define MAX_MAPS     4096
@@ -40,13 +44,77 @@ struct traced *traced_add(int pid, uint64_t began)
     return *place_of(pid) = added;
 }
 
+/* ---- ends ---- */
+
+static int ends = -1; /* an epoll */
+
+int traced_ends_fd(void)
+{
+    if (ends < 0)
+        ends = epoll_create1(EPOLL_CLOEXEC);
+    return ends;
+}
+
+static void note_end(struct traced *process)
+{
+    if (!process || process->ended)
+        return;
+    process->ended = sys_clock(CLOCK_MONOTONIC);
+    ending++;
+}
+
+int traced_watch(struct traced *process)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.fd = process->pid};
+    if (process->watched >= 0)
+        return 0;
+    int fd = (int)sys2(SYS_pidfd_open, process->pid, 0);
+    if (fd == -ESRCH)
+        note_end(process);
+    if (fd < 0)
+        return fd;
+    if (epoll_ctl(traced_ends_fd(), EPOLL_CTL_ADD, fd, &event) == 0) {
+        process->watched = fd;
+        return 0;
+    }
+    int error = errno;
+    close(fd);
+    return -error;
+}
+
+/* Workers may have copies of the descriptor, so closing it would not remove it. */
+static void forget_end(struct traced *process)
+{
+    if (process->watched < 0)
+        return;
+    epoll_ctl(ends, EPOLL_CTL_DEL, process->watched, NULL);
+    close(process->watched);
+}
+
+void traced_wait_for_end(int milliseconds)
+{
+    struct pollfd fd = {.fd = ends, .events = POLLIN};
+    poll(&fd, 1, milliseconds);
+}
+
+void traced_note_ends(void)
+{
+    struct epoll_event events[MAX_AT_ONCE];
+    int n;
+    do {
+        n = epoll_wait(ends, events, MAX_AT_ONCE, 0);
+        for (int i = 0; i < n; i++)
+            note_end(traced_find(events[i].data.fd));
+    } while (n == MAX_AT_ONCE);
+}
+
 void traced_remove(struct traced *process)
 {
     running -= process->is_given;
     ending -= process->ended != 0;
     *place_of(process->pid) = process->next;
     traced_maps_clear(process);
-    process_end_forget(process->watched);
+    forget_end(process);
     free(process);
     count--;
 }
@@ -55,15 +123,6 @@ void traced_give(struct traced *process)
 {
     process->is_given = true;
     running++;
-}
-
-void traced_note_end(int pid)
-{
-    struct traced *process = traced_find(pid);
-    if (!process || process->ended)
-        return;
-    process->ended = sys_clock(CLOCK_MONOTONIC);
-    ending++;
 }
 
 unsigned traced_running(void)
@@ -83,11 +142,11 @@ static void free_map(struct traced_map *map)
     map_count--;
 }
 
-static void remove_replaced(struct traced *process, uint64_t start, uint64_t end)
+void traced_maps_replace(struct traced *process, const struct mapping *mapping)
 {
     struct traced_map *map;
     for (struct traced_map **at = &process->maps; (map = *at) && map->owners == 1;) {
-        if (map->start >= end || map->end <= start) {
+        if (map->start >= mapping->end || map->end <= mapping->start) {
             at = &map->older;
             continue;
         }
@@ -99,7 +158,7 @@ static void remove_replaced(struct traced *process, uint64_t start, uint64_t end
 
 void traced_map_add(struct traced *process, const struct mapping *mapping, const struct perf_event_header *record)
 {
-    remove_replaced(process, mapping->start, mapping->end);
+    traced_maps_replace(process, mapping);
     bool has_room = process->map_count < MAX_MAPS && map_count < MAX_ALL_MAPS;
     struct traced_map *map = has_room ? malloc(sizeof *map) : NULL;
     struct perf_event_header *copy = map ? malloc(record->size) : NULL;

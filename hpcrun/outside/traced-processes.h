@@ -30,7 +30,7 @@ struct traced {
     uint32_t images;     /* that had workers before this one */
     uint64_t began;      /* CLOCK_MONOTONIC of this image, or of the measurement */
     uint64_t forked;     /* CLOCK_MONOTONIC of its begin; 0: it was there before */
-    int watched;         /* process_end_watch; negative: it is not */
+    int watched;         /* a pidfd; negative: its end is not watched */
     uint64_t ended;      /* CLOCK_MONOTONIC, after its last record; 0: that it has ended is not known */
     char name[PROCESS_NAME]; /* since its last exec; "": unknown */
     struct traced_map *maps;
@@ -55,14 +55,26 @@ void traced_remove(struct traced *process);
 /* It is one of those that the user has given. */
 void traced_give(struct traced *process);
 
-/* The process has ended just now. Its last records may still come. */
-void traced_note_end(int pid);
+/* Begins to watch for the end of the process, once. (perf's records of threads that end are not enough: it is unknown
+ * how many threads a process has that was there before.) If it has ended, that is noted. Returns 0, or a negative
+ * errno. */
+int traced_watch(struct traced *process);
+
+/* Notes the ends of watched processes since the last call. Their last records may still come. */
+void traced_note_ends(void);
+
+/* The descriptor that poll can wait for; -1: there are none. Sleeps for a time, or until a process ends. */
+int traced_ends_fd(void);
+void traced_wait_for_end(int milliseconds);
 
 /* The numbers of given processes, and of those that have ended, until they are removed. */
 unsigned traced_running(void);
 unsigned traced_ending(void);
 
-/* Copies the record. Removes the mappings that lay there, unless they have several owners. */
+/* Removes the mappings that lay where this one does, unless they have several owners. */
+void traced_maps_replace(struct traced *process, const struct mapping *mapping);
+
+/* The same, and copies the record. */
 void traced_map_add(struct traced *process, const struct mapping *mapping, const struct perf_event_header *record);
 
 /* Gives a process without mappings those of its parent. */

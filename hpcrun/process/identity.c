@@ -1,7 +1,7 @@
 #include "hpcrun/process/identity.h"
 
+#include "hpcrun/base/process-stat.h"
 #include "hpcrun/base/seccomp-filters.h"
-#include "hpcrun/base/small-file.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/base/text-buffer.h"
 #include "hpcrun/config/run-config.h"
@@ -16,18 +16,11 @@
 struct process process;
 struct sampling sampling;
 
-/* The start time: field 22 of /proc/self/stat. The search begins after the last ')', since the
- * second field, a name in parentheses, may contain spaces and parentheses. */
 static uint64_t read_start_ticks(void)
 {
-    char buffer[1024];
-    size_t size = small_file_read("/proc/self/stat", buffer, sizeof buffer);
-    const char *at = memrchr(buffer, ')', size);
-    uint64_t ticks = 0;
-    for (unsigned field = 2; at && field < 22; field++)
-        if ((at = strchr(at, ' ')))
-            at++;
-    return at && text_parse_number(&at, &ticks) ? ticks : sys_clock(CLOCK_REALTIME);
+    char stat[STAT_BYTES];
+    uint64_t ticks = stat_read("/proc/self/stat", stat) ? stat_number(stat, STAT_START) : 0;
+    return ticks ? ticks : sys_clock(CLOCK_REALTIME);
 }
 
 /* A number for the host that does not change: a hash of the machine id, or else of the name. Not
@@ -78,9 +71,9 @@ unsigned usable_cpus(int tid)
 
 static void read_clocks(void)
 {
-    process.began_real = sys_clock(CLOCK_REALTIME);
     const struct moment now = moment_now(NEAR_TICKS);
     process.began_wall = now.wall;
+    process.began_real = now.wall + monotonic_epoch();
     process.began_ticks = now.ticks;
     process.began_cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID);
 }

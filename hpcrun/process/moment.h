@@ -7,6 +7,7 @@
 
 #define MOMENT_TRIES 8
 #define NEAR_TICKS   16384u /* 4 to 16 us; several times what a reading takes */
+#define NEAR_NS      10000u /* the same */
 
 struct moment {
     uint64_t wall, ticks; /* CLOCK_MONOTONIC, ns; ticks_now() */
@@ -26,6 +27,21 @@ static inline struct moment moment_now(uint64_t enough)
         }
     }
     return closest;
+}
+
+/* CLOCK_REALTIME when CLOCK_MONOTONIC was 0, ns; by the shortest of up to MOMENT_TRIES readings. */
+static inline uint64_t monotonic_epoch(void)
+{
+    uint64_t epoch = 0, least = UINT64_MAX;
+    for (int i = 0; i < MOMENT_TRIES && least > NEAR_NS; i++) {
+        uint64_t before = sys_clock(CLOCK_MONOTONIC), real = sys_clock(CLOCK_REALTIME);
+        uint64_t distance = sys_clock(CLOCK_MONOTONIC) - before;
+        if (distance < least) {
+            least = distance;
+            epoch = real - (before + distance / 2);
+        }
+    }
+    return epoch;
 }
 
 /* To be called just before the program forbids the calling thread to read the counter. */

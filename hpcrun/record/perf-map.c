@@ -22,18 +22,18 @@ void perf_map_after_fork(int parent_pid)
     parent.began_real = process.began_real;
 }
 
-static bool is_own(int fd, uint64_t since)
+static bool is_of(int fd, uid_t owner, uint64_t since)
 {
     struct stat status = {0};
     return sys2(SYS_fstat, fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
-           status.st_uid == (uid_t)sys0(SYS_geteuid) &&
+           status.st_uid == owner &&
            (uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec +
                    CLOCK_GRAIN_NS >=
                since;
 }
 
 /* Returns a descriptor, or a negative number: other users can also create files in /tmp. */
-static int open_map(int pid, uint64_t since)
+static int open_map(int pid, uid_t owner, uint64_t since)
 {
     char buffer[64];
     struct text path = TEXT(buffer);
@@ -42,7 +42,7 @@ static int open_map(int pid, uint64_t since)
     text_add(&path, ".map");
     int fd = (int)sys4(SYS_openat, AT_FDCWD, path.at,
                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
-    if (fd < 0 || is_own(fd, since))
+    if (fd < 0 || is_of(fd, owner, since))
         return fd;
     sys1(SYS_close, fd);
     return -1;
@@ -90,9 +90,9 @@ static bool copy(struct chunk *chunk, int fd, int pid)
     return true;
 }
 
-static bool write_map(struct chunk *chunk, int pid, uint64_t since)
+static bool write_map(struct chunk *chunk, int pid, uid_t owner, uint64_t since)
 {
-    int fd = open_map(pid, since);
+    int fd = open_map(pid, owner, since);
     if (fd < 0)
         return true;
     bool good = copy(chunk, fd, pid);
@@ -100,11 +100,11 @@ static bool write_map(struct chunk *chunk, int pid, uint64_t since)
     return good;
 }
 
-bool perf_map_write(struct chunk *chunk)
+bool perf_map_write(struct chunk *chunk, uid_t owner, uint64_t since)
 {
     if (!modules_saw_code_outside())
         return true;
     /* Later names replace earlier ones, so the parent's map comes first. */
-    return (parent.pid == 0 || write_map(chunk, parent.pid, parent.began_real)) &&
-           write_map(chunk, process.pid, process.began_real);
+    return (parent.pid == 0 || write_map(chunk, parent.pid, owner, parent.began_real)) &&
+           write_map(chunk, process.pid, owner, since);
 }

@@ -11,14 +11,16 @@
 
 #include "hpcrun/record/chunk-writer.h"
 
+#include <sys/types.h>
+
 /* Most bytes of a map that are copied; a longer map is reported in the log. */
 #define PERF_MAP_MAX_BYTES (64u << 20)
 
 /* In the child of a fork: it still uses code that its parent made, which is in the parent's map. */
 void perf_map_after_fork(int parent);
 
-/* Appends the map, if samples have found code in no module and the map is a regular file of the
- * user's own, written since the program began. False if the measurement can't be written. */
-bool perf_map_write(struct chunk *chunk);
+/* Appends the map, if samples have found code in no module and the map is a regular file of `owner`, written since the
+ * program began (`since`, CLOCK_REALTIME). False if the measurement can't be written. */
+bool perf_map_write(struct chunk *chunk, uid_t owner, uint64_t since);
 
 #endif

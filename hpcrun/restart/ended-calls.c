@@ -220,7 +220,7 @@ static enum way way_by_mask(const struct ended *ended, const struct interruptibl
     if (way == NOT_AT_ALL || !blocked_in_call(ended, call, &blocked))
         return NOT_AT_ALL;
     blocked &= ~never_blocked();
-    if (call->loses)
+    if (call->loses || (call->restarts && way == AT_ITS_PLACE))
         blocked |= sys_mask_bit(process.signal);
     if (!(blocked & ~*mask))
         return way;

@@ -27,6 +27,18 @@
         .number = SYS_##call, .restarts = true, .repeats = true, .time = where                     \
     }
 
+/* The same of calls that a file system in user space may also end. */
+#define OPENS(call)                                                                                \
+    {                                                                                              \
+        .number = SYS_##call, .restarts = true, .repeats = true                                    \
+    }
+
+/* Calls that only such a file system ends. */
+#define FILES(call)                                                                                \
+    {                                                                                              \
+        .number = SYS_##call, .repeats = true, .loses = true                                       \
+    }
+
 /* Calls that it does not restart. */
 #define WAITS(call)                                                                                \
     {                                                                                              \
@@ -63,10 +75,23 @@ static const struct interruptible_call table[] = {
     TRANSFERS(sendfile, TIME_OF_SENDER),
     RESTARTS(splice), RESTARTS(tee), RESTARTS(vmsplice), RESTARTS(getrandom),
     /* files, locks, children, message queues */
-    RESTARTS(open), RESTARTS(openat), RESTARTS(openat2), RESTARTS(creat),
-    RESTARTS(flock), RESTARTS(fcntl), RESTARTS(ioctl), RESTARTS(wait4), RESTARTS(waitid),
+    OPENS(open), OPENS(openat), OPENS(openat2), OPENS(creat), OPENS(flock), OPENS(fcntl),
+    RESTARTS(ioctl), RESTARTS(wait4), RESTARTS(waitid),
     RESTARTS(mq_timedsend), RESTARTS(mq_timedreceive),
-    {.number = SYS_fallocate, .repeats = true, .loses = true}, /* on tmpfs */
+    FILES(fallocate), /* on tmpfs, too */
+    FILES(stat), FILES(lstat), FILES(fstat), FILES(newfstatat), FILES(statx), FILES(statfs), FILES(fstatfs),
+    FILES(access), FILES(faccessat), FILES(faccessat2), FILES(readlink), FILES(readlinkat),
+    FILES(getdents), FILES(getdents64), FILES(chdir), FILES(lseek),
+    FILES(pread64), FILES(preadv), FILES(pwrite64), FILES(pwritev), FILES(copy_file_range),
+    FILES(fsync), FILES(fdatasync), FILES(truncate), FILES(ftruncate),
+    FILES(mkdir), FILES(mkdirat), FILES(mknod), FILES(mknodat), FILES(rmdir), FILES(unlink), FILES(unlinkat),
+    FILES(rename), FILES(renameat), FILES(renameat2), FILES(link), FILES(linkat),
+    FILES(symlink), FILES(symlinkat),
+    FILES(chmod), FILES(fchmod), FILES(fchmodat), FILES(chown), FILES(lchown), FILES(fchown), FILES(fchownat),
+    FILES(utime), FILES(utimes), FILES(futimesat), FILES(utimensat),
+    FILES(getxattr), FILES(lgetxattr), FILES(fgetxattr), FILES(setxattr), FILES(lsetxattr), FILES(fsetxattr),
+    FILES(listxattr), FILES(llistxattr), FILES(flistxattr),
+    FILES(removexattr), FILES(lremovexattr), FILES(fremovexattr),
     /* events */
     TIMED(poll,       TIME_MS,      REG_RDX),
     TIMED(epoll_wait, TIME_MS,      REG_R10),

@@ -8,7 +8,8 @@
  *   ERESTARTNOHAND,      it does so only if no handler runs at all: after one the call has
  *   ERESTART_RESTARTBLOCK  returned -EINTR
  *   EINTR                never restarted; on sockets, the ERESTARTSYS of a call with a timeout is
- *                          turned into this
+ *                          turned into this. A file system in user space (FUSE) hears of the signal,
+ *                          and may end any call on its files so
  *
  * A call that fails so has done nothing, and may be made again. Not in the table, since this is
  * not true of it: close (the descriptor is gone). */
@@ -43,7 +44,8 @@ struct interruptible_call {
     uint16_t number;
     bool restarts; /* the kernel restarts it after SA_RESTART (but on sockets with a timeout) */
     bool repeats;  /* it may be made again after EINTR */
-    bool loses;    /* it undoes its work when it is interrupted: samples must wait */
+    bool loses;    /* it undoes its work when it is interrupted, so samples must wait; as when a call that the kernel
+                      restarts has ended for another reason than a timeout: by a file system in user space */
     uint8_t time;  /* enum call_time */
     uint8_t mask;  /* enum call_mask */
     uint8_t time_at, rest_at, mask_at; /* index in gregs of the register that has it */

@@ -10,6 +10,7 @@
 #include "hpcrun/base/hook.h"
 #include "hpcrun/base/sys.h"
 #include "hpcrun/logical/long-calls.h"
+#include "hpcrun/process/process.h"
 #include "hpcrun/restart/ended-calls.h"
 #include "hpcrun/restart/restart.h"
 
@@ -61,8 +62,11 @@ struct transfer {
     struct call_start outer;
 };
 
+/* -1: unknown. A filter of the program might not allow to ask. */
 static int socket_option(int fd, int option)
 {
+    if (process.restricted)
+        return -1;
     int value = -1;
     socklen_t size = sizeof value;
     sys6(SYS_getsockopt, fd, SOL_SOCKET, option, SYS_ARG(&value), SYS_ARG(&size), 0);

@@ -29,10 +29,10 @@ void creation_record(struct thread *created, bool is_joinable)
     ucontext_t context;
     created->creator = created->creation_node = created->creation_path->count = 0;
     created->joinable = NULL;
-    if (!self)
+    uint64_t mask;
+    if (!self || !own_path_begin(self, &mask))
         return;
-    uint64_t mask = own_path_begin(self);
-    if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0) {
+    if (getcontext(&context) == 0) {
         created->creation_node = own_path_enter(self, &context);
         created->creator = created->creation_node ? self->index + 1 : 0;
         saved_path_copy(created->creation_path, self->creation_path, &self->cct,
@@ -55,7 +55,9 @@ static uint32_t node_at(const struct unwinder *u, uint64_t pc)
 static uint32_t enter_and_save(struct thread *self, const ucontext_t *context,
                                struct saved_path *path, uint64_t pc)
 {
-    uint64_t mask = own_path_begin(self);
+    uint64_t mask;
+    if (!own_path_begin(self, &mask))
+        return CCT_ROOT;
     uint32_t node = own_path_enter(self, context) ? node_at(&self->unwinder, pc) : CCT_ROOT;
     saved_path_copy(path, self->creation_path, &self->cct, &self->logical.lnotes, node);
     own_path_end(self, mask);
@@ -67,9 +69,7 @@ uint32_t creation_save_path(struct saved_path *path, uint64_t pc)
     struct thread *self = thread_self;
     ucontext_t context;
     path->count = 0;
-    if (atomic_load(&sampling.stopping) || getcontext(&context) != 0)
-        return CCT_ROOT;
-    return enter_and_save(self, &context, path, pc);
+    return getcontext(&context) == 0 ? enter_and_save(self, &context, path, pc) : CCT_ROOT;
 }
 
 /* The number of outermost frames that the two paths have in common. */
@@ -106,10 +106,10 @@ void creation_joined(const struct joinable *joined)
     struct thread *self = thread_self;
     ucontext_t context;
     assert(joined->count <= JOINABLE_FRAMES);
-    if (!self || self->index != joined->creator || joined->count == 0)
+    uint64_t mask;
+    if (!self || self->index != joined->creator || joined->count == 0 || !own_path_begin(self, &mask))
         return;
-    uint64_t mask = own_path_begin(self);
-    if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0 &&
+    if (getcontext(&context) == 0 &&
         (self->image->join_count < ARENA_JOINS || flush_joins(self))) {
         if (unwind(&self->unwinder, &context) == UNWIND_COMPLETE)
             add_join(self->image, &self->unwinder, joined);

@@ -81,10 +81,10 @@ static void record(struct agent_slot *slot, const volatile void *lock, const cha
     struct thread *self = thread_self;
     ucontext_t context;
     atomic_store_explicit(&slot->is_charged, 0, memory_order_relaxed);
-    if (!self)
+    uint64_t mask;
+    if (!self || !own_path_begin(self, &mask))
         return;
-    uint64_t mask = own_path_begin(self);
-    if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0) {
+    if (getcontext(&context) == 0) {
         uint32_t path = own_path_enter(self, &context);
         path = path ? path : logical_unknown(&self->cct);
         lock_wait_pay(self, slot,

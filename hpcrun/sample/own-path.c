@@ -4,12 +4,17 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/arena-file.h"
 
-uint64_t own_path_begin(struct thread *self)
+bool own_path_begin(struct thread *self, uint64_t *mask)
 {
     uint64_t faults = sys_mask_bit(SIGSEGV) | sys_mask_bit(SIGBUS);
-    uint64_t mask = sys_mask(SIG_BLOCK, ~faults);
+    if (!process.active || !process_is_ours())
+        return false;
+    *mask = sys_mask(SIG_BLOCK, ~faults);
     atomic_store(&self->busy, true);
-    return mask;
+    if (!atomic_load(&sampling.stopping))
+        return true;
+    own_path_end(self, *mask);
+    return false;
 }
 
 void own_path_end(struct thread *self, uint64_t mask)

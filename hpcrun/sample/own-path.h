@@ -1,8 +1,10 @@
 /* Normal context: enters the calling thread's own path into its tree.
  *
  *     ucontext_t context;
- *     uint64_t mask = own_path_begin(self);
- *     if (!atomic_load(&sampling.stopping) && getcontext(&context) == 0)
+ *     uint64_t mask;
+ *     if (!own_path_begin(self, &mask))
+ *         return;
+ *     if (getcontext(&context) == 0)
  *         node = own_path_enter(self, &context);
  *     own_path_end(self, mask); */
 #ifndef HPCRUN_SAMPLE_OWN_PATH_H
@@ -12,9 +14,13 @@
 
 #include <ucontext.h>
 
-/* Blocks samples while this thread unwinds. Faults stay unblocked, for guarded reads. Returns what
- * own_path_end needs. */
-uint64_t own_path_begin(struct thread *self);
+/* Blocks samples while this thread unwinds. Faults stay unblocked, for guarded reads. Sets what own_path_end needs. False,
+ * with nothing to end, if nothing may be entered:
+ *
+ *  - hpcrun has withdrawn (process_withdraw): the program's filter may end it for a system call of ours;
+ *  - the process is a child of the measured one, with a copy of its memory but not of the tree, or with the same memory;
+ *  - the process ends: another thread may be writing this one's data. */
+bool own_path_begin(struct thread *self, uint64_t *mask);
 void own_path_end(struct thread *self, uint64_t mask);
 
 /* Enters the path from `context`, of the calling function. Returns its node; 0 if it is not

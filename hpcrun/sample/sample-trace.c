@@ -141,8 +141,6 @@ static uint64_t add_part(struct trace_record *recent, const struct trace_record 
 {
     *recent = *found;
     recent->amount = amount << TRACE_FLAG_BITS | state;
-    if (state == TRACE_READY) /* it blames no one */
-        recent->waiters = 0;
     return amount > 0;
 }
 
@@ -159,7 +157,9 @@ void sample_trace_parts(struct thread *thread, const struct increment *increment
         rest -= increment->off_cpu;
     }
     if (state == TRACE_WORK || state == TRACE_WAITING) {
-        count += add_part(&recent[count], &found, TRACE_READY, increment->ready);
+        struct trace_record without_cpu = found;
+        without_cpu.node = thread->traced->ready_node;
+        count += add_part(&recent[count], &without_cpu, TRACE_READY, increment->ready);
         rest -= increment->ready;
     }
     count += add_part(&recent[count], &found, found.amount, rest);

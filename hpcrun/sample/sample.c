@@ -2,6 +2,7 @@
 
 #include "hpcrun/code/module-instances.h"
 #include "hpcrun/logical/agent-table.h"
+#include "hpcrun/logical/lock-waiters.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/lock-wait-record.h"
@@ -112,16 +113,31 @@ static void note_lock_wait(const struct thread *thread, const struct thread_even
         atomic_fetch_add_explicit(&slot->unpaid[which], (int64_t)amount, memory_order_relaxed);
 }
 
-/* Charges the node for threads that wait for a lock that this one holds. */
-static uint32_t charge_lock_blame(struct thread *thread, struct thread_event *event, uint64_t turn,
-                                  uint64_t amount, uint32_t node)
+/* The node, below that of the path, of time in which the thread has a lock for which others wait, and no CPU. */
+static uint32_t node_without_cpu(struct thread *thread, uint32_t node)
+{
+    const struct cct_note note = {.ip = ip_placeholder(PLACEHOLDER_LOCK_WITHOUT_CPU), .first = true};
+    uint32_t below = cct_child(&thread->cct, node, &note);
+    return below == CCT_NO_MEMORY ? node : below;
+}
+
+/* Charges the node for threads that wait for a lock that this one holds, and a node of its own for the part of the wait
+ * in which this one had no CPU: that has another cause than the lock. */
+static uint32_t charge_lock_blame(struct thread *thread, struct thread_event *event, const struct increment *increment,
+                                  uint32_t node)
 {
     unsigned which = (unsigned)(event - thread->events);
-    uint32_t waiters = agent_query_charge_waiters(&thread->logical.query, which, amount);
-    if (waiters)
-        cct_add(&thread->cct, blamed_node(thread, event, turn, amount, node), event->lock_blame,
-                amount * waiters);
-    return waiters;
+    uint64_t amount = increment->amount - increment->ready;
+    struct lock_waiters waiters = lock_waiters_charge(&thread->unwinder.memory, thread->tid, which, increment->amount);
+    if (waiters.count == 0)
+        return 0;
+    cct_add(&thread->cct, blamed_node(thread, event, waiters.turn, amount, node), event->lock_blame,
+            amount * waiters.count);
+    if (increment->ready) {
+        event->ready_node = node_without_cpu(thread, node);
+        cct_add(&thread->cct, event->ready_node, event->lock_blame, increment->ready * waiters.count);
+    }
+    return waiters.count;
 }
 
 /* Pays what the sample is worth to found->node, and fills in what it depends on. The time line has time off
@@ -138,10 +154,9 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
     uint64_t running = running_at(status);
     found->n = capacity(&status->counts);
     found->working = (uint32_t)running;
+    event->ready_node = node;
     if (!cct_add(&thread->cct, node, metric, amount))
         return false;
-    if (increment->ready)
-        cct_add(&thread->cct, node, event->ready, increment->ready);
     if (off_cpu && metric == event->work)
         cct_add(&thread->cct, node, event->off_cpu, off_cpu);
     if (event->wall_time != NO_METRIC && metric == event->work)
@@ -152,8 +167,10 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
     }
     if (event->lock_blame != NO_METRIC) {
         note_lock_wait(thread, event, status->kind, increment->amount);
-        found->waiters = charge_lock_blame(thread, event, status->counts.turn, amount, node);
+        found->waiters = charge_lock_blame(thread, event, increment, node);
     }
+    if (increment->ready)
+        cct_add(&thread->cct, event->ready_node, event->ready, increment->ready);
     return true;
 }
 

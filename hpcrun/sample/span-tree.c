@@ -55,6 +55,8 @@ static struct root_path *root_path_at(uint64_t site)
 /* Computations begin one after the other. */
 static void run_begins(const void *key, struct agent_activation root)
 {
+    if (!is_on)
+        return;
     has_run = true;
     struct strand_pause pause = strand_pause(true);
     struct root_path *path = root_path_at((uint64_t)*root.site);
@@ -132,9 +134,10 @@ bool span_tree_is_on(void)
     return is_on;
 }
 
-void span_tree_after_fork(void)
+void span_tree_stop(void)
 {
     is_on = false;
+    span_fail(); /* the dag's events do nothing after a failure */
     task_span_stop();
     frame_span_stop();
 }

@@ -17,8 +17,9 @@ void span_tree_main_begins(void);
 /* Whether work and span are measured in this process. */
 bool span_tree_is_on(void);
 
-/* In the child of a fork, where no runtime goes on. */
-void span_tree_after_fork(void);
+/* Nothing is measured any more: in the child of a fork, where no runtime goes on, and once hpcrun has withdrawn from the
+ * process. From then on no event makes a system call. */
+void span_tree_stop(void);
 
 /* At the image's end, and before an exec: adds to the tree of `thread`, which must be quiescent, what
  * all values have grown by since the last time, but for metrics whose strands are too short. False,

@@ -1,5 +1,6 @@
 #include "hpcrun/sample/thread-marks.h"
 
+#include "hpcrun/base/fork-mark.h"
 #include "hpcrun/base/text-buffer.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/own-path.h"
@@ -28,13 +29,15 @@ static bool add(struct thread *self, enum mark_kind kind, const char *name)
  * sample meanwhile could move the marks, so there is none. */
 static uint32_t add_quietly(struct thread *self, enum mark_kind kind, const char *name, uint32_t begin)
 {
+    uint64_t mask;
     bool is_added = false;
+    if (fork_mark_is_wiped()) /* the image is not there */
+        return NOT_MARKED;
     uint32_t index = self->image->marks;
-    if (index < MAX_MARKS) {
-        uint64_t mask = own_path_begin(self);
+    if (index < MAX_MARKS && own_path_begin(self, &mask)) {
         if (!name)
             name = ((const struct arena_mark *)segments_item(&self->marks, begin))->name;
-        is_added = !atomic_load(&sampling.stopping) && add(self, kind, name);
+        is_added = add(self, kind, name);
         own_path_end(self, mask);
     }
     self->image->lost_marks += !is_added;

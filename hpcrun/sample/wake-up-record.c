@@ -55,9 +55,10 @@ void wake_up_add(const struct arena_wake_up *wake_up)
     int64_t length = (int64_t)(wake_up->ticks - wake_up->began); /* negative if the CPUs' counters differ */
     if (!self || !self->traced || wake_up->thread == self->index || length < WAKE_UP_TICKS)
         return;
-    uint64_t mask = own_path_begin(self);
-    if (!atomic_load(&sampling.stopping))
-        add(self, wake_up);
+    uint64_t mask;
+    if (!own_path_begin(self, &mask))
+        return;
+    add(self, wake_up);
     own_path_end(self, mask);
 }
 

@@ -1,8 +1,11 @@
 #include "hpcrun/span/critical-path.h"
 
+#include "hpcrun/span/span-contexts.h"
 #include "lib/binary-search.h"
 
 #include <string.h>
+
+_Static_assert(SPAN_CONTEXTS == 1u << 16, "a context fits into its field");
 
 static uint32_t capacity_of(const struct path_table *table)
 {
@@ -78,7 +81,7 @@ static struct path_entry take_out(struct path_table *table, uint32_t context)
 bool path_change_context(struct critical_path *path, struct worker_memory *memory, uint32_t from,
                          uint32_t to)
 {
-    const struct path_entry old = {from, (uint32_t)path->strands, path->own};
+    const struct path_entry old = {from, path->strands, path->own};
     struct path_entry own = {0};
     bool complete = add_other(path, memory, &old);
     if (complete)

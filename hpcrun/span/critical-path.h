@@ -18,7 +18,7 @@ enum { PLAIN, BURDENED, KINDS };
 struct path_table {
     uint32_t count, size; /* size: of its block, worker-memory.h */
     struct path_entry {
-        uint32_t context, strands;
+        uint64_t context : 16, strands : 48; /* a day has 2^37 strands of 0.6 us */
         uint64_t time;
     } at[];
 };

@@ -187,6 +187,8 @@ bool work_span_init(uint64_t burden)
 
 void work_span_run_begins(const void *key, struct agent_activation procedure)
 {
+    if (span_has_failed())
+        return;
     span_serial_ends();
     uint64_t mask = lock_take(&program.lock);
     struct activation *root = new_activation(&program.memory, NULL, procedure);
@@ -197,7 +199,8 @@ void work_span_run_begins(const void *key, struct agent_activation procedure)
 
 void work_span_run_ended(void)
 {
-    span_serial_begins();
+    if (!span_has_failed())
+        span_serial_begins();
 }
 
 void work_span_resumed(unsigned number, const void *key)

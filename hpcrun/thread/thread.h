@@ -64,8 +64,9 @@ struct thread_event {
     uint64_t paid_ready;  /* EVENT_REALTIME: the part of cpu_waits_since_begin() that samples have paid, ns */
     int64_t unpaid_cpu;   /* EVENT_REALTIME: CPU time that no sample has paid yet, ns; negative: it is paid before */
     uint64_t pc, sp;      /* EVENT_COUNTER: of the thread at the last sample */
-    uint64_t lock_turn;   /* agent_worker_counts.turn of the last sample that blamed the thread */
+    uint64_t lock_turn;   /* lock_waiters.turn of the last sample that blamed the thread */
     uint64_t lock_kept;   /* amount since the first such sample with that turn */
+    uint32_t ready_node;  /* that the last sample's time without a CPU has paid */
     unsigned repeats;     /* EVENT_COUNTER: number of samples before it with the same pc and sp */
     struct fate_count *fates; /* FATE_SLOTS, in the thread's image */
     struct fate_count missed; /* samples that were only counted, as the process was ending */

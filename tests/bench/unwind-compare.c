@@ -214,22 +214,23 @@ static bool is_in_module(uint64_t address)
 /* Whether our path has libunwind's frames and no others, up to where libunwind gave up. Of code
  * without unwind information libunwind takes rbp for its frame pointer; where the code has no frame
  * of its own, as gmp's assembly, that misses the caller, which our path has; or rbp points to data,
- * and what libunwind finds there is no code: that is where it gave up. */
+ * and what libunwind finds there is no code: that is where it gave up. Its stack pointer is a guess from
+ * there on, so it may come to data in a later frame, too, as from .fini. */
 static bool has_their_frames(struct per_thread *t, unsigned depth)
 {
     struct unwinder *u = &t->unwinder;
     unsigned k = 0;
+    bool has_guessed = false;
     for (unsigned i = 0; i < depth; i++, k++) {
         uint64_t theirs = (uint64_t)(uintptr_t)t->pcs[i];
         bool is_guess =
             k > 0 && k < u->depth && rule_cache_get(u->cache, our_pc(u, k - 1)).kind == RULE_NO_FDE;
         if (is_guess && !same_pc(theirs, our_pc(u, k))) {
-            if (!is_in_module(theirs))
-                return true;
-            k++;
+            has_guessed = true;
+            k += is_in_module(theirs);
         }
         if (k >= u->depth || !same_pc(theirs, our_pc(u, k)))
-            return false;
+            return has_guessed && !is_in_module(theirs);
     }
     return true;
 }

@@ -22,8 +22,8 @@ FUZZ_TOOLS_SOURCES = $(FUZZ_COMMON) $(addprefix tests/fuzz/,measurement-checks.c
 	$(filter-out %/source-text.c %/syntax.c,$(wildcard viewer-tui/db/*.c))
 FUZZ_HPCRUN_SOURCES = $(FUZZ_COMMON) $(addprefix tests/fuzz/target-,cfi.c config.c go.c memory.c outside.c records.c) \
 	$(wildcard hpcrun/unwind/*.c) $(addprefix hpcrun/,code/module-instances.c config/run-config.c base/own-pages.c \
-	base/text-buffer.c $(addprefix outside/,eh-frame-index.c foreign-memory.c foreign-modules.c go-frames.c module-image.c \
-	copy-size.c perf-records.c record-queue.c ring-reader.c) source/kernel-frames.c)
+	base/text-buffer.c $(addprefix outside/,caught-memory.c copy-size.c eh-frame-index.c foreign-memory.c \
+	foreign-modules.c go-frames.c module-image.c perf-records.c record-queue.c ring-reader.c) source/kernel-frames.c)
 
 # The address sanitizer does not know about guarded regions, in which stacks of any alignment are read.
 FUZZ_GUARDED = $(call fuzz_objects,tests/fuzz/target-cfi.c tests/fuzz/target-outside.c $(wildcard hpcrun/unwind/*.c) \

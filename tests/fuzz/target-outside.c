@@ -4,7 +4,6 @@
 #include "tests/fuzz/fuzz-target.h"
 
 #include "hpcrun/code/module-instances.h"
-#include "hpcrun/outside/caught-memory.h"
 #include "hpcrun/outside/foreign-memory.h"
 #include "hpcrun/outside/foreign-modules.h"
 #include "hpcrun/outside/linked-agents.h"
@@ -35,9 +34,10 @@ static struct sigaction before;
 static const uint8_t *input;
 static size_t input_size;
 
-int measured_open(const char *name, int flags)
+int measured_open(int pid, const char *name, int flags)
 {
     char self[64];
+    (void)pid;
     snprintf(self, sizeof self, "/proc/self/%s", name);
     return (int)sys4(SYS_openat, AT_FDCWD, self, flags | O_CLOEXEC, 0);
 }
@@ -65,22 +65,6 @@ void linked_agents_add(const struct module_image *image)
 void linked_agents_remove(const struct module_image *image)
 {
     (void)image;
-}
-
-bool caught_read(uint64_t address, void *to, size_t size)
-{
-    (void)address, (void)to, (void)size;
-    return false;
-}
-
-bool caught_is_whole(void)
-{
-    return false;
-}
-
-uint64_t caught_hint(void)
-{
-    return 0;
 }
 
 /* ---- samples ---- */

@@ -17,7 +17,7 @@ class OpenMp(logical_case.LogicalTest):
 
     def build(self, source, *options):
         """Compiles a program; skips the test if the compiler is not installed."""
-        binary = self.directory / f"{source.replace('.', '-')}{len(options)}"
+        binary = self.directory / f"{os.path.basename(source).replace('.', '-')}{len(options)}"
         compiler = self.compilers[os.path.splitext(source)[1]]
         command = [compiler, "-O2", "-g", "-fopenmp", "-I", profiling.ROOT, SOURCES / source, *options]
         try:

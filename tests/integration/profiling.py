@@ -223,6 +223,7 @@ class Image:
         self.state, self.detail = int(fields["state"]), int(fields["detail"])
         self.wall, self.cpu = int(fields["wall"]) * 1e-9, int(fields["cpu"]) * 1e-9
         self.startup = int(fields["startup"]) * 1e-9
+        self.epoch = int(fields["epoch"]) * 1e-9  # wall clock when the monotonic one began
         self.executable = fields.get("executable", "")  # it may have ended before it was known
         self.size = os.path.getsize(self.path)
         self.problems, self.modules, self.threads = [], [], []
@@ -493,3 +494,18 @@ def symbols_of_file(path, _):
     out = subprocess.run([*NM, "-S", path], capture_output=True, text=True, check=True).stdout
     found = re.findall(r"^([0-9a-f]+) ([0-9a-f]+) [tTwW] (\S+)$", out, re.M)
     return {name: (int(address, 16), int(size, 16)) for address, size, name in found}
+
+
+def functions(frames, binary, module=None):
+    """The functions of a program on a call path, innermost first. A frame is "module+offset", where the module is the
+    name of the program's file, or another one."""
+    prefix = f"{binary.name if module is None else module}+"
+    changed = os.stat(binary).st_mtime_ns
+    return [name for frame in frames if frame.startswith(prefix)
+            for name in functions_at(binary, changed, frame[len(prefix):])]
+
+
+@functools.cache
+def functions_at(binary, _, offset):
+    """Paths have the same frames again and again."""
+    return [name for name, (start, size) in symbols(binary).items() if start <= int(offset, 16) < start + size]

@@ -327,7 +327,7 @@ class OnABusyMachine(Case):
         with open(self.database / "run.json", encoding="utf-8") as file:
             if not all(process.get("ready") for process in json.load(file)["processes"]):
                 self.skipTest("the kernel does not account for time without a CPU")
-        self.assertRegex(self.found[0]["text"], "^Others had the CPUs: threads were ready for .* and ran for ")
+        self.assertRegex(self.found[0]["text"], "^Others had the CPUs: threads waited for a CPU for .* and ran for ")
         self.assertEqual([f["gain"] for f in self.found], [None] * len(self.found))
         self.assertEqual(self.found[1]["kind"], then)
         self.assertFalse({"blocked", "parallelization", "span", "waiting"} & {f["kind"] for f in self.found}, self.found)

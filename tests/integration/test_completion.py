@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 from terminal import Terminal
-from test_man_pages import BUILD, ROOT, TOOLS, options_of_help
+from test_man_pages import BUILD, ROOT, TOOLS, install, options_of_help
 
 SCRIPT = ROOT / "completions" / "hpctoolkit.bash"
 ASK = """
@@ -105,9 +105,7 @@ class Completion(unittest.TestCase):
             terminal.until_seen("> hpcviewer --print bottom-up --format=flamegraph database/")
 
     def test_installed(self):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        subprocess.run(["make", "-s", "install", f"BUILD={os.path.relpath(BUILD, ROOT)}", f"PREFIX={self.folder}/p"],
-                       cwd=ROOT, env=clean, check=True, capture_output=True)
+        install(PREFIX=self.folder / "p")
         for tool in TOOLS:
             script = self.folder / "p/share/bash-completion/completions" / tool
             self.assertEqual(self.complete(tool, "--vers", script=script,

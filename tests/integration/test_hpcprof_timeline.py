@@ -32,7 +32,7 @@ class Timeline(HpcprofCase):
     def test_records(self):
         _, thread, (a, b) = self.traced()
         thread.record(1010 * MS, mw.WORK + WORKER, 10 * MS << 10, a, 4, 2, 1)
-        thread.record(1020 * MS, mw.READY, 3 * MS << 10, b, 4, 2)
+        thread.record(1020 * MS, mw.READY, 3 * MS << 10, b, 4, 2, 5)
         thread.record(1020 * MS, mw.WORK, 7 * MS << 10, b, 4, 0)
         thread.record(1030 * MS, mw.IDLE_WORKER, 10 * MS << 10, a, 4, 2)
         thread.record(1040 * MS, mw.WAITING, 10 * MS << 10, a, 4, 2)
@@ -45,7 +45,7 @@ class Timeline(HpcprofCase):
         leaf = ("line", "/s/a.c", 21)
         self.assertEqual(found, [
             (10 * MS, WORK, WORKER, 10 * MS, leaf, (4, 2, 1, 0)),
-            (20 * MS, READY, 0, 3 * MS, leaf, (0, 0, 0, 0)),
+            (20 * MS, READY, 0, 3 * MS, leaf, (0, 0, 5, 0)),
             (20 * MS, WORK, 0, 7 * MS, leaf, (0, 1, 0, 0)),
             (30 * MS, IDLE, 0, 10 * MS, None, (0, 0, 0, 0)),
             (40 * MS, WAITING, 0, 10 * MS, leaf, (0, 0, 0, 0)),

@@ -42,6 +42,18 @@ class Calls(profiling.ProfilingTest):
                 self.assertEqual(done.stdout, plain.stdout)
                 self.check_fates(images)
 
+    def test_files_of_a_server(self):
+        """A server of files (FUSE) ends a call when a sample interrupts it. The call is made again, while samples wait."""
+        plain = self.run_tool(program("user_files"), timeout=600)
+        if plain.returncode == 3:
+            self.skipTest("no file system in user space can be mounted here")
+        self.assertEqual(plain.stdout.count(" fine, interrupted 0\n"), 10)
+        for source, how in sources():
+            with self.subTest(source):
+                done, images = self.measure(program("user_files"), "interrupted", events=["REALTIME@f1000"], **how)
+                self.assertEqual(done.stdout, plain.stdout.replace("interrupted 0", "interrupted 1"))
+                self.check_fates(images)
+
     def test_another_time(self):
         """A library that gives the program another time, before or after hpcrun's."""
         fake = str(profiling.TOOLS / "fake-time.so")

@@ -41,7 +41,7 @@ __asm__(".globl _start\n_start: mov %rsp, %rdi\n and $-16, %rsp\n call begin\n")
 
 class Exec(profiling.ProfilingTest):
     ways = ("execv", "execve", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat",
-            "execveat-descriptor", "posix_spawn", "posix_spawnp", "system", "popen", "vfork")
+            "execveat-descriptor", "fexecve-path", "posix_spawn", "posix_spawnp", "system", "popen", "vfork")
 
     def test_library_that_is_out_of_reach(self):
         """As in a container without the library: the programs run without it, and no error is printed."""

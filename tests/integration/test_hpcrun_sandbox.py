@@ -44,6 +44,25 @@ class Sandbox(profiling.ProfilingTest):
                 self.assertEqual(images[0].state, 1)
                 self.check_time(images[0].seconds("CPUTIME", [FIRED]), int(burned) * 1e-9, images[0].cpu, 0.003)
 
+    def test_nothing_is_called_after_that(self):
+        """hpcrun has withdrawn: the wrappers of what the program then calls make no system calls of their own."""
+        for how in ("waits", "exec"):
+            for options in ([], ["--work-span"]):
+                with self.subTest(f"{how} {options}"):
+                    done, images = self.measure(program("sandbox"), how, events=["CPUTIME@f5000"], options=options)
+                    self.assertEqual(done.stdout, "fine\n")
+                    self.assertIn(LINE, done.stderr)
+                    self.check_fates(images)
+
+    def test_what_hpcrun_can_do_without_is_forbidden(self):
+        for how, processes in (("sends", 1), ("execs", 2)):
+            with self.subTest(how):
+                done, images = self.measure(program("sandbox"), how, events=["REALTIME@f5000"])
+                self.assertEqual(done.stdout, "fine\n")
+                self.assertNotIn(LINE, done.stderr)
+                self.check_fates(images)
+                self.assertEqual(len(images), processes)
+
     def need(self, how):
         """The kernel or the sandbox of the tests may not support it."""
         if self.run_tool(program("sandbox"), how).returncode == 3:

@@ -3,9 +3,14 @@ of the others. Its ledger has the truth: for how long others waited while a thre
 took it, in CPU time of the holder (tests/programs/pthread/state-ledger.h). All of it is CPU time of one thread after the
 other, so that it does not matter what else the CPUs do."""
 
+import os
+import subprocess
+import sys
+
 import profiling
 from evidence import OfChance, of_ends, of_samples, of_share
 from logical_case import LogicalTest, procedures, walk
+from openmp_case import CLANG, OpenMp
 from test_thread_states import read_ledger
 
 PROGRAM = profiling.BUILD / "tests" / "programs" / "pthread" / "thread-states"
@@ -71,6 +76,34 @@ class LockBlame(OfChance, LogicalTest):
         self.convoy(3, 20, "spin_lock", SPINNING)
 
 
+class HoldersWithoutCpu(OfChance, LogicalTest):
+    """Others wait for the lock also while its holder has no CPU. Three programs that compute have the same CPU."""
+    measures_time = True
+
+    def setUp(self):
+        super().setUp()
+        cpus = os.sched_getaffinity(0)
+        self.addCleanup(os.sched_setaffinity, 0, cpus)
+        os.sched_setaffinity(0, {min(cpus)})
+        for _ in range(3):
+            other = subprocess.Popen(["timeout", "120", sys.executable, "-c", "while True: pass"])
+            self.addCleanup(other.wait)
+            self.addCleanup(other.terminate)
+
+    def test_waiters_clocks(self):
+        """By REALTIME. A thread that is woken up to take the lock, and has no CPU yet, does not hold it; by the ledger
+        it waits for nobody then."""
+        for _ in self.looks():
+            done, (image,) = self.profile(PROGRAM, "convoy", 4, 6, MUTEX, events=("REALTIME@f1000",))
+            ledger, step = read_ledger(done.stdout), 3 * image.mean_period("REALTIME")
+            truth = {"hold_long": ledger["held 0"], "hold_short": ledger["held 1"]}
+            for name, held in truth.items():
+                self.found.between(name, self.value("lock blame", name), 0.9 * held, 1.1 * held,
+                                   of_samples(held, step), held / 4)
+            held, seen = sum(truth.values()), self.tree["metrics"]["lock wait"]["inclusive"]
+            self.found.between("lock wait", seen, 0.9 * held, 1.1 * held, of_samples(held, step), held / 4)
+
+
 @profiling.needs_outside
 class FromOutside(LogicalTest):
     def run_convoy(self, kind):
@@ -80,7 +113,16 @@ class FromOutside(LogicalTest):
             if self.tree["metrics"].get("lock wait", {}).get("inclusive"):
                 break
         ledger = read_ledger(done.stdout)
-        return ledger["paid 0"] + ledger["paid 1"]
+        return ledger["held 0"] + ledger["held 1"]
+
+    def check_what_is_said(self):
+        """Values are lower bounds, and so is what advice says of them."""
+        summary = self.view(view="summary")
+        states = {metric["name"]: metric["state"] for metric in summary["metric_states"]}
+        self.assertEqual((states["lock blame"], states["lock wait"], states["work"]),
+                         ("lower bound", "lower bound", "measured"))
+        for found in summary["advice"]:
+            self.assertNotRegex(found["text"], r"^Locks?\b.*: threads wait (?!at least)")
 
     def test_kinds_of_locks(self):
         """What a holder of a lock is blamed for is what waiters pay at this lock, below their calls. It is less than the
@@ -89,11 +131,12 @@ class FromOutside(LogicalTest):
         for kind, lock in ((MUTEX, "queue_lock"), (RWLOCK, "index_of_queue + 8"), (HEAP, "on the heap or a stack"),
                            (PRIORITY, "priority_lock"), (READERS, "index_of_queue + 8")):
             with self.subTest(lock=lock, kind=kind):
-                paid = self.run_convoy(kind)
+                held = self.run_convoy(kind)
                 blame, wait = (self.tree["metrics"][name]["inclusive"] for name in ("lock blame", "lock wait"))
                 self.assertGreater(wait, 0)
+                self.check_what_is_said()
                 self.assertLessEqual(wait, blame * 1.001)
-                self.assertLess(blame, 2 * paid)
+                self.assertLess(blame, 2 * held)
                 at_locks = [path for path in walk(self.tree) if path[-1]["metrics"]["lock wait"]["exclusive"]]
                 self.assertEqual({path[-1]["name"] for path in at_locks}, {f"<lock {lock}>"})
                 for path in at_locks:
@@ -108,6 +151,9 @@ class Sleepers(OfChance, LogicalTest):
     OPTIONS = ()
     THREADS, SECONDS = 24, 1.5
 
+    def program(self):
+        return SLEEPERS
+
     def test_waiting_is_paid_once(self):
         """Measured were 1.00 to 1.01 of the truth (27 November 2026); 1.2 to 1.3 with all samples of holders."""
         self.claim_share(0.9, 1.1, 0.1)
@@ -116,7 +162,7 @@ class Sleepers(OfChance, LogicalTest):
         """Waiters' own samples say how long they wait, as a share of the threads' time. Who is kept from a CPU after he
         has got the lock waits by his clock, but not by hpcrun's account."""
         for _ in self.looks():
-            done, (image,) = self.profile(SLEEPERS, self.THREADS, self.SECONDS, events=("REALTIME",), options=self.OPTIONS)
+            done, (image,) = self.profile(self.program(), self.THREADS, self.SECONDS, events=("REALTIME",), options=self.OPTIONS)
             truth, period = float(done.stdout.split()[-1]), image.mean_period("REALTIME")
             blame, wait = (self.tree["metrics"][name]["inclusive"] for name in ("lock blame", "lock wait"))
             self.assertAlmostEqual(blame, wait, delta=0.02 * blame)
@@ -134,3 +180,24 @@ class SleepersFromOutside(Sleepers):
         """Measured were 0.94 and 0.95 of the truth (27 November 2026); 0.27 if each waiter knows the holder only of its
         own last look."""
         self.claim_share(0.8, 1.1, 0.5)
+
+
+class SleepersOfATeam(Sleepers, OpenMp):
+    """The threads are those of a parallel region, which pay and wait for locks like others."""
+    THREADS, SECONDS = 4, 1
+
+    def program(self):
+        return self.build("../pthread/sleepers.c")
+
+    def claim_share(self, *bounds):
+        with self.environment(self.THREADS):
+            super().claim_share(*bounds)
+        at_lock = [path for path in walk(self.tree) if path[-1]["metrics"]["lock wait"]["exclusive"]]
+        self.assertEqual({path[-1]["name"] for path in at_lock}, {"<lock bed_lock>"})
+        for path in at_lock:
+            self.assertIn("take_turns", procedures(path), path)
+            self.assertTrue([name for name in procedures(path) if name.startswith("parallel @ ")], path)
+
+
+class SleepersOfATeamOfClang(SleepersOfATeam):
+    compilers = CLANG

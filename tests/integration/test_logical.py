@@ -26,11 +26,11 @@ class Idleness(OfChance, LogicalTest):
         for name, how in profiling.sources():
             with self.subTest(name):
                 for found in self.looks():
-                    self.profile(PHASES, self.WORKERS, 170, options=("--cores", str(self.WORKERS)),
-                                 events=["CPUTIME@f1000"], **how)
+                    self.profile(PHASES, self.WORKERS, 85, options=("--cores", str(self.WORKERS)),
+                                 events=["CPUTIME@f2000"], **how)
                     for procedure, ratio in (("before", 7), ("alone", 7), ("half", 1), ("full", 0)):
                         work, idleness = self.value("work", procedure), self.value("idleness", procedure)
-                        found.enough(f"seconds in {procedure}", work, 0.15)
+                        found.enough(f"seconds in {procedure}", work, 0.075)
                         self.assertAlmostEqual(idleness, ratio * work, delta=(0.01 + 0.02 * ratio) * work,
                                                msg=procedure)
                 self.check_paths_of_the_blame()
@@ -49,7 +49,7 @@ class Idleness(OfChance, LogicalTest):
 
     def test_cores_bound_what_could_work(self):
         """With fewer CPUs than workers only they could have done more."""
-        self.profile(PHASES, self.WORKERS, 200, options=("--cores", "4"))
+        self.profile(PHASES, self.WORKERS, 100, options=("--cores", "4"), events=["CPUTIME@f2000"])
         for procedure, ratio in (("before", 3), ("alone", 3), ("half", 0), ("full", 0)):
             work, idleness = self.value("work", procedure), self.value("idleness", procedure)
             self.assertGreater(work, 0, procedure)
@@ -61,7 +61,7 @@ class Idleness(OfChance, LogicalTest):
         if len(cpus) < 2:
             self.skipTest("needs two CPUs")
         allowed = cpus[:len(cpus) // 2]
-        self.profile("taskset", "-c", ",".join(map(str, allowed)), PHASES, self.WORKERS, 200)
+        self.profile("taskset", "-c", ",".join(map(str, allowed)), PHASES, self.WORKERS, 100, events=["CPUTIME@f2000"])
         n = min(len(allowed), self.WORKERS)
         for procedure, working in (("before", 1), ("alone", 1), ("half", self.WORKERS // 2), ("full", self.WORKERS)):
             work, idleness = self.value("work", procedure), self.value("idleness", procedure)

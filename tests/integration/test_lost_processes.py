@@ -139,6 +139,15 @@ class BareForks(LostTest):
         self.assertEqual((image.state, self.missing), (1, ""))
         self.assertGreater(image.cpu, used)
 
+    def test_a_wait_in_such_a_child(self):
+        """Neither the wait nor a region is recorded: the child has no tree yet."""
+        for event in EVENTS:
+            with self.subTest(event=event):
+                pid, used = self.run_child("inline", "waits", event)
+                image, = (image for image in self.images() if image.pid == pid)
+                self.assertEqual(image.state, 1)
+                self.assertGreater(image.cpu, used)
+
     def lost_cpu(self, reason):
         match = re.fullmatch(rf"not measured: {reason} \(bare_forks(\[\d+\])?; ([\d.]+) s CPU\)", self.missing)
         self.assertTrue(match, self.missing)

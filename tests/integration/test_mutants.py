@@ -1,10 +1,12 @@
 """The list of faults in tests/mutants/ fits the tree; and five of those that a unit test must notice are
 noticed, others at every commit. `make mutants` plants all of them."""
 import os
+import pathlib
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import profiling
@@ -57,6 +59,63 @@ class Format(unittest.TestCase):
                 ("b = [-3-]", None),
                 ("[-b-] =", None)):
             self.assertEqual(mutants.planted(text, mutants.Fault("", 1, "", [], fault)), result, fault)
+
+
+class Processes(unittest.TestCase):
+    """What a command has started in another session does not outlive it."""
+
+    def setUp(self):
+        self.said = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "said"
+        # The orphan keeps the pipe of the command's output open. The command goes on when it has said its number.
+        self.command = (f"mkfifo {self.said}.begun; (setsid sh -c 'trap \"\" HUP INT TERM; echo $$ >{self.said}; "
+                        f"echo >{self.said}.begun; exec sleep {profiling.HANG}' &); read begun <{self.said}.begun; ")
+
+    def check_ended(self):
+        pid = int(self.said.read_text())
+        with self.assertRaises(ProcessLookupError, msg=pid):
+            os.kill(pid, 0)
+
+    def test_a_command_that_ends(self):
+        done = mutants.run(["sh", "-c", self.command + "echo said; exit 3"], "/", profiling.HANG / 2)
+        self.assertEqual(done, (3, "said\n"))
+        self.check_ended()
+
+    def test_a_command_that_never_ends(self):
+        """It has more and more time until it has begun its orphan."""
+        timeout = 0.5
+        while not self.said.exists() or not self.said.read_text():
+            timeout *= 2
+            command = f"rm -f {self.said}*; {self.command} sleep {profiling.HANG}"
+            self.assertEqual(mutants.run(["sh", "-c", command], "/", timeout), (None, ""))
+        self.check_ended()
+
+    def test_a_run_that_is_killed(self):
+        begun = self.said.with_suffix(".both")
+        os.mkfifo(begun)
+        command = f"{self.command} echo >{begun}; sleep {profiling.HANG}"
+        code = f"import mutants; mutants.run(['sh', '-c', {command!r}], '/', {profiling.HANG})"
+        with subprocess.Popen([sys.executable, "-c", code], cwd=profiling.ROOT / "tests") as tool:
+            begun.read_text()
+            tool.kill()
+        process = pathlib.Path(f"/proc/{int(self.said.read_text())}")
+        profiling.wait_until(lambda: not process.exists(), "end of the orphan")
+
+
+class Folders(unittest.TestCase):
+    def test_a_run_beside_another(self):
+        """The first one's folder stays as long as it runs, and goes when it was killed."""
+        parent = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "mutants"
+        code = ("import mutants, pathlib, sys\n"
+                "print(mutants.folder_of_this_run(pathlib.Path(sys.argv[1])), flush=True)\n"
+                "input()\n")
+        with subprocess.Popen([sys.executable, "-c", code, parent], cwd=profiling.ROOT / "tests", stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as other:
+            first = pathlib.Path(other.stdout.readline().strip())
+            second = mutants.folder_of_this_run(parent)
+            self.assertEqual(set(parent.iterdir()), {first, second})
+            other.kill()
+        third = mutants.folder_of_this_run(parent)
+        self.assertEqual(set(parent.iterdir()), {second, third})
 
 
 class Mutants(unittest.TestCase):

@@ -26,28 +26,28 @@ class OutsideTest(profiling.ProfilingTest):
     def compile(self, name, source, *flags):
         """A program of the test's own, or one of the tests' programs in another form."""
         built = self.directory / name
-        subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-g", f"-I{profiling.ROOT}", "-o", built, source,
-                        *flags, "-lpthread"], check=True)
+        command = ["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-g", f"-I{profiling.ROOT}", source, *flags, "-lpthread"]
+        profiling.compile_once(built, *command).check_returncode()
         return built
 
     def source(self, name):
         return profiling.ROOT / "tests/programs/hpcrun" / f"{name}.c"
 
-    def start(self, *command):
+    def start(self, *command, **others):
         """A process that says "ready" and waits for a line."""
         process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   text=True)
+                                   text=True, **others)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         self.assertEqual(process.stdout.readline(), "ready\n")
         return process
 
-    def attach(self, process, *options):
+    def attach(self, process, *options, **others):
         """hpcrun -p on a process; it samples when this returns: its events are open before it notes the begin."""
         where = self.directory / "attached"
         tool = subprocess.Popen([HPCRUN, "-o", where, "-e", "CPUTIME@f1000", "-p", str(process.pid), *options],
-                                stderr=subprocess.PIPE, text=True)
+                                stderr=subprocess.PIPE, text=True, **others)
         self.addCleanup(tool.stderr.close)
         self.addCleanup(tool.wait)
         self.addCleanup(tool.kill)
@@ -62,6 +62,10 @@ class OutsideTest(profiling.ProfilingTest):
         reader, = pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()
         worker, = pathlib.Path(f"/proc/{reader}/task/{reader}/children").read_text().split()
         return int(reader), int(worker)
+
+    def cpu_of(self, process):
+        words = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
     def images_of(self, where):
         images = profiling.read_measurements(where, paths=True)
@@ -80,13 +84,10 @@ class OutsideTest(profiling.ProfilingTest):
 
     def check_paths(self, images, binary, *outermost):
         """Complete paths through the program's parts are as its source has them."""
-        known = profiling.symbols(binary)
-        ranges = {name: range(at, at + size) for name, (at, size) in known.items()}
+        own = {"burn_unit", "burn_from", "burn", "deep", "long_part", "short_part", "work", *outermost}
         complete = 0
         for path in (path for image in images for thread in image.threads for _, _, path in thread.paths):
-            names = [name for frame in path if frame.startswith(f"{binary.name}+")
-                     for name in ("burn_unit", "burn_from", "burn", "deep", "long_part", "short_part", "work", *outermost)
-                     if int(frame.rsplit("+", 1)[1], 16) in ranges.get(name, ())]
+            names = [name for name in profiling.functions(path, binary) if name in own]
             if "deep" not in names or profiling.is_partial(path):
                 continue
             part = "long_part" if "long_part" in names else "short_part"
@@ -101,13 +102,11 @@ class OutsideTest(profiling.ProfilingTest):
 
     def weigh(self, images, binary):
         """Seconds in long_part, and in both parts."""
-        known, seconds = profiling.symbols(binary), {"long_part": 0, "short_part": 0}
+        seconds = {"long_part": 0, "short_part": 0}
         for path, value in ((path, value) for image in images for thread in image.threads
                             for _, value, path in thread.paths):
-            offsets = [int(frame.rsplit("+", 1)[1], 16) for frame in path if frame.startswith(f"{binary.name}+")]
-            for name in seconds:
-                start, size = known[name]
-                seconds[name] += value * any(start <= at < start + size for at in offsets)
+            for name in seconds.keys() & profiling.functions(path, binary):
+                seconds[name] += value
         return [seconds["long_part"] * profiling.TIME_UNIT, sum(seconds.values()) * profiling.TIME_UNIT]
 
     def check_share(self, evidence, images, binary, printed):
@@ -146,7 +145,7 @@ class Shares(OfChance, OutsideTest):
         counts once."""
         binary = program("outside")
         for evidence in self.looks():
-            process = self.start(binary, 2, 100, "go")
+            process = self.start(binary, 2, 50, "go")
             tool, where = self.attach(process)
             printed, _ = process.communicate("go\n")
             has_changed = "copies of stacks had 4 to " in tool.communicate()[1]
@@ -190,10 +189,10 @@ class Overload(OfChance, OutsideTest):
         self.assertGreater(fired, 300)
         self.assertLess(lost, 0.01 * fired)
 
-    def measure_while_stopped(self, rounds, *options, how="go", stops_reader=False, is_reaped=False):
-        """A program of two threads runs while hpcrun's worker is stopped, or its reader. At the end it is a zombie,
+    def measure_while_stopped(self, rounds, *options, threads=2, how="go", stops_reader=False, is_reaped=False):
+        """A program with threads runs while hpcrun's worker is stopped, or its reader. At the end it is a zombie,
         whose clocks can be read, or reaped. Returns what hpcrun says, the image, and for how many seconds that was."""
-        process = self.start(program("outside"), 2, rounds, how)
+        process = self.start(program("outside"), threads, rounds, how)
         tool, where = self.attach(process, *options)
         reader, worker = self.reader_and_worker(tool)
         stopped = reader if stops_reader else worker
@@ -226,7 +225,7 @@ class Overload(OfChance, OutsideTest):
     def test_memory_of_a_queue(self):
         """While the worker is stopped, its queue takes 4 MB, more than is allowed: later samples are lost, and a line says why.
         hpcrun looks every 2 s; the program takes 3.2 s or more."""
-        printed, image, _ = self.measure_while_stopped(200, "--memory", "4M", how="deep")
+        printed, image, _ = self.measure_while_stopped(200, "--memory", "4M", threads=1, how="deep")
         self.assertIn("memory was used up (--memory)", printed)
         self.assertGreater(image.count("CPUTIME", [FIRED]), 0)
 
@@ -238,6 +237,22 @@ class Overload(OfChance, OutsideTest):
         self.assertGreater(image.count("CPUTIME", profiling.DROPPED), 100)
         rest = (3 * os.cpu_count() + 1) * image.mean_period("CPUTIME")
         self.assertGreater(image.seconds("CPUTIME", [FIRED]), image.cpu - rest - profiling.KERNEL_TICK)
+
+    def test_losses_of_a_time(self):
+        """What rings have lost is known after the initial thread's end, and counts for it: it is no other thread."""
+        process = self.start(program("outside"), 0, 80, "go")
+        tool, where = self.attach(process)
+        reader, _ = self.reader_and_worker(tool)
+        os.kill(reader, signal.SIGSTOP)
+        self.addCleanup(lambda: tool.poll() is not None or os.kill(reader, signal.SIGKILL))
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        profiling.wait_until(lambda: self.cpu_of(process) > 1, "CPU time of the program")
+        os.kill(reader, signal.SIGCONT)
+        self.assertRegex(tool.communicate()[1], r"samples are lost \(\d+ records of all kinds\)")
+        image, = self.images_of(where)
+        self.assertGreater(image.count("CPUTIME", profiling.DROPPED), 0)
+        self.assertEqual(len({thread.tid for thread in image.threads}), len(image.threads))
 
     def test_overload_lowers_the_rate(self):
         """While the worker is stopped: first the copies of stacks have their smallest size. Lost samples count for the time
@@ -251,15 +266,66 @@ class Overload(OfChance, OutsideTest):
         self.assertLess(abs(image.seconds("CPUTIME", [FIRED]) - image.cpu), 0.15 * image.cpu)
 
 
+@unittest.skipIf(os.geteuid() != 0, "needs root, for events of CPUs")
+class EventsOfCpus(OutsideTest):
+    """They take the place of those of threads where these miss something."""
+
+    def events_of(self, reader):
+        """Its descriptors of perf's events."""
+        events = set()
+        for path in pathlib.Path(f"/proc/{reader}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # it has just been closed
+                events |= {path.name} if os.readlink(path) == "anon_inode:[perf_event]" else set()
+        return events
+
+    def await_others(self, reader, before):
+        """Until the reader has an event for each CPU that was not among these, and those of its rings."""
+        profiling.wait_until(lambda: len(self.events_of(reader) - before) == os.cpu_count() and
+                             len(self.events_of(reader)) == 2 * os.cpu_count(), "events of CPUs")
+
+    def test_threads_that_wait_often(self):
+        process = self.start(program("short_turns"))
+        tool, where = self.attach(process)
+        reader, _ = self.reader_and_worker(tool)
+        profiling.wait_until(lambda: len(self.events_of(reader)) == 2 * os.cpu_count(), "events of CPUs")
+        before = self.cpu_of(process)
+        profiling.wait_until(lambda: self.cpu_of(process) > before + 0.5, "CPU time of the program")
+        process.communicate("go\n")
+        self.assertEqual(process.returncode, 7)
+        printed = tool.communicate()[1]
+        self.assertIn("; samples by the CPUs' clocks, since threads wait often or end soon\n", printed)
+        image, = self.images_of(where)
+        self.assertEqual(image.pid, process.pid)
+        self.assertGreater(image.seconds("CPUTIME", [FIRED]), 0.4)
+
+    def test_children_that_end_soon(self):
+        """A process that uses less CPU time than that between two samples has one now and then."""
+        where, go, shell = self.directory / "soon", self.directory / "go", self.directory / "shell"
+        script = f"echo >{shell}; read line; while [ ! -e {go} ]; do /bin/true; done; " + 300 * "/bin/true; "
+        tool = subprocess.Popen([HPCRUN, "-o", where, "--outside", "sh", "-c", script], stdin=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tool.wait)
+        self.addCleanup(tool.kill)
+        profiling.wait_until(shell.exists, "begin of the command")
+        children = pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()
+        reader, = (child for child in children if os.readlink(f"/proc/{child}/exe").endswith("/hpcrun-outside"))
+        before = self.events_of(reader)
+        tool.stdin.write("go\n")
+        tool.stdin.flush()
+        self.await_others(reader, before)
+        go.touch()
+        self.assertIn("samples by the CPUs' clocks", tool.communicate()[1])
+        short = [image for image in self.images_of(where) if image.executable.endswith("/true")]
+        self.assertGreater(sum(image.count("CPUTIME", [FIRED]) for image in short), 0)
+
+
 class Waits(OfChance, OutsideTest):
     measures_time = True
 
     def seconds_in(self, image, binary, name, *metrics):
         """Of some metrics, at paths through a function."""
-        start, size = profiling.symbols(binary)[name]
         return sum(value * profiling.TIME_UNIT for thread in image.threads for metric, value, path in thread.paths
-                   if metric in metrics and any(start <= int(frame.rsplit("+", 1)[1], 16) < start + size
-                                                for frame in path if frame.startswith(f"{binary.name}+")))
+                   if metric in metrics and name in profiling.functions(path, binary))
 
     def test_threads_that_take_turns(self):
         """Time on a CPU is work, that in waiting calls is waiting, and at any instant one thread works: from outside as in
@@ -342,6 +408,16 @@ class Children(OfChance, OutsideTest):
             self.assertGreater(sum(image.seconds("CPUTIME", [FIRED]) for image in shells if image.origin == FORK), 0.005)
             evidence.rate("partial paths", sum(image.count("CPUTIME", PARTIAL) for image in images),
                           sum(image.count("CPUTIME", [FIRED]) for image in images), most=0.01, noticed=(0, 0.1))
+
+    def test_clocks(self):
+        """The wall clocks of all processes' begins agree with their monotonic ones, which time lines have, although workers
+        begin with the first sample, about 5 ms later."""
+        binary = program("outside")
+        _, images = self.measure("sh", "-c", f"{binary} 0 2; {binary} 0 2", events=("CPUTIME@f200",),
+                                 options=["--outside"], status=7)
+        self.assertEqual(len(images), 3)
+        epochs = [image.epoch for image in images]
+        self.assertLess(max(epochs) - min(epochs), 0.001)
 
     def test_of_a_process_that_runs(self):
         """Also by its name."""
@@ -504,6 +580,29 @@ class Ends(OutsideTest):
         self.assertEqual((images[0].state, images[0].detail), (STATE_SIGNAL, signal.SIGSEGV))
         self.assertEqual(done.stdout, "")
 
+    def test_script_without_a_first_line(self):
+        """hpcrun says the same as without --outside."""
+        script = self.directory / "bare"
+        script.write_text("echo from no shell\n")
+        script.chmod(0o755)
+        done = self.run_tool(HPCRUN, "--outside", "-o", self.directory / "m", script)
+        self.assertEqual(done.returncode, 126)
+        self.assertRegex(done.stderr, "^hpcrun: .*/bare: neither a program nor a script that begins with '#!'.*\n$")
+
+    def test_core_file(self):
+        """It is the command's: hpcrun, which ends by the same signal, writes none."""
+        def allow_core_files():
+            _, most = resource.getrlimit(resource.RLIMIT_CORE)
+            resource.setrlimit(resource.RLIMIT_CORE, (most, most))
+
+        if resource.getrlimit(resource.RLIMIT_CORE)[1] == 0:
+            self.skipTest("no core files here")
+        tool = subprocess.Popen([HPCRUN, "-q", "--outside", "-o", self.directory / "crash", "sh", "-c", "kill -SEGV $$"],
+                                cwd=self.directory, preexec_fn=allow_core_files)
+        ended = os.waitid(os.P_PID, tool.pid, os.WEXITED | os.WNOWAIT)
+        self.assertEqual(tool.wait(), -signal.SIGSEGV)
+        self.assertEqual(ended.si_code, os.CLD_KILLED)
+
     def test_caller_that_ignores_ends_of_children(self):
         """The exit status is the command's, which ignores them, too."""
         def run(*command):
@@ -533,6 +632,46 @@ class Ends(OutsideTest):
                 process.communicate("go\n")
                 self.assertEqual(process.returncode, 7)
                 subprocess.run(["rm", "-r", where], check=True)
+
+    def test_a_time_that_is_over_at_once(self):
+        process = self.start(program("outside"), 2, 2, "go")
+        done = subprocess.run([HPCRUN, "-q", "-o", self.directory / "m", "-p", str(process.pid), "--for", "0.0001s"],
+                              timeout=60)
+        self.assertEqual(done.returncode, 0)
+        process.communicate("go\n")
+
+    def test_caller_that_blocks_signals(self):
+        """A signal ends the measurement all the same; of hpcrun's two children, only the command has them blocked."""
+        def block():
+            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+
+        process = self.start(program("outside"), 2, 2, "go")
+        tool, where = self.attach(process, preexec_fn=block)
+        tool.send_signal(signal.SIGINT)
+        self.assertEqual(tool.wait(10), 0)
+        self.assertEqual([image.state for image in self.images_of(where)], [STATE_RUNS_ON])
+        process.communicate("go\n")
+        tool = self.start(HPCRUN, "--outside", "-o", self.directory / "command", program("outside"), 2, 2, "go",
+                          preexec_fn=block)
+        children = pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()
+        blocked = [re.search(r"SigBlk:\s*(\w+)", pathlib.Path(f"/proc/{child}/status").read_text())[1]
+                   for child in children]
+        self.assertEqual(sorted(int(mask, 16) >> signal.SIGINT - 1 & 1 for mask in blocked), [0, 1])
+        tool.communicate("go\n")
+
+    def test_messages_to_a_closed_pipe(self):
+        """They end neither the measurement nor the command, which gets SIGPIPE's usual action."""
+        process = self.start(program("outside"), 2, 2, "go")
+        read, write = os.pipe()
+        os.close(read)
+        self.addCleanup(os.close, write)
+        for name, options in (("p", ["-p", str(process.pid), "--for", "0.3s"]),
+                              ("command", ["--outside", "grep", "-q", "SigIgn:.*[02468ace]...$", "/proc/self/status"])):
+            with self.subTest(name):
+                done = subprocess.run([HPCRUN, "-o", self.directory / name, *options], stderr=write)
+                self.assertEqual(done.returncode, 0)
+                self.assertEqual(len(self.images_of(self.directory / name)), 1)
+        process.communicate("go\n")
 
     def test_measurement_in_the_background_of_a_script(self):
         """There SIGINT is ignored, and ends the measurement all the same, as does the kill that the first line has."""
@@ -577,6 +716,45 @@ class Ends(OutsideTest):
         images = self.images_of(where)
         self.assertEqual(images[0].executable, str(binary))
         self.check_paths(images, kept / "deleted", "early", "late")
+
+    def test_code_without_a_file(self):
+        """Code that a program makes in memory is no file that could not be read."""
+        script = """if True:
+            import mmap, os
+            code, file = mmap.PROT_READ | mmap.PROT_EXEC, os.memfd_create("made")
+            os.ftruncate(file, 4096)
+            made = mmap.mmap(file, 4096, prot=code), mmap.mmap(-1, 4096, prot=code)
+            private = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=code)"""
+        done, _ = self.measure("python3", "-c", script, options=["--outside", "--agent", "none"])
+        self.assertNotIn("could not be read", done.stderr)
+
+    def test_code_made_in_the_place_of_other_memory(self):
+        """In a part of a program's .bss, the program is there still; in the place of a library, that is gone."""
+        library = self.compile_text("unloaded.so", "int in_library(void) { return 1; }\n", "-shared", "-fPIC")
+        for arguments in ([], [library]):
+            with self.subTest(arguments):
+                _, images = self.measure(program("made-code"), *arguments, options=["--outside"], paths=True)
+                self.assertGreater(images[0].count("CPUTIME", [FIRED]), 0)
+                self.assertTrue([line for line in images[0].modules if line.endswith(" " + str(program("made-code")))])
+                frames = [frame for thread in images[0].threads for _, _, path in thread.paths for frame in path]
+                self.assertEqual([frame for frame in frames if frame.startswith("unloaded.so+")], [])
+
+    def test_names_of_code_made_at_run_time(self):
+        """Those that the process wrote before it was measured count, too."""
+        process = subprocess.Popen([program("jit"), "good", "60000"], stdout=subprocess.DEVNULL)
+        names = pathlib.Path(f"/tmp/perf-{process.pid}.map")
+        self.addCleanup(names.unlink, missing_ok=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        profiling.wait_until(lambda: names.exists() and time.time() - names.stat().st_mtime > 0.1, "old names")
+        tool, where = self.attach(process)
+        clock = ~process.pid << 3 | 2  # the process's CPU time
+        begin = time.clock_gettime(clock)
+        profiling.wait_until(lambda: time.clock_gettime(clock) > begin + 0.2, "samples")
+        tool.send_signal(signal.SIGINT)
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        image, = where.glob("*.hpcrun")
+        self.assertIn(b"inner framed", image.read_bytes())
 
     def test_a_pipe_in_the_place_of_a_deleted_program(self):
         """To open a pipe or a device has effects: what has the path of the mapped file is opened only if it is that."""
@@ -659,7 +837,7 @@ class Rights(OutsideTest):
         for name, mode, flags in (("setuid", 0o4755, ()), ("setgid", 0o2755, ()), ("setuid", 0o4755, ("-static",))):
             with self.subTest(name, flags=flags):
                 binary = self.giving_rights(name, mode, *flags)
-                done, images = self.measure(binary, 2, 50, status=7)
+                done, images = self.measure(binary, 2, 10, status=7)
                 self.assertIn(f"{name}: measured from outside", done.stderr)
                 self.check_images(images)
                 self.assertEqual([(image.state, image.detail) for image in images], [(STATE_EXIT, 7)])
@@ -752,6 +930,14 @@ class Rights(OutsideTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"but those that hpcrun was started from, which are left out: -p {done.stdout.strip()} measures",
                       done.stderr)
+
+    def test_program_that_may_not_be_read(self):
+        """The kernel ends all events at its exec, but for root."""
+        binary = self.giving_rights("unreadable", 0o711)
+        os.chown(binary, 0, 0)
+        done = self.run_tool(HPCRUN, "--outside", binary, user=profiling.ORDINARY_USER)
+        self.assertEqual((done.returncode, done.stdout), (126, ""))
+        self.assertRegex(done.stderr, r"\Ahpcrun: \S+: can't be measured from outside: you may execute it, but not read it\n\Z")
 
     def test_others_may_not(self):
         for flags in ((), ("-static",)):

@@ -102,6 +102,17 @@ class Descriptors(OutsideTest):
             self.assertEqual(said is None and "too few" not in done.stderr, is_enough, done.stderr)
 
 
+    def test_thread_without_an_event_on_each_cpu(self):
+        """It is not sampled at all: on some CPUs only, it would have too few samples."""
+        said = ""
+        for limit in range(8, 16):
+            done = self.run_tool(HPCRUN, "-o", self.directory / str(limit), "--outside", program("outside"), 1, 1,
+                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+            said += done.stderr
+            self.assertNotIn("not sampled", done.stderr)
+        self.assertIn("Too many open files", said)
+
+
 class Memory(OutsideTest):
     def test_limit(self):
         """When it is reached, samples are lost, which a line says; the program runs on. 1 MB is less than hpcrun needs."""

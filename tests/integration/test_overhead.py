@@ -76,11 +76,12 @@ class Truth(OfChance, OverheadTest):
         return found
 
     def claim_share(self, found, true, samples, seconds, what, small=False):
-        """Within 1 % of that many seconds. Late increments, on a busy machine, are up to LATE; without samples nothing
-        is left to chance. A fault moves a half by 20 % of all, a small part by less; twice that if all is small."""
+        """Within 1 % of that many seconds. On a busy machine increments by timers are late, by up to LATE, but none by
+        perf (profiling.late); without samples nothing is left to chance. A fault moves a half by 20 % of all, a small part
+        by less; twice that if all is small."""
         spread, chance = math.sqrt(max(true * (1 - true), 0)), EXACT
         if samples:
-            late = max(0, seconds - samples / self.RATE)
+            late = max(0, seconds - samples / self.RATE) * self.has_timers
             chance = of_share(true * seconds, seconds, seconds / samples) + Chance(
                 spread**2 * late * self.LATE, min(late, self.LATE))
         self.found.between(what, found * seconds, (true - 0.01) * seconds, (true + 0.01) * seconds, chance,

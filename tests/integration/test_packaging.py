@@ -7,8 +7,8 @@ import subprocess
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ["BUILD"]).resolve()
+from test_man_pages import BUILD, ROOT, install
+
 LISTS = ROOT / "packaging" / "debian"
 PREFIX = "usr/lib/hpctoolkit-callpath"
 
@@ -20,11 +20,9 @@ class Lists(unittest.TestCase):
                 yield path.name, line.split()[0].removeprefix("debian/tmp/")
 
     def test_each_installed_file_is_in_one_package(self):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
-            subprocess.run(["make", "-s", "install", f"BUILD={os.path.relpath(BUILD, ROOT)}", f"DESTDIR={root}",
-                            f"PREFIX=/{PREFIX}"], cwd=ROOT, env=clean, check=True, capture_output=True)
+            install(DESTDIR=root, PREFIX=f"/{PREFIX}")
             installed = {path.relative_to(root) for path in root.rglob("*") if not path.is_dir()}
             self.assertGreater(len(installed), 30)
             listed = []

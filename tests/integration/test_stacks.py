@@ -21,13 +21,7 @@ class Stacks(OfChance, profiling.ProfilingTest):
 
     def functions(self, path, module="stacks"):
         """The names of a path's functions that are the program's own."""
-        table = profiling.symbols(program(module))
-        names = []
-        for frame in path:
-            its_module, _, offset = frame.rpartition("+")
-            names += [name.split(".")[0] for name, (start, size) in table.items()
-                      if module == its_module and start <= int(offset, 16) < start + size]
-        return names
+        return [name.split(".")[0] for name in profiling.functions(path, program(module))]
 
     def check_known(self, lines, image, evidence, module):
         """Each line names functions and the time below them, to 2 %; no sample is elsewhere."""
@@ -44,16 +38,17 @@ class Stacks(OfChance, profiling.ProfilingTest):
             evidence.between(" ".join(known), sum(seconds for *_, seconds in below), 0.98 * truth, 1.02 * truth,
                              of_samples(truth, image.mean_period("CPUTIME")), 0.25 * truth)
 
-    def check(self, what, module="stacks"):
+    def check(self, what, module="stacks", ms=200):
+        """200 ms in one function are evidence enough in a single look."""
         for name, how in sources():
             with self.subTest(f"{what} {name}"):
                 for evidence in self.looks():
-                    lines, image = self.run_stacks(what, name=module, **how)
+                    lines, image = self.run_stacks(what, ms, name=module, **how)
                     self.check_known(lines, image, evidence, module)
                     self.assertEqual(image.count("CPUTIME", PARTIAL), 0)
 
     def test_contexts_that_are_switched(self):
-        self.check("contexts")
+        self.check("contexts", ms=300)
 
     def check_fibers(self, kind, base, **how):
         """Each path of a fiber is complete, and ends with these functions."""
@@ -80,7 +75,7 @@ class Stacks(OfChance, profiling.ProfilingTest):
             self.assertGreater(image.count("REALTIME", [RECORDED]), 0)
 
     def test_stacks_split_across_mappings(self):
-        self.check("split")
+        self.check("split", ms=300)
 
     def test_the_smallest_stacks(self):
         self.check("tiny")

@@ -59,21 +59,28 @@ class ThreadStates(OfChance, LogicalTest):
         self.claim("waiting", "waiting", self.ledger["total"] - self.ledger["working"])
         self.claim("idleness", "idleness", self.ledger["idle"], threads, threads * self.delayed)
 
-    def states_of(self, threads, *command):
+    def claim_waits(self, call):
+        """At least two thirds of its time are waiting, of which a fault makes work."""
+        self.tree = self.view()["root"]
+        waiting, work = self.value("waiting", call), self.value("work", call)
+        chance = of_samples(waiting, self.period) + of_samples(2 * work, 2 * self.period)
+        self.found.between(f"waiting in {call}", waiting - 2 * work, 0, math.inf, chance, waiting + work)
+
+    def states_of(self, threads, *command, waits=()):
+        """`waits`: calls in which threads wait most of the time."""
         with self.subTest(threads=threads):
             for _ in self.looks():
                 self.run_scenario(*command, rate=min(4000, 16000 // threads))
                 self.claim_states(threads)
+                for call in waits:
+                    self.claim_waits(call)
 
-    def scenario(self, name, rounds, counts=(2, 8)):
+    def scenario(self, name, rounds, counts=(2, 8), waits=()):
         for threads in counts:
-            self.states_of(threads, PROGRAM, name, threads, rounds)
+            self.states_of(threads, PROGRAM, name, threads, rounds, waits=waits)
 
     def test_readers_and_a_writer(self):
-        self.scenario("table", 100)
-        self.tree = self.view()["root"]
-        for call in ("pthread_rwlock_rdlock", "pthread_rwlock_wrlock"):
-            self.assertGreater(self.value("waiting", call), 2 * self.value("work", call))
+        self.scenario("table", 100, waits=("pthread_rwlock_rdlock", "pthread_rwlock_wrlock"))
 
     def test_pipeline_of_condition_variables(self):
         self.scenario("pipeline", 120)

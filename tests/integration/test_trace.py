@@ -33,7 +33,7 @@ def paid_by(record):
         if record.is_worker and n > working:
             yield "idleness", amount * (n - working) // working
             yield "incomplete", amount // working
-    if record.state in (WORK, OFF_CPU, WAITING):
+    if record.state in (WORK, OFF_CPU, WAITING, READY):
         yield "lock blame", amount * record.waiters
 
 

@@ -512,7 +512,7 @@ class Supply(Advice):
         out. The main thread has 3.9 s more than the others, who were ready for 0.8 of 1 s. Unequal parts explain nothing of
         that, since the longest one waits for 6 s."""
         self.assertEqual(self.kinds(self.run_of(3)), ["no cpu", "hot place"])
-        self.assertEqual(self.found[0]["text"], "Others had the CPUs: threads were ready for at least 3.0 s and ran for 7.0 s.")
+        self.assertEqual(self.found[0]["text"], "Others had the CPUs: threads waited for a CPU for at least 3.0 s and ran for 7.0 s.")
         self.assertEqual(self.kinds(self.run_of(1)), ["no cpu", "one thread", "hot place"])
         self.assertIn("Only the main thread runs for at least 2.1 s of 10 s", self.found[1]["text"])
         self.assertEqual([f["gain"] for f in self.found], [None] * 3)
@@ -522,7 +522,7 @@ class Supply(Advice):
         run = self.run_of(3)
         run["processes"].append({**run["processes"][0], "pid": 80, "threads": [thread(4, 5, ready=2.0, wall=7)]})
         self.assertEqual(self.kinds(run)[0], "no cpu")
-        self.assertEqual(self.found[0]["text"], "Others had the CPUs: threads of 2 processes were ready for at least 5.0 s and "
+        self.assertEqual(self.found[0]["text"], "Others had the CPUs: threads of 2 processes waited for a CPU for at least 5.0 s and "
                                                 "ran for 12 s.")
 
     def test_what_idle_cpus_take_to_wake_up(self):
@@ -546,7 +546,7 @@ class Supply(Advice):
         it for 2."""
         kinds = self.kinds(self.run_of(14, cpus=1))
         self.assertEqual(kinds[0], "too many threads")
-        self.assertEqual(self.found[0]["text"], "3 threads share 1 CPU: they were ready for at least 14 s and ran for 7.0 s.")
+        self.assertEqual(self.found[0]["text"], "3 threads share 1 CPU: they waited for one for at least 14 s and ran for 7.0 s.")
         self.assertEqual(self.kinds(self.run_of(16, cpus=1))[0], "no cpu")
 
     def test_threads_that_live_one_after_another(self):
@@ -761,6 +761,17 @@ class Locks(Advice):
                 with self.subTest(longest=longest, metric=metric):
                     self.assertAlmostEqual(found["gain"], gain, places=1)
 
+    def test_threads_that_have_nothing_to_do_with_the_lock_gain_nothing(self):
+        """Two of three threads wait for others while they have the lock, for 9.9 s in all: no more than two do so at once."""
+        p = Program(("work", "off CPU", "lock blame", "lock wait"), 3)
+        for profile in 1, 2:
+            p.thread.statement(p.file, 31).call(p.of_libc("sem_wait")).charge(4.95, 1, profile).charge(4.95, 2, profile)
+            p.thread.statement(p.file, 32).call(p.function("<lock queue_lock>", 0)).charge(4.95, 3, profile)
+        threads = [thread(1, 0.1), thread(2, 0.1), thread(3, 0)]
+        run = run_json(threads, 10, 2, events=("REALTIME",), metrics=p.db.metrics)
+        found, = self.of_kind(self.advice(p, run), "lock")
+        self.assertAlmostEqual(found["gain"], 2, places=1)
+
     def test_the_lock_of_an_interpreter(self):
         """Line 31 holds it for most of the waiting. A function that it calls, or line 33, keeps it for long: but for the
         first 20 ms of each time, this is at a row for the lock, below the function or the line."""
@@ -777,11 +788,26 @@ class Locks(Advice):
                 call = at.call(p.of_libc("qsort")).charge(0.1, 1, 2)
                 lock = p.function("<lock GIL, kept for more than 20 ms>", 0)
                 (call if kept == "function" else at).call(lock).charge(2, 1, 2)
+                call.call(p.function("<lock held without a CPU>", 0)).charge(0.5, 1, 2)
             run = run_json([thread(1, 2), thread(2, 8, "parallel")], 8, 2, metrics=p.db.metrics)
             found, = self.of_kind(self.advice(p, run), "lock")
             self.assertEqual(found["text"], "2 threads, 1.2 run: the GIL is held 100 % in parallel, p.c:31, while others wait "
                                             f"for at least {total} s in all{more}: use processes, or a library that releases "
                                             "it.")
+
+    def test_holders_without_a_cpu(self):
+        """That others wait then is not the lock's fault: the finding rests on the 5 s in which the holder runs."""
+        for seconds, more in ((20, ", and 20 s more while threads that hold it have no CPU"), (0.5, "")):
+            p = Program(("work", "off CPU", "lock blame", "lock wait"), 3)
+            at = p.thread.statement(p.file, 31).charge(9, 0, 2).charge(5, 2, 2)
+            at.call(p.function("<lock held without a CPU>", 0)).charge(seconds, 2, 2)
+            p.thread.statement(p.file, 32).call(p.function("<lock queue_lock>", 0)).charge(5 + seconds, 3, 1)
+            threads = [thread(1, 1), thread(2, 4), thread(3, 0)]
+            run = run_json(threads, 10, 2, events=("REALTIME",), metrics=p.db.metrics)
+            found, = self.of_kind(self.advice(p, run), "lock")
+            with self.subTest(seconds=seconds):
+                self.assertEqual(found["text"], "Lock queue_lock: threads wait 5.0 s, 100 % of that while parallel, p.c:31 "
+                                                f"holds it{more}; could win 2.0x without it.")
 
     def test_what_waiting_costs_goes_with_the_lock(self):
         """Two threads with 4 s each, of which 2 are spinning for the lock: on two CPUs 2 s are left of 8."""
@@ -869,7 +895,7 @@ class RunnableThreads(Advice):
     def test_a_thread_that_waits_shares_no_cpu(self):
         found = self.found((0, 5), (5, 10), (5, 10))
         self.assertEqual(found["kind"], "no cpu")
-        self.assertIn("threads were ready for at least 1.5 s", found["text"])
+        self.assertIn("threads waited for a CPU for at least 1.5 s", found["text"])
 
     def test_threads_that_work_at_the_same_time(self):
         for works in ((0, 10), (0, 10), (0, 10)), ((0, 9), (5, 10), (5, 10)):
@@ -905,7 +931,7 @@ class TooManyThreads(Advice):
         is said."""
         self.assertEqual(self.found(ready=0.01), [])
         finding, = self.found(ready=1)
-        self.assertIn("they were ready for at least 3.0 s and ran for 15 s", finding["text"])
+        self.assertIn("they waited for one for at least 3.0 s and ran for 15 s", finding["text"])
         self.assertEqual(self.first, self.KIND)
 
     def test_nobody_works_while_workers_sleep(self):
@@ -931,7 +957,7 @@ class TooManyThreads(Advice):
         run["agents"] = [{"name": "gomp"}, {"name": "pthread"}]
         run["processes"][0].update(ready=6)
         finding, = self.of_kind(self.advice(p, run), self.KIND)
-        self.assertEqual(finding["text"], "3 threads share 2 CPUs: they were ready for at least 6.0 s and ran for 15 s.")
+        self.assertEqual(finding["text"], "3 threads share 2 CPUs: they waited for one for at least 6.0 s and ran for 15 s.")
 
     def test_threads_that_live_at_once(self):
         """Of 42 threads at most 4 live at the same time, but for moments; of others two."""
@@ -1022,9 +1048,9 @@ class Grain(Advice):
     or another time, nobody works."""
 
     def found(self, nobody=1.0, of_worker=1.0, event="CPUTIME", agent="gomp", overhead=0.1, cpus=2, ready=0.0, processes=1,
-              throttled=0.0):
+              throttled=0.0, section=None):
         p = Program(("work", "overhead", "idleness"), 2)
-        loop = p.thread.loop(p.file, 31)
+        loop = (p.thread.call(p.db.function(section)) if section else p.thread).loop(p.file, 31)
         for profile in (1, 2):
             loop.statement(p.file, 32).charge(2, 0, profile).charge(2, 2, profile).charge(overhead / 2, 1, profile)
         threads = [thread(i, 3 + overhead / 2, "gomp", ready=ready, timeslices=9,
@@ -1042,10 +1068,10 @@ class Grain(Advice):
         """2 of 6.1 s. Threads of TBB sleep anyway, and 1 of 6.1 s is not worth a word."""
         words = "; threads spent 33 % of their CPU time waiting for each other: try OMP_WAIT_POLICY=passive."
         self.found(ready=1.0)
-        self.assertEqual(self.all[0]["text"], f"Others had the CPUs: threads were ready for at least 2.0 s and ran for 6.1 s{words}")
+        self.assertEqual(self.all[0]["text"], f"Others had the CPUs: threads waited for a CPU for at least 2.0 s and ran for 6.1 s{words}")
         for other in ({"agent": "tbb"}, {"nobody": 0.5, "of_worker": 0.5}, {"event": "REALTIME"}):
             self.found(ready=1.0, **other)
-            self.assertEqual(self.all[0]["text"], "Others had the CPUs: threads were ready for at least 2.0 s and ran for 6.1 s.", other)
+            self.assertEqual(self.all[0]["text"], "Others had the CPUs: threads waited for a CPU for at least 2.0 s and ran for 6.1 s.", other)
         self.found(throttled=4.0)
         self.assertEqual(self.all[0]["text"], f"A quota of 0.5 CPUs stopped the program for 4.0 s of 10 s{words}")
 
@@ -1080,6 +1106,41 @@ class Grain(Advice):
             "Too fine a grain: overhead is 83 % of the CPU time, 100 % of that in the loop at p.c:31 of parallel; larger tasks may "
             "help.", None, []))
         self.assertEqual(self.found(nobody=0, overhead=9, ready=3.0), [])
+
+    def test_idleness_that_others_did_not_cause(self):
+        """4 of 8.1 s, and of 14.5 s with 6.5 s of overhead. Each second for which one of the two workers has no CPU can make the other
+        one wait for a second. What others took from several processes, or a quota, is not known."""
+        quiet, = self.found(nobody=0)
+        found, = self.found(nobody=0, ready=0.5)
+        self.assertEqual(self.all[0]["kind"], "no cpu")
+        low = quiet["idleness_interval"][0] - 100 * 1 / 8.1
+        self.assertEqual(found["text"], f"Too little parallelism: workers are idle at least {low:.0f} % of the time, 100 % of that during "
+                                        "the loop at p.c:31 of parallel.")
+        self.assertEqual((found["gain"], found["details"]), (None, []))
+        self.assertEqual(self.found(nobody=0, ready=2.0), [])
+        quiet, = self.found(nobody=0, overhead=6.5)
+        found, = self.found(nobody=0, overhead=6.5, ready=0.5)
+        idle, overhead = (quiet[f"{what}_interval"][0] - 100 * 1 / 14.5 for what in ("idleness", "overhead"))
+        self.assertEqual(found["text"], f"Wrong parallelization: workers are idle at least {idle:.0f} % of the time, 100 % of that during "
+                                        f"the loop at p.c:31 of parallel; overhead is at least {overhead:.0f} %, 100 % of that in the "
+                                        "loop at p.c:31 of parallel.")
+        self.assertEqual(self.found(nobody=0, ready=0.5, processes=2, cpus=4), [])
+        self.assertEqual(self.all[0]["kind"], "no cpu")
+        self.assertEqual(self.found(nobody=0, ready=0.5, throttled=4.0), [])
+
+    def test_a_critical_section(self):
+        """The remedy is not a larger piece."""
+        section = "critical @ p.c:32"
+        finding, = self.found(section=section)
+        self.assertIn("around the loop at p.c:31; a reduction, or entering it less often, could win 1.3x;", finding["text"])
+        finding, = self.found(section="critical(names) @ p.c:32", nobody=0, overhead=20)
+        self.assertIn("; a reduction, or entering it less often, could win 3.5x.", finding["text"])
+        finding, = self.found(section=section, nobody=0, overhead=20, ready=3.0)
+        self.assertIn("; a reduction, or entering it less often, may help.", finding["text"])
+        finding, = self.found(section=section, nobody=0, overhead=4)
+        self.assertIn("Wrong parallelization: ", finding["text"])
+        self.assertIn("; a reduction, or entering it less often, could win ", finding["text"])
+        self.assertNotIn("a reduction", self.found(section="criticality")[0]["text"])
 
 
 class UnknownCode(Advice):
@@ -1203,12 +1264,31 @@ class HotPlaces(Advice):
         self.assertEqual(found["text"], "100 % of the time is in main, p.c:18, most of it in <libz.so.1+0x80>.")
 
     def test_code_of_a_package_without_names(self):
-        """hpcstruct makes a name of the offset, which says nothing: the caller with a name is named."""
+        """hpcstruct makes a name of the offset, which says nothing: the caller with a name is named, and what it calls."""
         p = Program(module="/usr/bin/prog")
         p.main = p.db.entry(1, "main thread").call(p.db.function("render", p.program, 16))
         p.main.call(p.db.function("<prog+0x1b919c0>", p.program, 32)).call(p.of_libc("memcpy")).charge(6)
         found, = self.of_kind(self.advice(p, run_json([thread(1, 6)], 6)), "hot place")
-        self.assertEqual(found["text"], "100 % of the time is in render, most of it in <prog+0x1b919c0>.")
+        self.assertEqual(found["text"], "100 % of the time is in render, most of it in memcpy (libc).")
+
+    def test_what_is_called_between_says_nothing(self):
+        """A stripped library, numpy's function for each function that may be overridden, asyncio's loop. But where most of
+        the time is their own, they are named."""
+        packages, library = "/usr/lib/python3/dist-packages/numpy/", "/usr/lib/python3.11/asyncio/"
+        stripped, own = ("<_um.so+0x80>", None), ("<_um.so+0x90>", None)
+        loop = [("run", library + "runners.py"), ("_run_once", library + "base_events.py"), ("_run", library + "events.py")]
+        public, sort = ("public_api", "<__array_function__ internals>"), ("sort", packages + "fromnumeric.py")
+        read = ("_read_ready", library + "selector_events.py")
+        for calls, callee in (([own], "<_um.so+0x90>"), ([stripped, public, stripped, sort], "sort"),
+                              ([*loop, read], "_read_ready"), (loop, "run"), ([sort, read], "sort")):
+            p = Program()
+            module, at = p.db.module(packages + "_um.so"), p.main.statement(p.file, 18)
+            for name, file in calls:
+                at = at.call(p.db.function(name, file=p.db.file(file), line=1) if file else p.db.function(name, module, 0x80))
+            at.charge(10)
+            at.call(p.of_libc("memcpy")).charge(6 if calls == [own] else 0)
+            found, = self.of_kind(self.advice(p, run_json([thread(1, 16)], 16)), "hot place")
+            self.assertEqual(found["text"], f"100 % of the time is in main, p.c:18, most of it in {callee}.")
 
     def test_library_without_names(self):
         """A caller with a name in another module, which may only have created its thread, says less."""
@@ -1316,8 +1396,9 @@ class HotPlaces(Advice):
         self.assertEqual(self.place(found), ("run", packages, 4))
 
     def test_python_code_without_a_file(self):
-        """That of python3 - and python3 -c is the user's; what a library makes is called by the user's line."""
+        """That of python3 -, python3 -c and IPython is the user's; what a library makes is called by the user's line."""
         for file, name, place in (("<stdin>", "f", ("f", "<stdin>", 2)), ("<string>", "<module>", ("<module>", "<string>", 2)),
+                                  ("<ipython-input-3-8f>", "f", ("f", "<ipython-input-3-8f>", 2)),
                                   ("<string>", "__init__", ("main", "/src/p.c", 18)),
                                   ("<internals>", "<module>", ("main", "/src/p.c", 18))):
             p = Program()
@@ -1505,7 +1586,9 @@ class Span(Advice):
 
     def test_chunks_that_depend_on_the_workers(self):
         """With more threads OpenMP divides its loops otherwise."""
-        self.assertEqual(self.found("gomp", self.program()), [])
+        p = self.program(self.METRICS + ("overhead",))
+        self.assertEqual(self.found("gomp", p), [])
+        self.assertEqual(len(self.found("minicilk", p)), 1)
 
     def test_where_idleness_has_the_same_time(self):
         p = self.program()

@@ -345,7 +345,7 @@ class ShortRuns(unittest.TestCase):
             for piece, says in ("0:1s", True), ("1.2s:1.8s", False):
                 text = viewer.printed("summary", f"{folder}@{piece}")
                 self.assertEqual("Others had the CPUs" in text, says, text)
-                self.assertEqual("threads were ready for at least 0.5 s and ran for 0.5 s." in text, says, text)
+                self.assertEqual("threads waited for a CPU for at least 0.5 s and ran for 0.5 s." in text, says, text)
             *_, last = viewer.printed_json("phases", folder)["phases"]
             self.assertEqual(last["advice"], "Nothing used a CPU; others may have had the CPUs.")
 

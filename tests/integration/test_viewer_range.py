@@ -93,6 +93,7 @@ def payments(word, place, amount):
     runs = state in (WORK, OVERHEAD) or state == WAITING and word & AS_WAITING
     if state == READY:
         yield "ready", amount
+        yield "lock blame", amount * waiters
     if not runs and state not in (WAITING, OFF_CPU):
         return
     time = "overhead" if word & AS_OVERHEAD else "waiting" if state == WAITING else "work"

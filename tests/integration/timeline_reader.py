@@ -103,7 +103,7 @@ def payments(record):
     if pays_work and record.flags & WORKER and place.n > place.working:
         yield "idleness", a * (place.n - place.working) // place.working
         yield "incomplete", a // place.working
-    if pays_work or record.state == WAITING:
+    if pays_work or record.state in (WAITING, READY):
         yield "lock blame", a * place.waiters
 
 

@@ -125,11 +125,12 @@ static void dump(const char *path, bool paths)
         return;
     }
     printf("file %s pid %" PRIu64 " ppid %" PRIu64 " exec %" PRIu64 " origin %" PRIu64
-           " state %" PRIu64 " detail %" PRIu64 " wall %" PRIu64 " cpu %" PRIu64 " startup %" PRIu64
+           " state %" PRIu64 " detail %" PRIu64 " wall %" PRIu64 " cpu %" PRIu64 " startup %" PRIu64 " epoch %" PRIu64
            " executable %s\n",
            path, m->process.pid, m->process.parent_pid, m->process.exec_sequence, m->process.origin,
            m->clock.state, m->clock.detail, m->clock.monotonic - m->process.monotonic,
-           m->clock.cpu - m->process.cpu, m->process.cpu, m->process.executable);
+           m->clock.cpu - m->process.cpu, m->process.cpu, m->process.realtime - m->process.monotonic,
+           m->process.executable);
     for (size_t i = 0; i < m->problems.n; i++)
         printf("problem %s\n", m->problems.at[i]);
     for (size_t i = 0; i < m->modules.n; i++)

@@ -66,10 +66,10 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 {
     (void)signal;
     greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
-    if (info->si_code == TRAP_TRACE)
-        step(context);
-    else
+    if (info->si_code == SI_KERNEL) /* int3. A step is TRAP_TRACE, or TRAP_BRKPT if the debug register doesn't tell */
         *flags ^= TRAP_FLAG;
+    else
+        step(context);
 }
 
 static void on_fault(int signal, siginfo_t *info, void *context)

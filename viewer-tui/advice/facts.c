@@ -161,6 +161,25 @@ static void find_main_lock(const struct facts *facts, const struct time_places *
     lock->share = waits->total > 0 ? most / waits->total : 0;
 }
 
+/* Removes what others waited while a holder had no CPU: that is no cause of its own. Returns these seconds. */
+static double take_time_without_cpu(struct time_places *held)
+{
+    double seconds = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < held->list.n; i++) {
+        struct time_place *place = &held->list.at[i];
+        if (place->is_without_cpu) {
+            seconds += place->seconds;
+            vec_free(&place->refs.list);
+        } else {
+            held->list.at[n++] = *place;
+        }
+    }
+    held->list.n = n;
+    held->total -= seconds;
+    return seconds;
+}
+
 static void find_locks(struct facts *facts)
 {
     double wall = facts->supply.wall;
@@ -169,13 +188,15 @@ static void find_locks(struct facts *facts)
         return;
     struct time_places held = time_places_find(facts->view, facts->row, (struct time_metric){facts->lock_blame, NO_METRIC});
     struct time_places waits = time_places_find(facts->view, facts->row, (struct time_metric){facts->lock_wait, NO_METRIC});
+    facts->lock.without_cpu = take_time_without_cpu(&held);
     /* The lower end of the 95 % interval. A sample may stand for the waiting of all threads. */
     double largest = facts->cpu_increment * (double)facts->process.threads.n;
     double error = share_error(held.total, largest), least = held.total - error;
     if (wall > 0 && least > NOTABLE_LOCK_SHARE * wall) {
         facts->held_in = hotspots_of(facts->view->db, &held, true);
         facts->lock.seconds = (struct share){held.total, least, held.total + error};
-        facts->lock.is_lower_bound = facts->cpu.without == NO_METRIC;
+        facts->lock.is_lower_bound = facts->cpu.without == NO_METRIC ||
+                                     metric_is_lower_bound(&facts->view->metrics->at[facts->lock_blame]);
         facts->lock.is_much = least > MUCH_LOCK_SHARE * wall;
         facts->lock.kept = kept_in(facts->view->db, &held);
         facts->lock.share = 1;
@@ -363,6 +384,14 @@ static double nobody_of(const struct facts *facts)
     return process->threads.at[0].nobody;
 }
 
+/* For how long the process's threads wanted a CPU and others had it, at most, if that was notable; else 0. */
+static double disturbed_for(const struct facts *facts)
+{
+    const struct main_process *process = &facts->process;
+    bool is_known = process->is_only_one && !facts->supply.is_throttled && !isnan(process->ready);
+    return !facts->supply.is_disturbed ? 0 : is_known ? process->ready : INFINITY;
+}
+
 static void find_runnable(struct facts *facts, const struct timeline *timeline)
 {
     struct main_process *process = &facts->process;
@@ -394,7 +423,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
         facts.process.ready_to_work = NAN; /* advice on other views is not about the machine */
     }
     if (!facts.has_work_span)
-        facts.parallelizations = parallelization_of(view, row, run, nobody_of(&facts));
+        facts.parallelizations = parallelization_of(view, row, run, nobody_of(&facts), disturbed_for(&facts));
     if (!is_top_down)
         return facts;
     if (view->db->has_some_threads) { /* of some threads only, so the process's numbers do not apply */

@@ -30,6 +30,7 @@ struct lock_facts {
     char name[NAME_SIZE]; /* "queue_lock"; "" if no lock has a name */
     double share;         /* of the waiting for all locks */
     struct share seconds; /* for all locks, summed over the threads that wait */
+    double without_cpu;   /* further seconds, in which the holders had no CPU */
     bool is_lower_bound;
     bool is_much; /* it may be what limits the program */
     const char *remedy; /* what a program can do about it; NULL: it is a lock of the program */

@@ -26,7 +26,7 @@ static const char *const adjectives[] = {
     [LOCK_BLAME] = "of the threads' time", [ONE_THREAD] = "of the time",
 };
 
-/* Where others had the CPUs, they also made workers idle: the advice on parallelization does not speak of that. */
+/* Where others had the CPUs, they also made workers idle, and in which phase for how long is not known. */
 static enum matter matter_of(const struct finding *finding, const char *event, bool is_disturbed)
 {
     struct text of_event = {0};

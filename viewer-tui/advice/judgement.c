@@ -1,5 +1,7 @@
 #include "viewer-tui/advice/judgement.h"
 
+#include <math.h>
+
 /* A share of the whole run's effort, with everything outside of the scope counted as work. */
 static struct share share_of_run(const struct judged *judged, enum share_of_effort with)
 {
@@ -8,6 +10,13 @@ static struct share share_of_run(const struct judged *judged, enum share_of_effo
     if (in_run.work < 0)
         in_run.work = 0;
     return share_of_effort(&in_run, with, &judged->sampling);
+}
+
+/* Lowers the lower end by a part of the whole. */
+static struct share lowered(struct share share, double part, double whole)
+{
+    share.low = whole > 0 ? fmax(share.low - part / whole, 0) : share.low;
+    return share;
 }
 
 static enum side side_of(const struct share *share, enum knowledge known)
@@ -19,7 +28,8 @@ static enum side side_of(const struct share *share, enum knowledge known)
 
 static enum verdict verdict_on(const struct judgement *judgement)
 {
-    bool all_is_known = judgement->idleness_known == KNOWN && judgement->overhead_known == KNOWN;
+    bool is_idleness_known = judgement->idleness_known == KNOWN && !judgement->is_disturbed;
+    bool all_is_known = is_idleness_known && judgement->overhead_known == KNOWN;
     bool is_idle = judgement->idleness_side == SIDE_HIGH, is_busy_with_itself = judgement->overhead_side == SIDE_HIGH;
     if (judgement->is_nobody_high || judgement->is_mostly_runtime)
         return VERDICT_TOO_FINE;
@@ -30,7 +40,7 @@ static enum verdict verdict_on(const struct judgement *judgement)
     }
     if (all_is_known)
         return judgement->waste.high < FINE_SHARE ? VERDICT_FINE : VERDICT_OPEN;
-    return judgement->idleness_known == KNOWN ? VERDICT_BUSY : VERDICT_OPEN;
+    return is_idleness_known ? VERDICT_BUSY : VERDICT_OPEN;
 }
 
 static struct efforts known_efforts(struct efforts efforts, const struct judged *judged)
@@ -69,14 +79,16 @@ struct judgement judge(const struct judged *given)
     double effort = effort_sum(&judged.scope), whole = effort_sum(&judged.run);
     double of_all = judged.sampling.workers * judged.sampling.increment; /* what a sample of one stands for */
     double nobody = judged.sampling.workers * judged.nobody;
+    double caused = judged.disturbed * fmax(judged.sampling.workers - 1, 0); /* idleness by others, at most; so overhead */
     struct judgement judgement = {
         .idleness_known = judged.idleness,
         .overhead_known = judged.overhead,
+        .is_disturbed = judged.disturbed > 0,
         .effort = effort,
-        .idleness = share_of_effort(&judged.scope, SHARE_IDLENESS, &judged.sampling),
-        .overhead = share_of_effort(&judged.scope, SHARE_OVERHEAD, &judged.sampling),
-        .waste = share_of_effort(&judged.scope, SHARE_BOTH, &judged.sampling),
-        .idleness_of_run = share_of_run(&judged, SHARE_IDLENESS),
+        .idleness = lowered(share_of_effort(&judged.scope, SHARE_IDLENESS, &judged.sampling), caused, effort),
+        .overhead = lowered(share_of_effort(&judged.scope, SHARE_OVERHEAD, &judged.sampling), caused, effort),
+        .waste = lowered(share_of_effort(&judged.scope, SHARE_BOTH, &judged.sampling), 2 * caused, effort),
+        .idleness_of_run = lowered(share_of_run(&judged, SHARE_IDLENESS), caused, whole),
         .nobody = share_of_samples(nobody, effort + nobody, of_all),
         .of_runtime = share_of_samples(judged.scope.overhead, judged.scope.work + judged.scope.overhead,
                                        judged.sampling.increment),

@@ -16,7 +16,8 @@
  *
  * Nothing follows from what was not measured. From a lower bound follows only what a larger value
  * would not refute: overhead of at least 17 % is high; overhead of at least 0.1 % is not low, and
- * the grain of tasks is not judged.
+ * the grain of tasks is not judged. The same holds for what is left of both if others had the CPUs: a second for which a
+ * worker wanted a CPU can have made all others wait for it later, idle or in the runtime, but for no longer than a second.
  *
  * Table 1 knows idleness only while some worker works. In very short regions, and between very near barriers, often
  * none does: all are in the runtime. Then the grain is too fine, whatever the idleness, which is a consequence. The
@@ -71,6 +72,7 @@ enum side { SIDE_OPEN, SIDE_LOW, SIDE_HIGH };
 struct judgement {
     enum verdict verdict;
     enum knowledge idleness_known, overhead_known;
+    bool is_disturbed;               /* others had the CPUs: the lower ends are what they cannot have caused */
     double effort;                   /* of the scope */
     struct share idleness, overhead; /* shares of the scope's effort */
     struct share waste;              /* of both together */
@@ -89,6 +91,7 @@ struct judged {
     struct efforts scope, run;
     enum knowledge idleness, overhead;
     struct sampling sampling;
+    double disturbed; /* for how long workers wanted a CPU and others had it, at most, if that was notable; else 0 */
     double nobody; /* time in which no worker worked, in samples of one of them, in the unit of the efforts; 0: unknown,
                       or the scope is a part of the run */
 };

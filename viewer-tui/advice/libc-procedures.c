@@ -20,6 +20,11 @@ bool is_name_of_lock(const char *procedure)
     return begins_with(procedure, LOCK_PREFIX);
 }
 
+bool is_name_of_lock_without_cpu(const char *procedure)
+{
+    return strcmp(procedure, LOCK_PREFIX "held without a CPU>") == 0;
+}
+
 /* The name of a procedure without libc's prefixes and suffixes: "read" of "__GI___libc_read". */
 static void bare_name(const char *name, char *bare, size_t size)
 {

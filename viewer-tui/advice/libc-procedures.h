@@ -32,6 +32,9 @@ bool is_call_of_lock(const char *procedure);
 #define LOCK_PREFIX "<lock "
 bool is_name_of_lock(const char *procedure);
 
+/* Whether it stands for the time in which a thread had no CPU, and a lock for which others waited. */
+bool is_name_of_lock_without_cpu(const char *procedure);
+
 /* "for a lock" */
 const char *wait_name(enum wait wait);
 

@@ -41,7 +41,7 @@ void say_others(const struct facts *facts, const struct subject *subject, struct
     size_t n = run_times_of(facts->run).processes;
     if (is_of_all && n > 1)
         text_printf(text, "of %zu processes ", n);
-    text_printf(text, "were ready for at least %s and ran for %s",
+    text_printf(text, "waited for a CPU for at least %s and ran for %s",
                 as_seconds(process->ready_to_work + (is_of_all ? process->ready_of_others : 0)).text,
                 as_seconds(is_of_all ? process->cpu_of_run : process->cpu).text);
     add_spinning(facts, text);
@@ -127,7 +127,7 @@ void say_too_few_cpus(const struct facts *facts, const struct subject *subject, 
     if (isnan(process->ready_to_work))
         text_printf(text, "in %s of the samples none of them worked", as_percent(subject->share.value).text);
     else
-        text_printf(text, "they were ready for at least %s and ran for %s", as_seconds(process->ready_to_work).text,
+        text_printf(text, "they waited for one for at least %s and ran for %s", as_seconds(process->ready_to_work).text,
                     as_seconds(process->cpu).text);
     if (facts->runtime && (double)threads_of_runtime(process) > process->cpus)
         text_printf(text, "; try %.0f (%s)", process->cpus, facts->runtime->setting);

@@ -5,6 +5,7 @@
 #include "viewer-tui/metrics/efficiency.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- The verdict on an event ---- */
 
@@ -53,7 +54,7 @@ bool is_judged(const struct facts *facts, struct subject *subject)
     const struct main_process *process = &facts->process;
     bool are_used = facts->runtime || process->cpu >= LEAST_USED_SHARE * process->wall * process->cpus;
     bool are_all_busy = !(process->cpus > 0) || (run_most_workers(facts->run) >= process->cpus && are_used);
-    if (facts->supply.is_disturbed && !judgement->is_mostly_runtime) /* others had the CPUs, so idleness says little */
+    if (judgement->is_disturbed && verdict <= VERDICT_WASTE) /* others may have caused all of it */
         return false;
     if (!parallelization_is_known(of) || !has_runtime || (is_good && !are_all_busy))
         return false;
@@ -109,18 +110,27 @@ static void add_where(const struct facts *facts, const struct parallelization *o
     add_hotspot(facts, of, waste, 0, between[waste][are_callers(facts)], text);
 }
 
+/* Adds "34 %", or "at least 28 %": what others cannot have caused, if they had the CPUs. */
+static void add_percent(const struct judgement *judgement, const struct share *share, enum knowledge known, struct text *text)
+{
+    bool is_disturbed = judgement->is_disturbed;
+    text_printf(text, "%s%s", at_least(is_disturbed ? KNOWN_AT_LEAST : known),
+                as_percent(is_disturbed ? share->low : share->value).text);
+}
+
 static void add_idle(const struct facts *facts, const struct parallelization *of, struct text *text)
 {
-    text_printf(text, "%s are idle %s of the time", facts->runtime ? "workers" : "threads",
-                as_percent(of->judgement.idleness.value).text);
+    text_printf(text, "%s are idle ", facts->runtime ? "workers" : "threads");
+    add_percent(&of->judgement, &of->judgement.idleness, of->judgement.idleness_known, text);
+    text_add(text, " of the time");
     add_where(facts, of, WASTED_IDLE, text);
 }
 
 static void add_overhead(const struct facts *facts, const struct parallelization *of, const char *before,
                          struct text *text)
 {
-    text_printf(text, "%s%s%s", before, at_least(of->judgement.overhead_known),
-                as_percent(of->judgement.overhead.value).text);
+    text_add(text, before);
+    add_percent(&of->judgement, &of->judgement.overhead, of->judgement.overhead_known, text);
     add_where(facts, of, WASTED_ON_OVERHEAD, text);
 }
 
@@ -157,6 +167,25 @@ static void add_busy(const struct facts *facts, const struct subject *subject, c
         text_printf(text, "; overhead is unknown until tagged: %s", tagging);
 }
 
+/* Whether most of what is wasted is at a critical section of OpenMP. */
+static bool is_at_critical_section(const struct facts *facts, const struct hotspots *wasted)
+{
+    char buffer[NAME_SIZE];
+    uint32_t procedure = wasted->n ? wasted->at[0].procedure : NOTHING;
+    const char *name = procedure == NOTHING ? "" : database_procedure_name(facts->view->db, procedure, buffer);
+    return strncmp(name, "critical @ ", 11) == 0 || strncmp(name, "critical(", 9) == 0;
+}
+
+/* Adds a remedy and the gain, "; larger tasks could win 1.5x". */
+static void add_remedy(const struct facts *facts, const struct subject *subject, const struct hotspots *wasted,
+                       const char *remedy, struct text *text)
+{
+    autofree struct text before = {0};
+    bool is_critical = is_at_critical_section(facts, wasted);
+    text_printf(&before, "; %s could win ", is_critical ? "a reduction, or entering it less often," : remedy);
+    add_gain(subject, text_string(&before), "", text);
+}
+
 /* A run of more times this length is no useful advice. */
 #define MOST_LENGTH 100
 
@@ -181,24 +210,25 @@ static void add_open(const struct parallelization *of, struct text *text)
 static void add_too_fine(const struct facts *facts, const struct subject *subject, const struct parallelization *of,
                          struct text *text)
 {
-    const struct hotspots *during = &of->hotspots[WASTED_IDLE];
-    if (facts->supply.is_disturbed) {
+    const struct hotspots *during = &of->hotspots[WASTED_IDLE], *in = &of->hotspots[WASTED_ON_OVERHEAD];
+    if (of->judgement.is_disturbed) {
         text_printf(text, "overhead is %s of the CPU time", as_percent(of->judgement.of_runtime.value).text);
         add_where(facts, of, WASTED_ON_OVERHEAD, text);
-        text_add(text, "; larger tasks may help");
+        text_add(text, is_at_critical_section(facts, in) ? "; a reduction, or entering it less often, may help"
+                                                         : "; larger tasks may help");
         return;
     }
     if (!of->judgement.is_nobody_high) {
         add_overhead(facts, of, "overhead is ", text);
-        add_gain(subject, "; larger tasks could win ", "", text);
+        add_remedy(facts, subject, in, "larger tasks", text);
         return;
     }
     text_printf(text, "no worker has work for %s of the time", as_percent(of->judgement.nobody.value).text);
     if (during->n) {
-        text_add(text, ", between pieces of ");
+        text_add(text, is_at_critical_section(facts, during) ? ", around " : ", between pieces of ");
         add_place(facts, &during->at[0], text);
     }
-    add_gain(subject, "; larger pieces could win ", "", text);
+    add_remedy(facts, subject, during, "larger pieces", text);
     text_printf(text, "; try fewer threads, too (%s)", facts->runtime->setting);
 }
 
@@ -231,7 +261,7 @@ void say_verdict(const struct facts *facts, const struct subject *subject, struc
         text_add(text, verdict == VERDICT_WASTE ? "Too much idleness and overhead: " : "Wrong parallelization: ");
         add_idle(facts, of, text);
         add_overhead(facts, of, "; overhead is ", text);
-        add_gain(subject, "; another one could win ", "", text);
+        add_remedy(facts, subject, &of->hotspots[WASTED_IDLE], "another one", text);
         break;
     case VERDICT_OPEN: add_open(of, text); break;
     default:
@@ -286,7 +316,7 @@ void add_details(const struct facts *facts, const struct subject *subject, struc
     const char *why = of->why[WASTED_ON_OVERHEAD];
     struct text text = {0};
     finding->source = of;
-    if (judgement->verdict == VERDICT_TOO_FEW_SAMPLES || facts->supply.is_disturbed)
+    if (judgement->verdict == VERDICT_TOO_FEW_SAMPLES || judgement->is_disturbed)
         return;
     if (judgement->verdict > VERDICT_BUSY && !judgement->is_notable)
         text_add(&text, "That is little of the whole run: there is not much to gain here.");

@@ -23,13 +23,15 @@ static struct efforts efforts_of(const struct view *view, uint32_t row,
 }
 
 static struct parallelization of_event(struct view *view, uint32_t row,
-                                       const struct efficiency *event, const json_t *run, double nobody)
+                                       const struct efficiency *event, const json_t *run, double nobody,
+                                       double disturbed)
 {
     const struct metrics *metrics = view->metrics;
     const struct metric *work = &metrics->at[event->at[WORK]];
     struct parallelization of = {.event = event->event, .unit = work->unit};
     struct judged judged = {.scope = efforts_of(view, row, event, hotspots_part(view)),
                             .run = efforts_of(view, 0, event, INCLUSIVE),
+                            .disturbed = disturbed,
                             .sampling = {.increment = run_increment(run, work->name),
                                          .workers = run_most_workers(run)}};
     if (strcmp(run_text(run_metric(run, work->name), "event"), "CPUTIME") == 0)
@@ -59,14 +61,15 @@ static struct parallelization of_event(struct view *view, uint32_t row,
     return of;
 }
 
-struct parallelizations parallelization_of(struct view *view, uint32_t row, const json_t *run, double nobody)
+struct parallelizations parallelization_of(struct view *view, uint32_t row, const json_t *run, double nobody,
+                                            double disturbed)
 {
     struct parallelizations all = {0};
     struct efficiency event;
     size_t from = 0;
     while (efficiency_next(view->metrics, &from, &event))
         if (metric_is_measured(&view->metrics->at[event.at[WORK]]))
-            vec_push(&all.list, of_event(view, row, &event, run, nobody));
+            vec_push(&all.list, of_event(view, row, &event, run, nobody, disturbed));
     return all;
 }
 
@@ -127,7 +130,7 @@ const char *overhead_kind_meaning(const char *kind)
 {
     static const char *const meanings[][2] = {
         {"spawn", "what making a task costs, whether it is stolen or not"},
-        {"sync", "what waiting for tasks costs, even where none was stolen"},
+        {"sync", "what it costs to wait for tasks, at barriers and for critical sections, also where nothing has to wait"},
         {"steal", "looking for tasks to take from other workers, and taking them"},
         {"scheduler", "what the scheduler does between tasks"},
         {"loop", "dividing parallel loops into tasks"},

@@ -55,8 +55,9 @@ struct parallelizations {
 };
 
 /* Judges a row of a view. Texts belong to the database and to `run`, which may be NULL. `nobody`: CPU seconds of one
- * of the runtime's workers in which none of them worked; 0 if unknown, or for a part of the run. */
-struct parallelizations parallelization_of(struct view *view, uint32_t row, const json_t *run, double nobody);
+ * of the runtime's workers in which none of them worked; 0 if unknown, or for a part of the run. `disturbed`: seconds, as in judgement.h. */
+struct parallelizations parallelization_of(struct view *view, uint32_t row, const json_t *run, double nobody,
+                                            double disturbed);
 
 /* Whether there is something to judge. */
 static inline bool parallelization_is_known(const struct parallelization *of)

@@ -8,6 +8,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A scope on the current path, and the own time that its statements and loops do not have. From its procedure outwards,
  * up to the beginning of the thread: whose code the innermost procedure of the highest owner is, and what is between. */
@@ -15,6 +16,7 @@ struct open_scope {
     uint32_t row;
     double rest;
     uint32_t found, below; /* row of that procedure, and of the one that it calls; 0: none */
+    uint32_t callee;       /* row of the outermost procedure from `below` on whose name says something; 0: none */
     enum code_owner owner;
     bool has_name; /* of the procedure that is found */
     enum wait wait; /* of the outermost procedure between that waits; if none is found, of all */
@@ -22,7 +24,7 @@ struct open_scope {
 
 /* What the name of a procedure says. A large tree has a procedure in many contexts, and its name is looked at once. */
 struct known_name {
-    bool is_known, begins_thread, is_system_call, is_lock;
+    bool is_known, begins_thread, is_system_call, is_lock, is_without_cpu, says_something;
     enum wait wait;
 };
 
@@ -53,6 +55,19 @@ static struct source_line loop_around(const struct view *view, uint32_t row)
     return (struct source_line){NOTHING, 0};
 }
 
+/* What is called below a loop of asyncio says more than the loop. The same goes for functions that were made for each call
+ * of a library, as numpy's in the file "<__array_function__ internals>", and for a stripped library's, without names. */
+static bool says_something(const struct database *db, uint32_t procedure)
+{
+    static const char *const of_loops[] = {"/asyncio/runners.py", "/asyncio/base_events.py", "/asyncio/events.py", NULL};
+    const char *path = database_file_path(db, database_procedure(db, procedure).file);
+    size_t length = path ? strlen(path) : 0;
+    bool is_between = path && *path == '<';
+    for (size_t i = 0; of_loops[i] && !is_between; i++)
+        is_between = length > strlen(of_loops[i]) && strcmp(path + length - strlen(of_loops[i]), of_loops[i]) == 0;
+    return !is_between && database_procedure_has_name(db, procedure);
+}
+
 static struct known_name known_name(const struct place_collection *collection, const struct database *db,
                                     uint32_t procedure)
 {
@@ -61,7 +76,7 @@ static struct known_name known_name(const struct place_collection *collection, c
     const char *name = known->is_known ? NULL : database_procedure_name(db, procedure, buffer);
     if (name)
         *known = (struct known_name){true, begins_thread(name), is_system_call(name), is_name_of_lock(name),
-                                     wait_of(name)};
+                                     is_name_of_lock_without_cpu(name), says_something(db, procedure), wait_of(name)};
     return *known;
 }
 
@@ -79,6 +94,7 @@ static struct open_scope open_procedure(const struct place_collection *collectio
         scope.owner = caller->owner;
         scope.has_name = caller->has_name;
         scope.below = caller->below ? caller->below : row;
+        scope.callee = caller->callee ? caller->callee : name.says_something ? row : 0;
         scope.wait = caller->wait != WAIT_NONE ? caller->wait : name.wait;
     } else {
         scope.wait = name.wait;
@@ -109,8 +125,9 @@ static void move_to_found(const struct view *view, const struct open_scope *scop
 {
     if (scope->below) {
         const struct row *below = view_row(view, scope->below);
-        place->callee = below->place;
-        place->callee_module = label_module(view, scope->below);
+        uint32_t callee = scope->callee ? scope->callee : scope->below;
+        place->callee = view_row(view, callee)->place;
+        place->callee_module = label_module(view, callee);
         place->at = (struct source_line){below->call_file, below->call_line};
         place->loop = loop_around(view, below->parent);
     }
@@ -160,6 +177,7 @@ static struct time_place place_of(const struct place_collection *collection, con
     place.leaf_module = label_module(view, innermost);
     place.is_system_call = known_name(collection, view->db, place.leaf).is_system_call;
     place.is_of_lock = known_name(collection, view->db, place.leaf).is_lock;
+    place.is_without_cpu = known_name(collection, view->db, place.leaf).is_without_cpu;
     size_t i = collection->open.n - 1;
     while (view_procedure_at(view, collection->open.at[i].row) != innermost)
         i--;
@@ -178,8 +196,8 @@ static void add_time(struct place_collection *collection, struct view *view, uin
     uint64_t line = (uint64_t) new.at.file << 32 | new.at.line, loop = (uint64_t) new.loop.file << 32 | new.loop.line;
     uint32_t line_in_loop = idmap_number(&collection->lines, line, loop, (uint32_t)collection->lines.count);
     uint64_t procedure_and_line = (uint64_t) new.procedure << 32 | line_in_loop;
-    uint64_t kind = (uint64_t) new.wait << 3 | (uint64_t) new.is_of_lock << 2 | (uint64_t) new.is_system_call << 1 |
-                    new.has_line;
+    uint64_t kind = (uint64_t) new.wait << 4 | (uint64_t) new.is_without_cpu << 3 | (uint64_t) new.is_of_lock << 2 |
+                    (uint64_t) new.is_system_call << 1 | new.has_line;
     uint64_t callee_and_kind = (uint64_t) new.callee << 32 | kind;
     uint32_t next = (uint32_t)collection->places->list.n;
     uint32_t number = idmap_number(&collection->numbers, procedure_and_line, callee_and_kind, next);

@@ -31,6 +31,7 @@ struct time_place {
     enum wait wait;            /* what the callee waits for */
     bool is_system_call;       /* the time is in a system call */
     bool is_of_lock;           /* the time is at a row that stands for a lock (is_name_of_lock) */
+    bool is_without_cpu;       /* that row is is_name_of_lock_without_cpu */
     uint32_t leaf;             /* the procedure that has the time itself */
     uint32_t leaf_module;      /* NOTHING: unknown */
     bool has_line;             /* the code that has the time has source lines */

@@ -74,6 +74,16 @@ static double known_wait(const struct lock_facts *lock)
     return lock->is_lower_bound ? lock->seconds.low : lock->seconds.value;
 }
 
+/* Less of the waiting is not named. */
+#define LEAST_SHARE_WITHOUT_CPU 0.1
+
+/* Adds ", and 11 s more while threads that hold it have no CPU". */
+static void add_without_cpu(const struct lock_facts *lock, struct text *text)
+{
+    if (lock->without_cpu >= LEAST_SHARE_WITHOUT_CPU * (lock->seconds.value + lock->without_cpu))
+        text_printf(text, ", and %s more while threads that hold it have no CPU", as_seconds(lock->without_cpu).text);
+}
+
 /* "8 threads, 1.1 run: the GIL is held 93 % in tokenize, nlp.py:40, while others wait for 3.4 s in all; ..." */
 static void say_lock_of_runtime(const struct facts *facts, const struct subject *subject, struct text *text)
 {
@@ -88,6 +98,7 @@ static void say_lock_of_runtime(const struct facts *facts, const struct subject 
     text_printf(text, "%s is held %s in %s, while others wait for %s%s in all", lock->name,
                 as_percent(subject->share.value).text, subject->where, lock->is_lower_bound ? "at least " : "",
                 as_seconds(known_wait(lock)).text);
+    add_without_cpu(lock, text);
     if (lock->kept.cost > 0)
         add_kept(facts, subject, text);
     add_gain(subject, "; could win ", " without it", text);
@@ -109,6 +120,7 @@ void say_locks(const struct facts *facts, const struct subject *subject, struct 
         text_printf(text, " (%.0f %%) and others", 100 * lock->share);
     text_printf(text, ": threads wait %s%s, %s of that while %s holds it", lock->is_lower_bound ? "at least " : "",
                 as_seconds(known_wait(lock)).text, as_percent(subject->share.value).text, subject->where);
+    add_without_cpu(lock, text);
     add_gain(subject, "; could win ", " without it", text);
     text_add(text, ".");
 }

@@ -139,8 +139,10 @@ struct payments record_payments(const struct timeline *timeline, const struct re
     double amount = (double)sum->amount, working = place->working ? place->working : 1;
     bool runs = sum->state == TRACE_WORK || sum->state == TRACE_OVERHEAD ||
                 (sum->state == TRACE_WAITING && sum->flags & TRACE_AS_WAITING);
-    if (sum->state == TRACE_READY)
+    if (sum->state == TRACE_READY) {
         paid.of[PAYS_READY] = amount;
+        paid.of[PAYS_LOCK_BLAME] = amount * place->waiters;
+    }
     if (!runs && sum->state != TRACE_WAITING && sum->state != TRACE_OFF_CPU)
         return paid;
     bool is_overhead = sum->flags & TRACE_AS_OVERHEAD || sum->state == TRACE_OVERHEAD;

@@ -163,10 +163,11 @@ static unsigned owner_of(struct database *db, uint32_t number, bool is_module)
 }
 
 /* Python code without a file is made by exec, mostly for a library: "<string>", "<__array_function__ internals>". But that
- * of the standard input, and the outermost one of a string, is the user's: python3 -, python3 -c. */
+ * of the standard input, and the outermost one of a string, is the user's: python3 -, python3 -c. So is IPython's. */
 static unsigned owner_of_text(const struct procedure *procedure, const char *path)
 {
-    if (strcmp(path, "<stdin>") == 0)
+    static const char *const of_users[] = {"<stdin>", "<ipython-input-", NULL};
+    if (begins_with_one_of(path, of_users))
         return CODE_OWN;
     if (strcmp(path, "<string>") != 0)
         return CODE_OF_SYSTEM;

@@ -6,11 +6,14 @@
  * (an inlined fork), "inline-clone"; "share" (libc's clone, the child shares the memory).
  * END: "exit", "_exit", "syscall" (libc's syscall), "bare" (inlined), "thread" (exit, after a thread
  * has used the time), "thread-bare", "exec" (the child executes this program, which uses the time and
- * exits), "vfork" (exit, after a vfork), "return" (only with "function": returns from it).
+ * exits), "vfork" (exit, after a vfork), "waits" (exit, after a region of hpctoolkit.h and a wait for a child of
+ * its own, which an inlined system call has made), "return" (only with "function": returns from it).
  *
  * bare_forks threads HOW MS: threads are created and joined all the time, and the main thread makes
  * children that end at once; for MS of time. */
 #include "burn.h"
+
+#include "include/hpctoolkit.h"
 
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -37,6 +40,26 @@ static long inlined(long number, long a, long b, long c, long d)
     return result;
 }
 
+#pragma weak hpctoolkit_region_start
+#pragma weak hpctoolkit_region_stop
+
+/* The child uses the CPU for longer than the shortest wait that is recorded. */
+static void wait_for_grandchild(void)
+{
+    int status = 0;
+    if (hpctoolkit_region_start) {
+        hpctoolkit_region_start("region");
+        hpctoolkit_region_stop("region");
+    }
+    long pid = inlined(SYS_fork, 0, 0, 0, 0);
+    if (pid == 0) {
+        burn(each);
+        inlined(SYS_exit_group, 0, 0, 0, 0);
+    }
+    if (waitpid((pid_t)pid, &status, 0) != pid || status != 0)
+        exit(1);
+}
+
 static void *use(void *argument)
 {
     *used = burn(each);
@@ -55,6 +78,8 @@ static int child(void *argument)
     }
     if (strcmp(end_of_child, "vfork") == 0 && vfork() == 0)
         _exit(0);
+    if (strcmp(end_of_child, "waits") == 0)
+        wait_for_grandchild();
     if (strncmp(end_of_child, "thread", 6) != 0)
         use(NULL);
     else if (pthread_create(&thread, NULL, use, NULL) != 0 || pthread_join(thread, NULL) != 0)
@@ -151,6 +176,8 @@ int main(int count, char **arguments)
         return fork_beside_threads(arguments[2], each);
     end_of_child = arguments[2];
     used = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (strcmp(end_of_child, "waits") == 0)
+        burn(each); /* so that the thread has a tree */
     long pid = make_child(arguments[1], child);
     if (pid < 0)
         return 1;

@@ -161,13 +161,20 @@ __attribute__((noinline)) static void *coroutine_worker(void *its)
 static int coroutine_line;
 static pthread_t made_by_coroutine;
 
-static void coroutine(int creates)
+__attribute__((noinline)) static void coroutine(int creates)
 {
     coroutine_line = __LINE__ + 2;
     if (creates)
         pthread_create(&made_by_coroutine, nullptr, coroutine_worker, &by_coroutine);
     else
         pthread_join(made_by_coroutine, nullptr);
+    asm volatile("");
+}
+
+/* Both have this frame, of the same call, on their stacks. */
+static void begin_coroutine(int creates)
+{
+    coroutine(creates);
     asm volatile("");
 }
 
@@ -180,7 +187,7 @@ static void run_coroutines()
         its.uc_stack.ss_sp = stacks[creates];
         its.uc_stack.ss_size = sizeof stacks[creates];
         its.uc_link = &here;
-        makecontext(&its, (void (*)())coroutine, 1, creates);
+        makecontext(&its, (void (*)())begin_coroutine, 1, creates);
         swapcontext(&here, &its);
     }
 }

@@ -52,6 +52,8 @@ int main(int count, char **arguments)
         execveat(AT_FDCWD, path, list, environ, 0);
     if (strcmp(how, "execveat-descriptor") == 0)
         execveat(open(path, O_RDONLY), "", list, environ, AT_EMPTY_PATH);
+    if (strcmp(how, "fexecve-path") == 0)
+        fexecve(open(path, O_PATH), list, environ);
     if (strcmp(how, "posix_spawn") == 0)
         return ended(posix_spawn(&child, path, NULL, NULL, list, environ), &child);
     if (strcmp(how, "posix_spawnp") == 0)

@@ -2,7 +2,11 @@
  *
  *     sleepers THREADS SECONDS
  *
- * Prints "lock wait S": for how long threads waited for the lock, by their own clocks, in all. */
+ * Compiled with -fopenmp, they are the threads of a parallel region. Prints "lock wait S": for how long threads waited for
+ * the lock, by their own clocks, in all. */
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +15,7 @@
 #define MOST 64
 
 static pthread_mutex_t bed_lock = PTHREAD_MUTEX_INITIALIZER;
-static double waited[MOST];
-static volatile int is_over;
+static double waited[MOST], end;
 
 static double now(void)
 {
@@ -36,7 +39,7 @@ __attribute__((noinline)) static void sleep_with_lock(void)
 static void *take_turns(void *its)
 {
     double *sum = its;
-    while (!is_over) {
+    while (now() < end) {
         double since = now();
         pthread_mutex_lock(&bed_lock);
         *sum += now() - since;
@@ -47,21 +50,30 @@ static void *take_turns(void *its)
     return NULL;
 }
 
+static void run(int threads)
+{
+#ifdef _OPENMP
+#pragma omp parallel num_threads(threads)
+    take_turns(&waited[omp_get_thread_num()]);
+#else
+    pthread_t thread[MOST];
+    for (int i = 0; i < threads; i++)
+        pthread_create(&thread[i], NULL, take_turns, &waited[i]);
+    for (int i = 0; i < threads; i++)
+        pthread_join(thread[i], NULL);
+#endif
+}
+
 int main(int count, char **arguments)
 {
     int threads = count == 3 ? atoi(arguments[1]) : 0;
     double all = 0;
-    pthread_t thread[MOST];
     if (threads < 1 || threads > MOST)
         return 1;
+    end = now() + atof(arguments[2]);
+    run(threads);
     for (int i = 0; i < threads; i++)
-        pthread_create(&thread[i], NULL, take_turns, &waited[i]);
-    nap((long)(atof(arguments[2]) * 1e6));
-    is_over = 1;
-    for (int i = 0; i < threads; i++) {
-        pthread_join(thread[i], NULL);
         all += waited[i];
-    }
     printf("lock wait %.3f\n", all);
     return 0;
 }

@@ -12,7 +12,8 @@ enum unwind_end path_end;
 struct thread thread;
 struct thread_event *const event = &thread.events[0];
 struct thread_status status;
-uint32_t node_of_path, full_metric, running, waiters;
+uint32_t node_of_path, full_metric, running;
+struct lock_waiters waiters;
 uint64_t paid[KEPT + 1][METRICS], charged;
 uint32_t recorded_workers, recorded_n;
 bool kernel_is_hidden;
@@ -41,8 +42,10 @@ struct rule rule_cache_fill(struct rule_cache *of, uint64_t pc)
     return (struct rule){.hidden = pc == OWN_CODE};
 }
 
-uint32_t agent_query_charge_waiters(struct agent_query *query, unsigned which, uint64_t amount)
+struct lock_waiters lock_waiters_charge(struct memory *memory, int tid, unsigned which, uint64_t amount)
 {
+    assert_ptr_equal(memory, &thread.unwinder.memory);
+    assert_int_equal(tid, thread.tid);
     assert_int_equal(which, 0);
     charged = amount;
     return waiters;
@@ -133,7 +136,8 @@ int begin_sample(void **state)
                                    .lock_blame = LOCK_BLAME,
                                    .fates = image.fates[0]};
     own_slot = NULL;
-    waiters = running = 0;
+    waiters = (struct lock_waiters){0};
+    running = 0;
     status = (struct thread_status){.kind = AGENT_FOREIGN};
     path_end = UNWIND_COMPLETE;
     node_of_path = NODE;

@@ -6,6 +6,7 @@
 #include "tests/unit/cmocka_suite.h"
 
 #include "hpcrun/logical/agent-table.h"
+#include "hpcrun/logical/lock-waiters.h"
 #include "hpcrun/logical/wait-slots.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/sample.h"
@@ -28,7 +29,7 @@ extern struct thread_status status;      /* the agent's answer: a foreign thread
 extern uint32_t node_of_path;            /* NODE */
 extern uint32_t full_metric;             /* has no memory; METRICS: all have */
 extern uint32_t running;                 /* threads that work, by their slots: 0 */
-extern uint32_t waiters;                 /* for locks of the thread: 0 */
+extern struct lock_waiters waiters;      /* for locks of the thread: none */
 
 #define KERNEL_IP 0x100000u    /* of the address 0 in the kernel */
 extern bool kernel_is_hidden; /* all its code has that ip: false */

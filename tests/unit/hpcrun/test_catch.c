@@ -72,7 +72,7 @@ static void ask(const uint8_t *block)
 /* The memory at a sample of a thread; every block that was asked for is in it, with its content. */
 static void check_catch(int tid)
 {
-    const struct perf_instant sample = {.pid = getpid(), .tid = tid, .time = 1};
+    const struct sample_instant sample = {.pid = getpid(), .tid = tid, .time = 1};
     const struct caught *caught = catch_memory(its, &sample, "", 0);
     uint8_t now[CAUGHT_BLOCK_BYTES];
     assert_true(asked.is_whole);
@@ -148,7 +148,7 @@ TEST(what_is_expected_may_be_gone)
     ask(gone);
     ask(memory + PAGE / 2);
     munmap(gone, PAGE);
-    const struct perf_instant sample = {.pid = getpid(), .tid = 1, .time = 1};
+    const struct sample_instant sample = {.pid = getpid(), .tid = 1, .time = 1};
     uint8_t now[CAUGHT_BLOCK_BYTES];
     memset(memory, 0x77, PAGE);
     const struct caught *caught = catch_memory(its, &sample, "", 0);
@@ -164,7 +164,7 @@ TEST(what_is_expected_may_be_gone)
 TEST(what_the_agent_remembers_is_forgotten)
 {
     uint8_t *memory = map(PAGE);
-    const struct perf_instant sample = {.pid = getpid(), .tid = 1, .time = 1};
+    const struct sample_instant sample = {.pid = getpid(), .tid = 1, .time = 1};
     ask(memory);
     for (unsigned i = 0; i < 1000; i++) {
         catch_memory(its, &sample, "", 0);

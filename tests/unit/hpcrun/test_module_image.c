@@ -4,6 +4,7 @@
 #include "hpcrun/base/sys.h"
 #include "hpcrun/outside/measured-process.h"
 #include "hpcrun/outside/module-image.h"
+#include "hpcrun/process/process.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -22,9 +23,12 @@ static struct {
     uint8_t rest[2 * PAGE];
 } module;
 
-int measured_open(const char *name, int flags)
+struct process process;
+
+int measured_open(int pid, const char *name, int flags)
 {
     char self[64];
+    (void)pid;
     snprintf(self, sizeof self, "/proc/self/%s", name);
     return (int)sys4(SYS_openat, AT_FDCWD, self, flags | O_CLOEXEC, 0);
 }

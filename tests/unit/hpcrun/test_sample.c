@@ -234,7 +234,7 @@ TEST(a_sample_says_what_it_found)
         {AGENT_RUNTIME_OWNED, 2, TRACE_RUNTIME, 0, 0, 0},
     };
     running = 3;
-    waiters = 4;
+    waiters.count = 4;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         set_status(cases[i].kind, 6, cases[i].working);
         take(1000);

@@ -1,6 +1,8 @@
 /* What the node of a sample pays, in which metrics. */
 #include "tests/unit/hpcrun/made_sample.h"
 
+#include "hpcrun/code/module-instances.h"
+
 /* ---- time ---- */
 
 TEST(time_off_the_cpu_is_told_apart)
@@ -23,21 +25,22 @@ TEST(a_thread_that_waits_pays_waiting)
     assert_int_equal(paid[NODE][OFF_CPU], 0);
 }
 
-/* Time without a CPU is of no other metric: not work, nor blame for others. */
-TEST(time_without_a_cpu_is_only_ready)
+/* Time without a CPU is neither work nor idleness. */
+TEST(time_without_a_cpu_is_ready)
 {
     struct increment increment = {.fired = true, .amount = 1000, .off_cpu = 100, .ready = 600};
     for (unsigned i = 0; i < 2; i++) {
         begin_sample(state);
         set_status(i ? AGENT_WAITING : AGENT_WORKING, 4, 1);
-        waiters = 1;
         take_increment(&increment);
         assert_only_fate(FATE_RECORDED, 1000);
         assert_int_equal(paid[NODE][READY], 600);
         assert_int_equal(paid[NODE][i ? WAITING : WORK], 400);
         assert_int_equal(paid[NODE][OFF_CPU], i ? 0 : 100);
         assert_int_equal(paid[NODE][IDLENESS], i ? 0 : 1200);
-        assert_int_equal(paid[NODE][LOCK_BLAME], 400);
+        assert_int_equal(paid[NODE][LOCK_BLAME], 0);
+        assert_int_equal(entered, 0);
+        assert_int_equal(event->ready_node, NODE);
     }
 }
 
@@ -82,20 +85,37 @@ TEST(the_holder_of_a_lock_pays_for_each_thread_that_waits)
     for (unsigned i = 0; i < 2; i++) {
         begin_sample(state);
         set_status(i ? AGENT_WAITING : AGENT_WORKING, 4, 4);
-        waiters = 3;
+        waiters.count = 3;
         take(1000);
         assert_int_equal(charged, 1000);
         assert_int_equal(paid[NODE][LOCK_BLAME], 3000);
     }
 }
 
+/* Others wait meanwhile, but not because of what the holder executes. The node below NODE is UNKNOWN. */
+TEST(a_holder_without_a_cpu_pays_at_a_node_of_its_own)
+{
+    set_status(AGENT_WORKING, 4, 4);
+    waiters.count = 3;
+    take_increment(&(struct increment){.fired = true, .amount = 1000, .ready = 600});
+    assert_int_equal(charged, 1000);
+    assert_int_equal(entered, 1);
+    assert_int_equal(entered_ips[0], ip_placeholder(PLACEHOLDER_LOCK_WITHOUT_CPU));
+    assert_int_equal(paid[NODE][LOCK_BLAME], 3 * 400);
+    assert_int_equal(paid[UNKNOWN][LOCK_BLAME], 3 * 600);
+    assert_int_equal(paid[NODE][READY], 0);
+    assert_int_equal(paid[UNKNOWN][READY], 600);
+    assert_int_equal(event->ready_node, UNKNOWN);
+    assert_int_equal(found.node, NODE);
+}
+
 /* 4 ms at a time: from the sixth sample of the same turn on, the thread has kept the lock for 20 ms. */
 TEST(a_lock_that_is_kept_for_long_has_a_node_of_its_own)
 {
     const uint64_t amount = (uint64_t)4000000 << TIME_SHIFT;
-    waiters = 2;
+    waiters.count = 2;
     set_status(AGENT_WORKING, 3, 1);
-    for (status.counts.turn = 5; status.counts.turn < 7; status.counts.turn++) {
+    for (waiters.turn = 5; waiters.turn < 7; waiters.turn++) {
         memset(&paid, 0, sizeof paid);
         for (int i = 0; i < 8; i++)
             take(amount);
@@ -104,7 +124,7 @@ TEST(a_lock_that_is_kept_for_long_has_a_node_of_its_own)
         assert_int_equal(paid[KEPT][WORK], 0);
     }
     memset(&paid, 0, sizeof paid);
-    status.counts.turn = 0; /* a lock that is no interpreter's */
+    waiters.turn = 0; /* a lock that is no interpreter's */
     for (int i = 0; i < 8; i++)
         take(amount);
     assert_int_equal(paid[NODE][LOCK_BLAME], 8 * 2 * amount);

@@ -141,13 +141,14 @@ static bool are_whole(const struct records *records)
 
 /* ---- a sample ---- */
 
-static void assert_record(const struct trace_record *record, uint64_t amount, uint64_t state,
-                          uint32_t waiters)
+#define READY_NODE 5u
+
+static void assert_record(const struct trace_record *record, uint64_t amount, uint64_t state)
 {
     assert_int_equal(trace_amount(record->amount), amount);
     assert_int_equal(record->amount & ((1 << TRACE_FLAG_BITS) - 1), state);
-    assert_int_equal(record->waiters, waiters);
-    assert_int_equal(record->node, 4);
+    assert_int_equal(record->waiters, 28);
+    assert_int_equal(record->node, state == TRACE_READY ? READY_NODE : 4);
     assert_int_equal(record->n, 12);
     assert_int_equal(record->working, 20);
     assert_int_equal(record->time, now);
@@ -161,16 +162,17 @@ TEST(a_sample_has_a_record_for_each_state)
         unsigned count;
     } cases[] = {{TRACE_WORK, 3}, {TRACE_WORK | TRACE_WORKER, 3}, {TRACE_WAITING, 2}, {TRACE_IDLE, 1},
                  {TRACE_NOBODY, 1}, {TRACE_RUNTIME, 1}, {TRACE_DROPPED, 1}};
+    thread.events[0].ready_node = READY_NODE;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct trace_record *last = sample_trace_place(&thread) + cases[i].count - 1;
         unsigned count = cases[i].count;
         take_increment(4, cases[i].state, increment);
         assert_ptr_equal(sample_trace_place(&thread), last + 1);
         if (count == 3)
-            assert_record(last - 2, 300, TRACE_OFF_CPU | (cases[i].state & TRACE_WORKER), 28);
+            assert_record(last - 2, 300, TRACE_OFF_CPU | (cases[i].state & TRACE_WORKER));
         if (count > 1)
-            assert_record(last - 1, 200, TRACE_READY, 0);
-        assert_record(last, count == 3 ? 500 : count == 2 ? 800 : 1000, cases[i].state, 28);
+            assert_record(last - 1, 200, TRACE_READY);
+        assert_record(last, count == 3 ? 500 : count == 2 ? 800 : 1000, cases[i].state);
     }
 }
 
@@ -180,7 +182,7 @@ TEST(a_sample_without_time_has_none)
     assert_int_equal(image.trace_recent_count, 0);
     take_increment(4, TRACE_WORK, (struct increment){.fired = true, .amount = 9, .off_cpu = 9});
     assert_int_equal(image.trace_recent_count, 1);
-    assert_record(&image.trace_recent[0], 9, TRACE_OFF_CPU, 28);
+    assert_record(&image.trace_recent[0], 9, TRACE_OFF_CPU);
 }
 
 TEST(there_is_always_room_for_a_sample)

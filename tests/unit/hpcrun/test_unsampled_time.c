@@ -9,24 +9,16 @@ const char *sources_fallback_reason(void)
     return "perf hides it";
 }
 
-static const char *words(uint64_t ns, uint64_t system)
-{
-    static char buffer[256];
-    struct text line = TEXT(buffer);
-    unsampled_time_add(&line, ns, system);
-    return buffer;
-}
-
 TEST(most_of_it_in_the_kernel)
 {
-    assert_string_equal(words(2661000000, 2660000000),
+    assert_string_equal(unsampled_time(2661000000, 2660000000),
                         "no samples of 2.661 s CPU, most of it in the kernel: perf hides it (as root, allow it by: "
                         "sysctl kernel.perf_event_paranoid=1)");
-    assert_non_null(strstr(words(1000000000, 500000000), "kernel"));
+    assert_non_null(strstr(unsampled_time(1000000000, 500000000), "kernel"));
 }
 
 TEST(system_time_explains_less_than_half)
 {
-    assert_string_equal(words(1454000000, 480000000),
+    assert_string_equal(unsampled_time(1454000000, 480000000),
                         "no samples of 1.454 s CPU: at the ends of threads, or in threads too short for a sample");
 }

@@ -350,3 +350,16 @@ TEST(test_random_programs)
     }
     assert_true(steals > 1000);
 }
+
+/* Their number does not fit into 32 bits: a path of an hour has 2^33 strands of 0.4 us. */
+TEST(test_strands_of_a_long_path)
+{
+    const uint64_t many = UINT64_C(5) << 32;
+    struct worker_memory memory = {0};
+    struct critical_path paths[KINDS] = {{many, many, many, NULL}, {many, many, many, NULL}};
+    struct critical_path *const path[KINDS] = {&paths[PLAIN], &paths[BURDENED]};
+    const struct span_totals before = span_totals_so_far();
+    span_add_computation(many, path, span_context_of(CONTEXT_PROGRAM, (uint64_t)code_of(0), 0), &memory);
+    assert_true(span_totals_so_far().span.strands == before.span.strands + many);
+    assert_true(span_totals_so_far().burdened_span.strands == before.burdened_span.strands + many);
+}

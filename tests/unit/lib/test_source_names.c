@@ -27,6 +27,8 @@ TEST(test_files_that_are_installed)
     assert_true(path_is_installed("/opt/conda/lib64/python3.14t/lib-dynload/_json.so"));
     assert_true(path_is_installed("/usr/local/lib/python3.12/site-packages/numpy/core.py"));
     assert_true(path_is_installed("/home/u/lib/project/.venv/lib/python3.13/site-packages/click/core.py"));
+    assert_true(path_is_installed("/home/u/.venv/lib/pypy3.10/site-packages/click/core.py"));
+    assert_true(path_is_installed("/home/u/debs/usr/lib/python3/dist-packages/numpy/core/_multiarray_umath.so"));
     assert_true(path_is_installed("<frozen importlib._bootstrap>"));
     assert_true(path_is_installed("/opt/gcc-14/include/c++/14.2.0/bits/stl_algo.h"));
     assert_true(path_is_installed("/rustc/59807616e1a3/library/core/src/cmp.rs"));

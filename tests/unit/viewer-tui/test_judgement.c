@@ -2,6 +2,8 @@
 
 #include "viewer-tui/advice/judgement.h"
 
+#include <math.h>
+
 /* So many samples that intervals are narrow: 1 s of each is a million of them. */
 #define FINE 1e-6
 
@@ -162,6 +164,33 @@ TEST(what_was_not_measured_decides_nothing)
 }
 
 /* 15 of 65 s in which no worker works; the idleness, which the others pay, is a consequence. */
+/* Two of three workers may have waited for 10 s, idle and in the runtime, for one that others kept from a CPU. */
+TEST(others_that_had_the_cpus_cause_so_much_at_most)
+{
+    const struct {
+        struct efforts scope;
+        double disturbed;
+        enum verdict verdict;
+    } cases[] = {
+        {EFFORTS(60, 0, 40), 0, VERDICT_TOO_LITTLE},     {EFFORTS(60, 0, 40), 10, VERDICT_OPEN},
+        {EFFORTS(40, 0, 60), 9, VERDICT_TOO_LITTLE},     {EFFORTS(60, 40, 0), 10, VERDICT_OPEN},
+        {EFFORTS(40, 60, 0), 9, VERDICT_OVERHEAD},       {EFFORTS(20, 40, 40), 10, VERDICT_WRONG_PARALLELISM},
+        {EFFORTS(100, 0, 0), 10, VERDICT_OPEN},          {EFFORTS(40, 0, 60), INFINITY, VERDICT_OPEN},
+        {EFFORTS(10, 90, 0), INFINITY, VERDICT_TOO_FINE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged it = known(cases[i].scope, cases[i].scope, FINE);
+        it.sampling.workers = 3;
+        it.disturbed = cases[i].disturbed;
+        assert_int_equal(judge(&it).verdict, cases[i].verdict);
+    }
+    struct judged it = known(EFFORTS(40, 0, 60), EFFORTS(40, 0, 60), FINE);
+    struct judgement quiet = judge(&it), disturbed = (it.disturbed = 9, judge(&it));
+    assert_float_equal(disturbed.idleness.low, quiet.idleness.low - 0.09, 1e-9);
+    assert_float_equal(disturbed.idleness.value, 0.6, 1e-9);
+    assert_true(disturbed.is_disturbed && !quiet.is_disturbed);
+}
+
 TEST(where_nobody_works_the_grain_is_too_fine)
 {
     struct judged it = known(EFFORTS(50, 2, 48), EFFORTS(50, 2, 48), 0.01);

@@ -162,7 +162,7 @@ TEST(records_pay_by_their_state_and_flags)
     paid = paid_by(TRACE_OFF_CPU, TRACE_AS_OVERHEAD, 0);
     assert_true(paid.of[PAYS_OVERHEAD] == 120 && paid.of[PAYS_WORK] == 0 && paid.of[PAYS_OFF_CPU] == 120);
     paid = paid_by(TRACE_READY, TRACE_WORKER, 1);
-    assert_true(paid.of[PAYS_READY] == 120 && paid.of[PAYS_IDLENESS] == 0 && paid.of[PAYS_LOCK_BLAME] == 0);
+    assert_true(paid.of[PAYS_READY] == 120 && paid.of[PAYS_IDLENESS] == 0 && paid.of[PAYS_LOCK_BLAME] == 120);
     static const enum trace_state fates[] = {TRACE_IDLE, TRACE_NOBODY, TRACE_RUNTIME, TRACE_DROPPED};
     for (size_t i = 0; i < sizeof fates / sizeof *fates; i++) {
         paid = paid_by(fates[i], TRACE_WORKER, 1);
