@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* Threads that are remembered: the blocks that were read for one are read at once the next time. What the agent
- * remembers of a thread (its state, names) is forgotten after 1, 2, 4, ... catches, so that all of it is read again: the
- * worker may lack it, since it only uses what was proven. It is also forgotten if the worker has lacked something, but
- * not before MOST_LACKING more catches: a catch that has no room for all must get on with what is remembered. */
+ * remembers of a thread (its state, names) is forgotten after 1, 2, 4, ... catches, so that all of it is read again:
+ * the worker may lack it, since it only uses what was proven. It is also forgotten if the worker has lacked something,
+ * but not before MOST_LACKING more catches: a catch that has no room for all must get on with what is remembered. */
 #define THREADS      64
 #define MOST_LACKING 64
 
@@ -230,7 +230,8 @@ static uint64_t name(const struct agent_cursor *cursor, const struct agent_name 
 }
 
 const struct agent_host host_for_catches = {
-    .is_elsewhere = true, .read = read_memory, .expect = expect, .is_caught = is_caught, .name = name, .name_thread = touch_text};
+    .is_elsewhere = true, .read = read_memory, .expect = expect, .is_caught = is_caught, .name = name,
+    .name_thread = touch_text};
 
 /* ---- a catch ---- */
 

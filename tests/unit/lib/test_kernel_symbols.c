@@ -135,7 +135,8 @@ TEST(procedures_of_this_kernel_are_sorted)
 static char *unpacked(char *bytes, size_t size)
 {
     char *text = mem_alloc(1024);
-    z_stream stream = {.next_in = (unsigned char *)bytes, .avail_in = (unsigned)size, .next_out = (unsigned char *)text, .avail_out = 1023};
+    z_stream stream = {.next_in = (unsigned char *)bytes, .avail_in = (unsigned)size,
+                       .next_out = (unsigned char *)text, .avail_out = 1023};
     assert_int_equal(inflateInit2(&stream, 16 + MAX_WBITS), Z_OK);
     assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
     inflateEnd(&stream);
@@ -172,7 +173,8 @@ TEST(names_are_found_in_a_list_of_all_but_modules)
     assert_int_equal(size, strlen(list));
     assert_string_equal(list, "kernel 4d\n0 20 first\n20 e0 second\n100 40 third\n300000 10000 last\n");
     assert_found(list, (uint64_t[]){0}, 1, "kernel 4d\n0 20 first\n");
-    assert_found(list, (uint64_t[]){0x1f, 0x20, 0x21, 0xff, 0x13f}, 5, "kernel 4d\n0 20 first\n20 e0 second\n100 40 third\n");
+    assert_found(list, (uint64_t[]){0x1f, 0x20, 0x21, 0xff, 0x13f}, 5,
+                 "kernel 4d\n0 20 first\n20 e0 second\n100 40 third\n");
     assert_found(list, (uint64_t[]){0x100, 0x30ffff}, 2, "kernel 4d\n100 40 third\n300000 10000 last\n");
     assert_found(list, (uint64_t[]){0x100, 0x140}, 2, NULL);
     assert_found(list, (uint64_t[]){0x310000}, 1, NULL);
