@@ -50,6 +50,9 @@ enum chunk_kind {
 
 enum process_origin { ORIGIN_LAUNCHED, ORIGIN_EXEC, ORIGIN_FORK, ORIGIN_OTHER };
 
+/* The title of the database of hpcrun -a. */
+#define SYSTEM_TITLE "whole system"
+
 enum event_flag {
     EVENT_TIME = 1,
     EVENT_WALL_CLOCK = 2,

@@ -60,7 +60,7 @@ void formats_write(const char *path);
  * unknown. */
 const struct measurement *launched_program(const struct measurements *measurements);
 
-/* The name of the program that was measured; the caller frees. */
+/* The name of the program that was measured, or SYSTEM_TITLE; the caller frees. */
 char *run_title(const struct measurements *measurements);
 
 /* A few lines of Markdown about the run; the caller frees. */

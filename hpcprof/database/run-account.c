@@ -231,7 +231,7 @@ static void note_missing(const struct unmeasured_list *not_measured,
 void run_account_print(const struct analysis *analysis, const struct measurement *program)
 {
     const struct measurements *measurements = analysis->measurements;
-    struct unmeasured_list not_measured = process_ends_unmeasured(analysis->ends);
+    struct unmeasured_list not_measured = process_ends_unmeasured(analysis->ends, analysis->measurements);
     struct unmeasured_list in_part = process_ends_in_part(analysis->ends, measurements);
     autofree struct event_sums *events = mem_alloc((measurements->events.n + 1) * sizeof *events);
     struct run_sums sums = {.programs = measurements->files.n};

@@ -27,8 +27,21 @@ const struct measurement *launched_program(const struct measurements *measuremen
     return measurements->files.at[i].m;
 }
 
+/* hpcrun -a has launched none of the processes. */
+static bool is_of_system(const struct measurements *measurements)
+{
+    for (size_t i = 0; i < measurements->files.n; i++) {
+        const struct measurement_process *process = &measurements->files.at[i].m->process;
+        if (process->known && process->origin == ORIGIN_LAUNCHED)
+            return false;
+    }
+    return measurements->files.n > 1 && measurements_are_from_outside(measurements);
+}
+
 char *run_title(const struct measurements *measurements)
 {
+    if (is_of_system(measurements))
+        return mem_strdup(SYSTEM_TITLE);
     autofree char *path = executable_as_called(launched_program(measurements));
     return utf8_repaired(path[0] ? path_base(path) : "unknown program");
 }

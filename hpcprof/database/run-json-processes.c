@@ -36,6 +36,7 @@ static void write_reasons(struct json_writer *json, const struct fate_counts *co
 }
 
 /* Writes the arguments, with spaces between them. */
+/* Without blanks at the end: a program that gives itself a title fills the rest of its arguments with blanks or NULs. */
 static void write_command(struct json_writer *json, const struct measurement_process *process)
 {
     if (process->arguments.n == 0) {
@@ -50,6 +51,8 @@ static void write_command(struct json_writer *json, const struct measurement_pro
             if (*p == '\0')
                 break;
         }
+    while (command.n > 1 && command.at[command.n - 2] == ' ')
+        command.at[--command.n - 1] = '\0';
     json_write_string(json, command.at);
 }
 
@@ -157,7 +160,7 @@ static void write_programs(struct json_writer *json, const struct unmeasured_pro
 void run_json_write_unmeasured(struct run_json *run)
 {
     struct json_writer *json = &run->json;
-    struct unmeasured_list list = process_ends_unmeasured(run->ends);
+    struct unmeasured_list list = process_ends_unmeasured(run->ends, run->analysis->measurements);
     json_write_array(json);
     for (size_t i = 0; i < list.all.n; i++) {
         const struct unmeasured_programs *unmeasured = &list.all.at[i];

@@ -314,6 +314,23 @@ uint64_t measurements_most_workers(const struct measurements *measurements)
     return most;
 }
 
+/* Processes without samples say nothing about that. */
+bool measurements_are_from_outside(const struct measurements *measurements)
+{
+    bool are_outside = false;
+    for (size_t i = 0; i < measurements->files.n; i++) {
+        const struct measurement *m = measurements->files.at[i].m;
+        for (size_t k = 0; k < m->threads.n; k++) {
+            const struct measurement_thread *thread = &m->threads.at[k];
+            uint32_t source = thread->fates.n > 0 ? thread->fates.at[0].source : SOURCE_OUTSIDE;
+            if (source != SOURCE_OUTSIDE && source != SOURCE_OUTSIDE_USER)
+                return false;
+            are_outside |= thread->fates.n > 0;
+        }
+    }
+    return are_outside;
+}
+
 /* The agent that counted these workers. */
 static const struct measurement_agent *counter_of(const struct measurement *m, size_t workers)
 {

@@ -76,6 +76,9 @@ void measurements_free(struct measurements *measurements);
  * counted workers. */
 uint64_t measurements_most_workers(const struct measurements *measurements);
 
+/* Whether another process has taken the samples: hpcrun -p, -a or --outside. */
+bool measurements_are_from_outside(const struct measurements *measurements);
+
 /* Whether the agent for plain threads took part in a process. */
 bool measurement_has_threads(const struct measurement *m);
 

@@ -305,8 +305,9 @@ static char *why_without_file(const struct process_image *image)
     return mem_strdup("its measurement file is missing or cannot be read");
 }
 
-/* Why an image was not measured at all; NULL if it was, at least in part. The caller frees. */
-static char *why_unmeasured(const struct process_image *image)
+/* Why an image was not measured at all; NULL if it was, at least in part. The caller frees. `is_outside`: a process has a
+ * file only if it has a sample. */
+static char *why_unmeasured(const struct process_image *image, bool is_outside)
 {
     const char *reason = unmeasured_reason(image->why);
     if (image->state == IMAGE_UNMEASURED || image->state == IMAGE_UNSEEN)
@@ -314,7 +315,7 @@ static char *why_unmeasured(const struct process_image *image)
     if (image->mark & IS_RUNNING)
         return image->mark & HAS_FILE ? NULL : mem_strdup("still running: nothing is written yet");
     if (image->state == IMAGE_EXEC)
-        return mem_strdup(unmeasured_reason(UNMEASURED_UNKNOWN));
+        return mem_strdup(is_outside ? "had no sample after an exec" : unmeasured_reason(UNMEASURED_UNKNOWN));
     if (has_reported_end(image))
         return why_without_file(image);
     if (image->state != IMAGE_BEGUN || image->mark & HAS_FILE)
@@ -356,11 +357,11 @@ static void add_process(struct unmeasured_list *list, const char *why,
     add_program(unmeasured, mem_strndup(image->program, image->program_length));
 }
 
-static void add_images(struct unmeasured_list *list, const struct process_list *processes)
+static void add_images(struct unmeasured_list *list, const struct process_list *processes, bool is_outside)
 {
     for (size_t i = 0; i < processes->n; i++) {
         const struct process_image *image = &processes->images[i];
-        autofree char *why = why_unmeasured(image);
+        autofree char *why = why_unmeasured(image, is_outside);
         if (!why)
             continue;
         add_process(list, why, image,
@@ -375,11 +376,13 @@ static void add_images(struct unmeasured_list *list, const struct process_list *
         }
 }
 
-struct unmeasured_list process_ends_unmeasured(const struct process_ends *ends)
+struct unmeasured_list process_ends_unmeasured(const struct process_ends *ends,
+                                               const struct measurements *measurements)
 {
     struct unmeasured_list list = {0};
+    bool is_outside = measurements_are_from_outside(measurements);
     for (size_t i = 0; i < ends->lists.n; i++)
-        add_images(&list, &ends->lists.at[i].list);
+        add_images(&list, &ends->lists.at[i].list, is_outside);
     return list;
 }
 

@@ -45,7 +45,8 @@ struct unmeasured_list {
 };
 
 /* The caller frees with unmeasured_list_free. */
-struct unmeasured_list process_ends_unmeasured(const struct process_ends *ends);
+struct unmeasured_list process_ends_unmeasured(const struct process_ends *ends,
+                                               const struct measurements *measurements);
 
 /* Processes that were measured in part: data up to some time before their end is there, by reason. `cpu` is the
  * CPU time after that. Programs have their process ids: "cc1[77]". */

@@ -10,6 +10,7 @@
 #include "hpcrun/outside/perf-rings.h"
 #include "hpcrun/outside/short-turns.h"
 #include "hpcrun/outside/unknown-bp.h"
+#include "hpcrun/outside/unsampled-time.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/sample/lock-wait-record.h"
@@ -180,6 +181,11 @@ static void read_clocks(struct foreign_thread *its, uint64_t time)
                                                  now.timeslices - thread->began_waits.timeslices};
 }
 
+static uint64_t cpu_used(const struct foreign_thread *its)
+{
+    return used_time(its->thread->began_cpu, its->thread->ended_cpu, its->sampled);
+}
+
 /* ---- samples ---- */
 
 /* The place of perf's registers in the machine context, in perf's order. */
@@ -317,8 +323,7 @@ static void set_clocks(struct foreign_thread *its, uint64_t wall)
 {
     struct thread *thread = its->thread;
     read_clocks(its, wall);
-    if (thread->ended_cpu < thread->began_cpu + its->sampled)
-        thread->ended_cpu = thread->began_cpu + its->sampled;
+    thread->ended_cpu = thread->began_cpu + cpu_used(its);
     atomic_store(&thread->ended_wall, wall);
 }
 
@@ -329,7 +334,7 @@ static void charge_hidden(struct foreign_thread *its)
     const struct cct_note note = {.ip = ip_placeholder(PLACEHOLDER_KERNEL), .first = true};
     struct thread *thread = its->thread;
     struct thread_event *event = &thread->events[0];
-    uint64_t used = thread->ended_cpu - thread->began_cpu, system = its->system - its->began_system;
+    uint64_t used = cpu_used(its), system = its->system - its->began_system;
     uint64_t unsampled = used > its->sampled ? used - its->sampled : 0;
     uint64_t hidden = unsampled < system ? unsampled : system;
     if (hidden <= its->hidden)
@@ -360,7 +365,7 @@ static bool write_thread(struct foreign_thread *its, uint64_t wall, bool is_last
 
 static void add_time(struct foreign_time *time, const struct foreign_thread *its)
 {
-    time->used += its->thread ? its->thread->ended_cpu - its->thread->began_cpu : 0;
+    time->used += its->thread ? cpu_used(its) : 0;
     time->sampled += its->sampled;
     time->rests += perf_rings_cpus() * (its->period ? its->period : process.config.events[0].period);
 }

@@ -81,7 +81,7 @@ static const char *why_not(const struct agent_module *module)
 {
     uint64_t word;
     int error = perf_switches_probe(process.pid);
-    if (error == -ESRCH)
+    if (error == -ESRCH || !measured_has_memory())
         return "the process had ended before hpcrun got to it";
     if (error < 0)
         return "to read its frames from outside, hpcrun needs CAP_PERFMON, or kernel.perf_event_paranoid=1";

@@ -39,10 +39,26 @@ static const char *of_thread(char path[PATH_BYTES], int pid, int tid, const char
     return path;
 }
 
+int measured_living_thread(int pid)
+{
+    char path[PATH_BYTES], program[1];
+    int found = pid;
+    bool has_memory = readlink(in_proc(path, pid, "exe"), program, sizeof program) > 0 || errno != ENOENT;
+    DIR *tasks = has_memory ? NULL : opendir(in_proc(path, pid, "task"));
+    for (struct dirent *entry; tasks && (entry = readdir(tasks));) {
+        int tid = atoi(entry->d_name);
+        if (tid > 0 && readlink(in_proc(path, tid, "exe"), program, sizeof program) > 0)
+            found = tid;
+    }
+    if (tasks)
+        closedir(tasks);
+    return found;
+}
+
 int measured_open(int pid, const char *name, int flags)
 {
     char path[PATH_BYTES];
-    return (int)sys4(SYS_openat, AT_FDCWD, in_proc(path, pid, name), flags | O_CLOEXEC, 0);
+    return (int)sys4(SYS_openat, AT_FDCWD, in_proc(path, measured_living_thread(pid), name), flags | O_CLOEXEC, 0);
 }
 
 /* ---- identity ---- */
@@ -118,7 +134,7 @@ int measured_exit_status(void)
 static char **strings_of(const char *name, char *text, size_t room)
 {
     char path[PATH_BYTES];
-    size_t size = small_file_read(in_proc(path, process.pid, name), text, room), n = 0;
+    size_t size = small_file_read(in_proc(path, measured_living_thread(process.pid), name), text, room), n = 0;
     char **strings = calloc(size + 2, sizeof *strings);
     for (size_t at = 0; at < size && strings; at += strlen(text + at) + 1)
         strings[n++] = text + at;
@@ -236,8 +252,9 @@ bool measured_identify(const struct measured_image *image)
     process.children_elsewhere = 0;
     process.began_cpu = begins_with_process(image) ? 0 : process.cpu_elsewhere;
     system_time.before = begins_with_process(image) ? 0 : system_time.now;
-    measured_link(in_proc(path, image->pid, "exe"), process.executable, sizeof process.executable);
-    measured_link(in_proc(path, image->pid, "cwd"), process.directory, sizeof process.directory);
+    int thread = measured_living_thread(image->pid);
+    measured_link(in_proc(path, thread, "exe"), process.executable, sizeof process.executable);
+    measured_link(in_proc(path, thread, "cwd"), process.directory, sizeof process.directory);
     bool is_another = image->has_begun ? !is_program(image->program) : !process.executable[0];
     if (image->program && is_another)
         identify_by_name(image);
@@ -268,7 +285,7 @@ enum measured_look measured_look(int pid, int *thread_of)
         return LOOK_ENDED;
     if (*thread_of != pid)
         return LOOK_THREAD;
-    if (readlink(in_proc(path, pid, "exe"), program, sizeof program) < 0)
+    if (readlink(in_proc(path, measured_living_thread(pid), "exe"), program, sizeof program) < 0)
         return errno == ENOENT ? LOOK_KERNEL : LOOK_FORBIDDEN;
     bool is_known = program_file_check_at(AT_FDCWD, path, false) != UNMEASURED_OTHER_MACHINE;
     return is_known ? LOOK_ALLOWED : LOOK_OTHER_MACHINE;
@@ -363,10 +380,25 @@ bool measured_visit_threads(int pid, void (*visit)(int tid, void *data), void *d
     return true;
 }
 
-bool measured_read(uint64_t address, void *to, size_t size)
+static long read_memory(uint64_t address, void *to, size_t size)
 {
+    static int thread; /* 0: not chosen */
     struct iovec local = {.iov_base = to, .iov_len = size};
     struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
-    return sys6(SYS_process_vm_readv, number_of(process.pid), SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0) ==
-           (long)size;
+    int before = thread ? thread : process.pid;
+    long got = sys6(SYS_process_vm_readv, number_of(before), SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0);
+    if (got == -ESRCH && (thread = measured_living_thread(process.pid)) != before)
+        got = sys6(SYS_process_vm_readv, number_of(thread), SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0);
+    return got;
+}
+
+bool measured_read(uint64_t address, void *to, size_t size)
+{
+    return read_memory(address, to, size) == (long)size;
+}
+
+bool measured_has_memory(void)
+{
+    char byte;
+    return read_memory(0, &byte, 1) != -ESRCH;
 }

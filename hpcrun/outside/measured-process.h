@@ -66,6 +66,9 @@ int measured_open_of_thread(int tid, const char *name);
 /* The same as measured_schedule from the open file schedstat. */
 bool schedule_read(int fd, struct scheduled *scheduled);
 
+/* A thread of the process that has its memory and files: another one, if the first one has ended. */
+int measured_living_thread(int pid);
+
 /* The name of a process's thread; "" if the thread is gone. `room` is at least 16. */
 void measured_name(int pid, int tid, char *name, size_t room);
 
@@ -74,6 +77,9 @@ bool measured_visit_threads(int pid, void (*visit)(int tid, void *data), void *d
 
 /* Bytes of the process's memory. False if not all of them can be read. */
 bool measured_read(uint64_t address, void *to, size_t size);
+
+/* Whether it has memory at all: not if it has ended, whether its parent has waited for it or not. */
+bool measured_has_memory(void);
 
 /* The target of a link in /proc, without the kernel's mark of a deleted file; "" if it can't be read. */
 void measured_link(const char *link, char *to, size_t room);

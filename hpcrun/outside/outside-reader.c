@@ -138,10 +138,22 @@ static uint64_t deadline_of(double seconds)
     return seconds > 0 ? now + (uint64_t)(seconds * 1e9) : UINT64_MAX;
 }
 
-static void add_memory(struct traced *process)
+/* Once, while there is time to make room: the measurements are written again at their ends. */
+static void say_write_error(const struct traced *process)
 {
-    if (process->queue)
-        memory_limit_add(process->worker);
+    static bool is_said;
+    int error = record_queue_write_error(process->queue);
+    if (error != 0 && !is_said)
+        diag_note(NULL, "%s: measurements stay in memory until their ends; then they must find room", strerror(error));
+    is_said |= error != 0;
+}
+
+static void look_at_worker(struct traced *process)
+{
+    if (!process->queue)
+        return;
+    memory_limit_add(process->worker);
+    say_write_error(process);
 }
 
 static void keep_to_memory_limit(void)
@@ -149,7 +161,7 @@ static void keep_to_memory_limit(void)
     if (memory_limit_is_due()) {
         record_queues_trim();
         memory_limit_measure(perf_rings_bytes());
-        traced_visit(add_memory);
+        traced_visit(look_at_worker);
     }
     record_queues_refuse(memory_limit_is_reached());
 }

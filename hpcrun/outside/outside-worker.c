@@ -17,6 +17,7 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
 #include "hpcrun/record/chunk-writer.h"
+#include "hpcrun/record/append-file.h"
 #include "hpcrun/record/flush.h"
 #include "hpcrun/record/measurement-file.h"
 #include "hpcrun/record/perf-map.h"
@@ -402,7 +403,9 @@ static void write_now_and_then(void)
         return;
     worker.written_at = now;
     worker.has_news = false;
-    foreign_threads_write(false);
+    long error = 0;
+    if (!foreign_threads_write(false) && file_failures(&error) > 0)
+        record_queue_note_write_error(worker.queue, (int)-error);
 }
 
 int outside_work(struct measured_image *image, struct record_queue *queue, bool is_main)

@@ -224,7 +224,7 @@ int perf_events_probe(int pid)
     describe(&(struct event){.kind = EVENT_CPUTIME, .period = 1000000}, false);
     perf.attr.exclude_kernel = 1;
     perf.attr.inherit = 0;
-    int fd = open_event(pid, pid < 0 ? 0 : -1);
+    int fd = open_event(pid < 0 ? pid : measured_living_thread(pid), pid < 0 ? 0 : -1);
     if (fd >= 0)
         close(fd);
     return fd < 0 ? fd : 0;

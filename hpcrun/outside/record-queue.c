@@ -27,6 +27,7 @@ struct record_queue {
     _Atomic uint32_t wish; /* enum queue_wish */
     _Atomic uint32_t lacks;
     _Atomic uint32_t wants_cpus; /* enum wants_cpus */
+    _Atomic int write_error;     /* errno */
     struct measured measured;
     _Alignas(64) uint8_t note[QUEUE_NOTE_BYTES];
     _Alignas(4096) uint8_t data[QUEUE_BYTES];
@@ -325,6 +326,16 @@ void record_queue_want_cpus(struct record_queue *queue, unsigned why)
 unsigned record_queue_wants_cpus(const struct record_queue *queue)
 {
     return atomic_load(&queue->wants_cpus);
+}
+
+void record_queue_note_write_error(struct record_queue *queue, int error)
+{
+    atomic_store(&queue->write_error, error);
+}
+
+int record_queue_write_error(const struct record_queue *queue)
+{
+    return atomic_load(&queue->write_error);
 }
 
 enum queue_end record_queue_ended(const struct record_queue *queue)

@@ -109,6 +109,10 @@ struct measured record_queue_measured(const struct record_queue *queue);
 void record_queue_want_cpus(struct record_queue *queue, unsigned why);
 unsigned record_queue_wants_cpus(const struct record_queue *queue);
 
+/* The measurement could not be written to its file up to now: an errno, or 0. The writer asks. */
+void record_queue_note_write_error(struct record_queue *queue, int error);
+int record_queue_write_error(const struct record_queue *queue);
+
 enum queue_end record_queue_ended(const struct record_queue *queue);
 
 /* What the writer has said: there is no record left until then, but those in the queue. */

@@ -4,6 +4,12 @@
 
 #include <stdio.h>
 
+uint64_t used_time(uint64_t began, uint64_t last, uint64_t sampled)
+{
+    uint64_t used = last > began ? last - began : 0;
+    return used > sampled ? used : sampled;
+}
+
 const char *unsampled_time(uint64_t ns, uint64_t system)
 {
     static char text[512];

@@ -234,7 +234,8 @@ static const uint8_t *page_at(struct memory *memory, uint64_t address)
     for (unsigned i = 0; i < MEMORY_PAGES; i++)
         if (pages->address[i] == address)
             return pages->readable[i] ? pages->bytes[i] : NULL;
-    if (!memory_spend(memory, MEMORY_PAGE_WORDS))
+    bool is_stack = memory->elsewhere && !memory->searching;
+    if (!memory_spend(memory, is_stack ? MEMORY_STACK_WORDS : MEMORY_PAGE_WORDS))
         return NULL;
     unsigned i = pages->next++ % MEMORY_PAGES;
     pages->address[i] = address;

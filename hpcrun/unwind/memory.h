@@ -105,6 +105,7 @@ struct memory_pages {
 #define MEMORY_BUDGET      4096
 #define MEMORY_FAULT_WORDS 130 /* a read that faults */
 #define MEMORY_PAGE_WORDS  55  /* a page that the kernel reads */
+#define MEMORY_STACK_WORDS 3   /* a page of another process's stack, unless a search reads it: no sample waits there */
 
 /* The memory that may be read directly during one sample, and the way to read the rest. `checks` is
  * kept between samples. */

@@ -252,6 +252,17 @@ class RunJsonTest(HpcprofCase):
                       "partial: no unwind information": {"count": 3, "amount": 2.0},
                       "code 200": {"count": 1, "amount": 0.0}}})
 
+    def test_commands_of_processes_with_a_title(self):
+        """The rest of the arguments is blanks, as of redis-server, or NULs."""
+        for arguments, command in ((["redis-server *:6379     "], "redis-server *:6379"),
+                                   (["postgres: main", "", "", ""], "postgres: main"), (["a b", "c"], "a b c"),
+                                   (["", ""], "")):
+            with self.subTest(arguments=arguments):
+                self.setUp()
+                self.process(executable="/bin/app", arguments=arguments)
+                self.scenario.database()
+                self.assertEqual(self.run_json()["processes"][0]["command"], command)
+
     def test_clocks(self):
         """An event of the wall clock has its rate by that clock. A process lives until its last thread was seen."""
         process = self.process(self.program(), end=(5 * 10**9, 9 * 10**9, mw.EXIT, 0))

@@ -1,5 +1,6 @@
 """Programs that are measured from outside: hpcrun -p, hpcrun --outside, and what hpcrun can't be loaded into."""
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -514,6 +515,10 @@ class System(OutsideTest):
         self.assertEqual({image.executable for image in ours} - {until_exec}, {str(binary)})
         self.check_paths([image for image in ours if image.executable == str(binary)], binary, "main")
         self.assertEqual([image for image in images if "hpcrun-outside" in image.executable], [])
+        self.run_tool(profiling.BUILD / "bin/hpcprof", "-o", self.directory / "db", where)  # other programs may lack files
+        run = json.loads((self.directory / "db/run.json").read_text())
+        self.assertEqual(run["title"], "whole system")
+        self.assertNotIn("did not load libhpcrun.so", [entry["reason"] for entry in run["unmeasured"]])
 
     @unittest.skipIf(os.geteuid() != 0, "needs root, to be another user")
     def test_who_may_not(self):
@@ -689,13 +694,35 @@ class Ends(OutsideTest):
         self.assertIsNone(process.poll())
         process.communicate("go\n")
 
+    def fill(self, small):
+        with contextlib.suppress(OSError), open(small / "fill", "wb", buffering=0) as fill:
+            while fill.write(bytes(1024)):
+                pass
+
+    def test_full_disk_for_a_time(self):
+        """A line says so soon, and nothing is lost if there is room at the end."""
+        process = self.start(program("short_turns"))
+        small = self.small_file_system("64k")
+        tool = subprocess.Popen([HPCRUN, "-p", str(process.pid), "-o", small / "m"], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tool.stderr.close)
+        self.addCleanup(tool.wait)
+        self.addCleanup(tool.kill)
+        self.assertIn("measuring short_turns", tool.stderr.readline())
+        self.fill(small)
+        self.assertEqual(tool.stderr.readline(), "hpcrun: No space left on device: measurements stay in memory until their "
+                                                 "ends; then they must find room\n")
+        (small / "fill").unlink()
+        process.communicate("go\n")
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        image, = self.images_of(small / "m")
+        self.assertEqual((image.pid, image.state), (process.pid, STATE_EXIT))
+        self.assertGreater(image.count("CPUTIME", [FIRED]), 0)
+
     def test_full_disk(self):
         """What is lost is in the status where it is not the command's; the process goes on."""
         process = self.start(program("outside"), 2, 2, "go")
         small = self.small_file_system("64k")
-        with contextlib.suppress(OSError), open(small / "fill", "wb", buffering=0) as fill:
-            while fill.write(bytes(1024)):
-                pass
+        self.fill(small)
         done = self.run_tool(HPCRUN, "-p", process.pid, "--for", "0.1s", "-o", small / "m")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertRegex(done.stderr, r"/m/.*\.hpcrun: No space left on device: the measurement could not be written\n")
@@ -716,6 +743,20 @@ class Ends(OutsideTest):
         images = self.images_of(where)
         self.assertEqual(images[0].executable, str(binary))
         self.check_paths(images, kept / "deleted", "early", "late")
+
+    def test_first_thread_that_has_ended(self):
+        """The process is measured all the same, and its deep stacks are read."""
+        process = self.start(program("first_thread_ends"))
+        status = pathlib.Path(f"/proc/{process.pid}/status")
+        profiling.wait_until(lambda: "\nState:\tZ" in status.read_text(), "end of the first thread")
+        tool, where = self.attach(process)
+        process.communicate("go\n")
+        self.assertEqual(tool.wait(), 0, tool.stderr.read())
+        image, = profiling.read_measurements(where, paths=True)
+        self.assertEqual(image.executable, str(program("first_thread_ends")))
+        fired, partial = image.count("CPUTIME", [FIRED]), image.count("CPUTIME", PARTIAL)
+        self.assertGreater(fired, 0)
+        self.assertLess(partial, fired / 4)
 
     def test_code_without_a_file(self):
         """Code that a program makes in memory is no file that could not be read."""

@@ -486,6 +486,44 @@ class LoneWaits(Advice):
         self.assertAlmostEqual(found["gain"], 10 / 8, delta=0.02)
 
 
+class System(Advice):
+    """A run of hpcrun -a: many processes, none of which was launched."""
+
+    def run_of(self, *programs):
+        """Processes of 4 threads on 2 CPUs: a program, its CPU seconds, and those of its life. They are ready for four
+        times as long as they run."""
+        run = run_json([thread(1, 1)], 10, 2)
+        run["title"] = "whole system"
+        run["processes"] = [{**run["processes"][0], "pid": 70 + i, "origin": "other", "executable": f"/usr/bin/{name}", "cpu": cpu,
+                             "threads": [thread(1, cpu / 4, wall=wall, ready=cpu) for _ in range(4)], "wall": wall,
+                             "ready": 4 * cpu, "throttled": 0.0}
+                            for i, (name, cpu, wall) in enumerate(programs)]
+        return run
+
+    def summary(self, *programs):
+        p = Program()
+        p.main.statement(p.file, 13).charge(5)
+        self.write(p.db, self.run_of(*programs))
+        return viewer.printed_json("summary", self.db)["advice"], viewer.printed("summary", self.db)
+
+    def test_programs(self):
+        """The three with most CPU time, if they have 5 % of it. That others had the CPUs is no news, nor that threads of a
+        program share them."""
+        found, text = self.summary(("cc1", 3, 4), ("sh", 0.1, 10), ("cc1", 2, 5), ("xz", 4, 9), ("bc", 0.9, 1))
+        self.assertEqual((found[0]["kind"], found[0]["text"]),
+                         ("programs", "Most CPU time: cc1 50 % (2 processes), xz 40 %, bc 9.0 %; 1 other program 1.0 %."))
+        self.assertFalse({"no cpu", "too many threads"} & {finding["kind"] for finding in found})
+        self.assertTrue(text.startswith("whole system   10.0 s wall, 10.0 s CPU in 5 processes, 1.0 of 2 CPUs used\n"), text[:90])
+
+    def test_many_small_programs(self):
+        found, _ = self.summary(*((f"p{i:02}", 0.1, 1) for i in range(50)))
+        self.assertEqual(found[0]["text"], "Most CPU time: p00 2.0 %; 49 other programs 98 %.")
+
+    def test_a_program_alone(self):
+        found, _ = self.summary(("xz", 4, 9), ("xz", 4, 9))
+        self.assertEqual(found[0]["text"], "Most CPU time: xz 100 % (2 processes).")
+
+
 class Supply(Advice):
     """Threads that wanted a CPU and had none, by the scheduler's account: seconds of the process."""
 
@@ -630,6 +668,64 @@ class Supply(Advice):
         self.assertNotIn("blocked", kinds)
         self.assertNotIn("no cpu", kinds)
         self.assertEqual(self.found[0]["text"], "A quota of 0.5 CPUs stopped the program for 4.2 s of 10 s.")
+
+
+class Asleep(Advice):
+    """A run of 10 s, by CPUTIME, whose two threads run for 0.5 s each: what they wait for has no samples."""
+
+    def found(self, cpu=0.5, ready=0.25, event="CPUTIME", metrics=("work",), **process):
+        p = Program(metrics, 2)
+        p.thread.statement(p.file, 31).charge(cpu).charge(cpu, 0, 2)
+        run = run_json([thread(i, cpu, "parallel", ready=ready) for i in (1, 2)], 10, 4, (event,), metrics=metrics)
+        run["processes"][0].update({"ready": ready and 2 * ready, "throttled": 0.0, "quota": None, **process})
+        return self.of_kind(self.advice(p, run), "asleep")
+
+    def test_no_thread_wants_a_cpu(self):
+        """1 s on CPUs and 0.5 s ready, also if never at the same time."""
+        found, = self.found()
+        self.assertEqual(found["text"], "No thread ran or waited for a CPU for at least 8.5 s of 10 s: "
+                                        "hpcrun -e REALTIME shows what they wait for.")
+        self.assertIsNone(found["gain"])
+        found, = self.found(throttled=2.0)
+        self.assertIn("at least 6.5 s of 10 s", found["text"])
+
+    def test_threads_that_are_not_listed(self):
+        """The process used 2 s, of which the threads in its list have 1 s, and was ready for 1.5."""
+        found, = self.found(cpu=0.5, ready=0.75)
+        self.assertIn("at least 7.5 s of 10 s", found["text"])
+        run = json.loads(pathlib.Path(self.db, "run.json").read_text())
+        run["processes"][0]["cpu"] = 2.0
+        pathlib.Path(self.db, "run.json").write_text(json.dumps(run))
+        found, = self.of_kind(viewer.printed_json("summary", self.db)["advice"], "asleep")
+        self.assertIn("at least 6.5 s of 10 s", found["text"])
+
+    def test_many_short_waits_for_a_cpu(self):
+        """Of 10,000 waits of 0.1 ms, idle CPUs that woke up may have had all: threads were ready all the same."""
+        p = Program(n_threads=2)
+        p.main.statement(p.file, 11).charge(1)
+        run = run_json([thread(1, 1, ready=1.0, timeslices=10_000)], 10)
+        run["processes"][0].update(ready=1.0, throttled=0.0, quota=None)
+        found, = self.of_kind(self.advice(p, run), "asleep")
+        self.assertIn("at least 8.0 s of 10 s", found["text"])
+
+    def test_other_processes_work_meanwhile(self):
+        p = Program(n_threads=2)
+        p.main.statement(p.file, 11).charge(2)
+        run = run_json([thread(1, 2, ready=0.5)], 10)
+        run["processes"][0].update(ready=0.5, throttled=0.0, quota=None)
+        run["processes"].append({**run["processes"][0], "pid": 80, "cpu": 0.125, "ready": 0.375,
+                                 "threads": [thread(2, 0.125, ready=0.375)]})
+        found, = self.of_kind(self.advice(p, run), "asleep")
+        self.assertIn("at least 7.0 s of 10 s", found["text"])
+
+    def test_threads_that_are_awake(self):
+        self.assertEqual(self.found(cpu=2.4), [])
+        self.assertEqual(self.found(ready=2.2), [])
+
+    def test_what_is_not_known(self):
+        """The time in which threads were ready. Where REALTIME takes samples, they show what threads wait for."""
+        self.assertEqual(self.found(ready=None), [])
+        self.assertEqual(self.found(event="REALTIME", metrics=("work", "off CPU")), [])
 
 
 class Ranks(Advice):
@@ -1625,6 +1721,11 @@ class Busy(Advice):
 
     def test_there_are_more_cpus(self):
         self.assertFalse([t for t in self.found([9.9, 9.9], 4) if "busy" in t])
+
+    def test_cpus_that_nobody_uses(self):
+        """Threads that have ended, or not begun, are not idle: 13.5 % of two CPUs are left, or 8 %."""
+        self.assertFalse([t for t in self.found([9.9, 7.4], 2) if "busy" in t])
+        self.assertTrue([t for t in self.found([9.9, 8.5], 2) if "busy" in t])
 
     def test_a_thread_that_ended_early(self):
         """Nobody was idle, since the other one was gone."""

@@ -615,6 +615,15 @@ class InTerminal(Case):
         terminal.until(lambda lines: lines[3].split()[1:8] == ["inclusive", "exclusive"] * 3 +
                        ["inclusive"], "both parts of all")
 
+    def test_narrow_screens_show_the_largest_parts(self):
+        """Work 9, overhead 2, idleness 3.06, effort 14.06 s. The one that is sorted by comes first, the sum last."""
+        self.write(describe(), run_json(MEASURED))
+        for width, heads in ((80, ("work", "idleness")), (80, ("overhead", "work")), (80, ("idleness", "work")),
+                             (80, ("effort", "work")), (96, ("work", "overhead", "idleness"))):
+            terminal = self.start("--sort", heads[0], width=width)
+            wanted = [word for head in heads for word in (head + ",", "s")]
+            terminal.until(lambda lines: any(line.split() == wanted for line in lines), f"columns {heads}")
+
     def test_narrow_columns_of_several_events(self):
         names = [p + e for e in (" (CPUTIME)", " (REALTIME)") for p in PARTS]
         db = v4_writer.Database("two", names)
@@ -650,6 +659,16 @@ class InTerminal(Case):
         self.assertRegex(page, r"overhead 40 % \(.*\) of its effort of 5\.000 s")
         self.select(terminal, "loop at m.c:41")
         self.assertIn("Threads are busy (", self.page(terminal, "loop at m.c:41"))
+
+    def test_advice_on_a_scope_is_followed_by_the_program_s(self):
+        """The line on the first screen, whose key is a, is about the program."""
+        self.write(describe(), run_json(MEASURED))
+        terminal = self.start(width=100, height=60)
+        whole = self.page(terminal, "<whole program>")
+        self.select(terminal, "init")
+        page = self.page(terminal, "init  m.c:20", "<whole program>")
+        self.assertLess(page.index("init m.c:20 with everything below it"), page.index("<whole program>"))
+        self.assertTrue(page.partition("<whole program>")[2].startswith(whole.partition("<whole program>")[2][:200]))
 
     def test_advice_in_other_views(self):
         self.write(describe(), run_json(MEASURED))

@@ -44,13 +44,13 @@ struct rule {
     rule_words *words;
 };
 
-rule_condition others_had_cpus, is_throttled, have_too_few_cpus;                       /* machine-rules.c */
-rule_words say_others, say_quota, say_too_few_cpus;
+rule_condition others_had_cpus, is_throttled, have_too_few_cpus, is_of_system;         /* machine-rules.c */
+rule_words say_others, say_quota, say_too_few_cpus, say_programs;
 rule_condition is_hot, is_hidden, has_no_names, has_no_lines, is_not_optimized; /* code-rules.c */
 rule_condition has_system_calls, moves_memory;
 rule_words say_hot, say_hidden, say_no_names, say_no_lines, say_not_optimized, say_system_calls, say_memory_calls;
-rule_condition wait_for_locks, is_blocked, wait_in_runtime;                             /* wait-rules.c */
-rule_words say_locks, say_blocked, say_waiting;
+rule_condition wait_for_locks, is_blocked, are_asleep, wait_in_runtime;                 /* wait-rules.c */
+rule_words say_locks, say_blocked, say_asleep, say_waiting;
 rule_condition has_unequal_parts, have_unequal_ranks, runs_alone;                       /* thread-rules.c */
 rule_words say_unequal_parts, say_unequal_ranks, say_alone;
 rule_condition is_judged, has_limit;                                                    /* parallel-rules.c */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 static const struct rule all_rules[] = {
+    {FINDING_PROGRAMS, "programs", ORDER_MACHINE, OF_RUN, ONCE, is_of_system, say_programs},
     {FINDING_NO_CPU, "no cpu", ORDER_MACHINE, 0, ONCE, others_had_cpus, say_others},
     {FINDING_QUOTA, "quota", ORDER_MACHINE, 0, ONCE, is_throttled, say_quota},
     {FINDING_TOO_MANY_THREADS, "too many threads", ORDER_FACT, OF_RUN | NEEDS_QUIET, ONCE,
@@ -20,6 +21,7 @@ static const struct rule all_rules[] = {
     {FINDING_LOCK, "lock", ORDER_GAIN, CLAIMS_GAIN, ONCE, wait_for_locks, say_locks},
     {FINDING_BLOCKED, "blocked", ORDER_GAIN, CLAIMS_GAIN | ALLOWS_LOAD, EACH_WAIT,
      is_blocked, say_blocked},
+    {FINDING_ASLEEP, "asleep", ORDER_GAIN, OF_RUN | OF_ONE | ANY_CPUS, ONCE, are_asleep, say_asleep},
     {FINDING_IMBALANCE, "imbalance", ORDER_GAIN, OF_ONE | CLAIMS_GAIN, EACH_SHARED_WORK,
      has_unequal_parts, say_unequal_parts},
     {FINDING_RANKS, "ranks", ORDER_GAIN, OF_RUN | CLAIMS_GAIN, ONCE,

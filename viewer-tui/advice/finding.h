@@ -16,6 +16,7 @@ enum finding_kind {
     FINDING_IMBALANCE,       /* threads with unequal parts of a procedure's work */
     FINDING_ONE_THREAD,      /* a time in which only one thread runs */
     FINDING_BLOCKED,         /* threads that wait at a line */
+    FINDING_ASLEEP,          /* a time in which no thread wants a CPU */
     FINDING_NOT_OPTIMIZED,   /* code compiled without optimization */
     FINDING_SYSTEM_CALLS,    /* CPU time in system calls */
     FINDING_MEMORY_CALLS,    /* CPU time in the allocator's system calls */
@@ -25,6 +26,7 @@ enum finding_kind {
     FINDING_RANKS,           /* processes of a parallel job with unequal parts of its work */
     FINDING_WAITING,         /* CPU time in a runtime's waiting procedures */
     FINDING_HIDDEN,          /* CPU time in the kernel that perf hides */
+    FINDING_PROGRAMS,        /* of the whole system: programs with most CPU time */
     FINDING_HOT_PLACE        /* the loop or line with most CPU time */
 };
 

@@ -2,6 +2,7 @@
 #include "viewer-tui/advice/advice-rules.h"
 
 #include "viewer-tui/db/run.h"
+#include "viewer-tui/db/time-slice.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 bool others_had_cpus(const struct facts *facts, struct subject *subject)
 {
     (void)subject;
-    return facts->supply.is_disturbed && !facts->supply.is_throttled;
+    return facts->supply.is_disturbed && !facts->supply.is_throttled && !run_is_of_system(facts->run);
 }
 
 /* From this share of the CPU time on, threads that spin are worth a word. */
@@ -80,7 +81,7 @@ void say_quota(const struct facts *facts, const struct subject *subject, struct 
 bool have_too_few_cpus(const struct facts *facts, struct subject *subject)
 {
     const struct main_process *process = &facts->process;
-    if (!(process->cpus > 0) || (double)process->most_runnable <= process->cpus)
+    if (!(process->cpus > 0) || (double)process->most_runnable <= process->cpus || run_is_of_system(facts->run))
         return false;
     subject->share = share_of_samples(run_number(process->process, "nobody_working"),
                                       run_number(process->process, "samples"), 1);
@@ -131,5 +132,70 @@ void say_too_few_cpus(const struct facts *facts, const struct subject *subject, 
                     as_seconds(process->cpu).text);
     if (facts->runtime && (double)threads_of_runtime(process) > process->cpus)
         text_printf(text, "; try %.0f (%s)", process->cpus, facts->runtime->setting);
+    text_add(text, ".");
+}
+
+/* ---- The programs of a system ---- */
+
+#define MOST_PROGRAMS 3u
+
+struct measured_program {
+    const char *name;
+    double cpu; /* seconds */
+    unsigned processes;
+};
+
+typedef VEC(struct measured_program) program_list;
+
+static int by_cpu(const void *left, const void *right)
+{
+    const struct measured_program *a = left, *b = right;
+    return a->cpu != b->cpu ? (a->cpu < b->cpu) - (a->cpu > b->cpu) : strcmp(a->name, b->name);
+}
+
+static double find_programs(const json_t *run, program_list *programs)
+{
+    double cpu = 0;
+    json_each (process, json_object_get(run, "processes")) {
+        const char *name = path_name(run_text(process, "executable"));
+        size_t i = 0;
+        while (i < programs->n && strcmp(programs->at[i].name, name) != 0)
+            i++;
+        if (i == programs->n)
+            vec_push(programs, (struct measured_program){.name = name});
+        programs->at[i].cpu += run_number(process, "cpu");
+        programs->at[i].processes++;
+        cpu += run_number(process, "cpu");
+    }
+    vec_sort(programs, by_cpu);
+    return cpu;
+}
+
+/* A piece of the run's time has no clocks of its own. */
+bool is_of_system(const struct facts *facts, struct subject *subject)
+{
+    (void)subject;
+    return run_is_of_system(facts->run) && facts->process.cpu_of_run > 0 && !facts->view->db->slice;
+}
+
+/* "Most CPU time: cc1 22 % (41 processes), python3.11 13 %, bc 8 %; 27 other programs 57 %." */
+void say_programs(const struct facts *facts, const struct subject *subject, struct text *text)
+{
+    (void)subject;
+    autofree program_list programs = {0};
+    double cpu = find_programs(facts->run, &programs), told = 0;
+    size_t i = 0;
+    for (; i < programs.n && i < MOST_PROGRAMS && (i == 0 || programs.at[i].cpu >= NOTABLE_SHARE * cpu); i++) {
+        const struct measured_program *program = &programs.at[i];
+        text_add(text, i == 0 ? "Most CPU time: " : ", ");
+        text_add_clean(text, program->name, false);
+        text_printf(text, " %s", as_percent(program->cpu / cpu).text);
+        if (program->processes > 1)
+            text_printf(text, " (%u processes)", program->processes);
+        told += program->cpu;
+    }
+    if (i < programs.n)
+        text_printf(text, "; %zu other program%s %s", programs.n - i, programs.n - i == 1 ? "" : "s",
+                    as_percent(fmax(1 - told / cpu, 0)).text);
     text_add(text, ".");
 }

@@ -40,8 +40,8 @@ static bool is_explained(const struct facts *facts, const struct judgement *judg
     return false;
 }
 
-/* Threads that use less of the CPUs are not all that can run. */
-#define LEAST_USED_SHARE 0.80
+/* Threads that use less of the CPUs are not all that can run: others may have ended, or not begun. */
+#define LEAST_USED_SHARE (1 - FINE_SHARE)
 
 bool is_judged(const struct facts *facts, struct subject *subject)
 {

@@ -221,6 +221,36 @@ void say_blocked(const struct facts *facts, const struct subject *subject, struc
     text_add(text, ".");
 }
 
+/* ---- Time in which no thread wants a CPU, which CPUTIME does not sample ----
+ *
+ * This is the wall clock without the CPU time of all threads and the time in which they waited for a CPU, also if no
+ * two threads ever did so at once. The sums of the processes also have short-lived threads and the wake-ups of idle
+ * CPUs. */
+
+/* Less of the wall clock is not named: most programs wait a little for their input. */
+#define LEAST_ASLEEP_SHARE 0.50
+
+bool are_asleep(const struct facts *facts, struct subject *subject)
+{
+    const struct main_process *process = &facts->process;
+    if (facts->off_cpu.metric != NO_METRIC || isnan(process->ready) || !(process->wall > 0))
+        return false;
+    subject->seconds = process->wall - process->throttled;
+    json_each (one, json_object_get(facts->run, "processes"))
+        subject->seconds -= run_number(one, "cpu") + run_number(one, "ready");
+    double share = subject->seconds / process->wall;
+    /* It only orders: a server may have no requests. */
+    subject->gain = gain_without(&(struct share){share, share, share});
+    return share >= LEAST_ASLEEP_SHARE;
+}
+
+void say_asleep(const struct facts *facts, const struct subject *subject, struct text *text)
+{
+    text_printf(text,
+                "No thread ran or waited for a CPU for at least %s of %s: hpcrun -e REALTIME shows what they wait for.",
+                as_seconds(subject->seconds).text, as_seconds(facts->process.wall).text);
+}
+
 /* ---- CPU time of waiting, in a runtime or in libc, but for locks that another finding names ---- */
 
 /* Smaller shares are not reported. */

@@ -249,8 +249,14 @@ static void add_image(process_list *list, struct strtab *ids, const json_t *imag
     }
 }
 
+bool run_is_of_system(const json_t *run)
+{
+    return strcmp(run_text(run, "title"), SYSTEM_TITLE) == 0;
+}
+
 struct run_times run_times_of(const json_t *run)
 {
+    bool is_of_system = run_is_of_system(run);
     struct run_times times = {0};
     struct strtab ids = {0}, hosts = {0};
     autofree process_list list = {0};
@@ -264,8 +270,10 @@ struct run_times run_times_of(const json_t *run)
         const struct process_times *process = &list.at[i];
         if (process->is_launched && !times.command)
             times.command = process->command;
-        times.wall = fmax(times.wall, process->is_launched ? process->wall : 0);
+        times.wall = fmax(times.wall, process->is_launched || is_of_system ? process->wall : 0);
     }
+    if (is_of_system)
+        times.command = SYSTEM_TITLE;
     times.processes = list.n;
     times.cpus = (double)hosts.count * run_most_cpus(run);
     if (run_cpus_used(&times) > MOST_USED * times.cpus)

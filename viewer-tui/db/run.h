@@ -67,15 +67,17 @@ double run_number(const json_t *object, const char *key);
 
 /* What a run was, and how long it took: the facts of the first line of views. */
 struct run_times {
-    const char *command; /* of the launched process, in `run`; NULL: unknown. If it executed several
+    const char *command; /* of the launched process, in `run`, or SYSTEM_TITLE; NULL: unknown. If it executed several
                             programs (wrappers that are scripts), of the one with most CPU time */
     size_t processes;
-    double wall;         /* seconds, of the launched process that took longest; 0: unknown */
+    double wall;         /* seconds, of the launched process that took longest, of the system of any; 0: unknown */
     double cpu;          /* seconds, of all processes */
     double cpus;         /* CPUs that they could use; 0: unknown */
 };
 
-/* `run` may be NULL. */
+/* Whether it is one of hpcrun -a. `run` may be NULL, here and below. */
+bool run_is_of_system(const json_t *run);
+
 struct run_times run_times_of(const json_t *run);
 
 /* CPUs that were used, on average. */

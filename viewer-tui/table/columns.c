@@ -29,6 +29,29 @@ static bool belong_together(const struct metrics *metrics, size_t a, size_t b)
            (metric_is_of_effort(x) && metrics_whole(metrics, a) == metrics_whole(metrics, b));
 }
 
+/* Whether the first of two metrics that belong together is shown if there is room for one: of an effort the larger
+ * part, and its sum last; in a comparison the one that stands first. */
+static bool is_preferred(const struct view *view, size_t a, size_t b)
+{
+    const struct metrics *metrics = view->metrics;
+    bool is_sum = metrics_whole(metrics, a) == a, is_other_sum = metrics_whole(metrics, b) == b;
+    double total = view_total(view, a), other_total = view_total(view, b);
+    bool differ = is_sum != is_other_sum || total > other_total || total < other_total;
+    if (metric_is_compared(&metrics->at[a]) || !differ)
+        return a < b;
+    return is_sum != is_other_sum ? is_other_sum : total > other_total;
+}
+
+/* The number of metrics that belong to the one that is sorted by and are preferred to a metric. */
+static size_t n_preferred(const struct view *view, size_t metric)
+{
+    const struct metrics *metrics = view->metrics;
+    size_t sorted = view->sorting.metric, n = 0;
+    metrics_each (m, metrics, metrics_with_columns)
+        n += m != sorted && m != metric && belong_together(metrics, m, sorted) && is_preferred(view, m, metric);
+    return n;
+}
+
 /* Adds the columns of the metric that is sorted by, then those of the metrics that belong to it. */
 static void add_sorted(struct columns *columns, const struct view *view, size_t most)
 {
@@ -47,7 +70,7 @@ static void add_sorted(struct columns *columns, const struct view *view, size_t 
             continue;
         if (!is_in_one_part)
             add_both(columns, metrics, m);
-        else if (is_first || columns->n < most)
+        else if (is_first || n_preferred(view, m) + 1 < most)
             add_column(columns, m, sorting->part);
     }
 }

@@ -2,7 +2,7 @@
  *
  * A column is one part of one metric. Metrics belong together if one is the sum of the others
  * (effort), or if they compare one metric. If both parts of all of them do not fit, all are shown
- * in the part that is sorted by, rather than some in both parts. */
+ * in the part that is sorted by, rather than some in both parts; where not even these fit, the largest ones. */
 #ifndef VIEWER_COLUMNS_H
 #define VIEWER_COLUMNS_H
 

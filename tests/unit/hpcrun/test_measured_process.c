@@ -42,6 +42,22 @@ TEST(an_ended_process_without_a_program)
     assert_string_equal(process_arguments()[0], "ended");
 }
 
+/* Its parent has not waited for it yet. */
+TEST(an_ended_process_has_no_memory)
+{
+    siginfo_t end;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    assert_int_equal(waitid(P_PID, (id_t)child, &end, WEXITED | WNOWAIT), 0);
+    process.pid = child;
+    assert_false(measured_has_memory());
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_false(measured_has_memory());
+    process.pid = getpid();
+    assert_true(measured_has_memory());
+}
+
 /* This process itself. */
 TEST(a_process_that_is_there)
 {

@@ -33,31 +33,40 @@ bool tui_closes(struct tui *tui, int key)
     return tui->next != NULL;
 }
 
-/* On the selected row; of two databases what changed. */
-static void show_advice(struct tui *tui)
+/* Adds the advice on a row, or what changed there. False if there is no memory. */
+static bool add_advice(struct tui *tui, uint32_t row, const char **title, struct text *text)
 {
-    struct view *view = tui_pane(tui)->view;
-    uint32_t row = pane_row(tui_pane(tui));
+    /* Advice on the whole program is that of the summary, in all views. */
+    struct view *view = row ? tui_pane(tui)->view : session_view(tui->session, tui->projection, TOP_DOWN);
     int width = screen_width();
     struct advice_lines lines = {.width = (size_t)(width < MOST_COLUMNS ? width : MOST_COLUMNS), .ascii = tui->ascii};
+    if (!view)
+        return false;
+    session_describe_advice(tui->session, view, row, &lines, title);
+    describe_name(view, row, tui->ascii, text);
+    text_add(text, "  ");
+    describe_location(view, row, tui->ascii, text);
+    const char *part = hotspots_part(view) == INCLUSIVE ? "  with everything below it\n"
+                                                        : "  its own costs, without those of what it calls\n";
+    text_printf(text, "\n%s\n%s", row == 0 ? "" : part, text_string(&lines.text));
+    vec_free(&lines.text);
+    return true;
+}
+
+/* On the selected row, then on the whole program, whose first line the screen has; of two databases what changed. */
+static void show_advice(struct tui *tui)
+{
+    uint32_t row = pane_row(tui_pane(tui));
     autofree struct text text = {0};
     const char *title;
     if (!tui_is_of_one_run(tui, "advice", true))
         return;
     tui_announce("looking for work, idleness and overhead ...");
-    if (row == 0) /* advice on the whole program is that of the summary, in all views */
-        view = session_view(tui->session, tui->projection, TOP_DOWN);
-    if (!view)
+    if (row && !add_advice(tui, row, &title, &text))
         return;
-    session_describe_advice(tui->session, view, row, &lines, &title);
-    describe_name(view, row, tui->ascii, &text);
-    text_add(&text, "  ");
-    describe_location(view, row, tui->ascii, &text);
-    const char *part = hotspots_part(view) == INCLUSIVE ? "  with everything below it\n"
-                                                        : "  its own costs, without those of what it calls\n";
-    text_printf(&text, "\n%s\n%s", row == 0 ? "" : part, text_string(&lines.text));
-    tui_show_text(tui, title, text_string(&text), tui->command);
-    vec_free(&lines.text);
+    text_add(&text, row ? "\n" : "");
+    if (add_advice(tui, 0, &title, &text))
+        tui_show_text(tui, title, text_string(&text), tui->command);
 }
 
 void tui_inspect(struct tui *tui)
@@ -215,7 +224,7 @@ void tui_quit(struct tui *tui)
 }
 
 const struct family other_family = {
-    "Others", COMMANDS({"a", "advice on the row: idleness, overhead; comparing: what changed", show_advice, 0, PAGE},
+    "Others", COMMANDS({"a", "advice on the row, then on the program; comparing: what changed", show_advice, 0, PAGE},
                        {"^L", "redraw the screen", tui_redraw, 0, 0},
                        {"?, F1", "this help; like 1 to 6 it works on every page", tui_help, 0, PAGE},
                        {"q, F10, ^C, Q", "quit; close a page", tui_quit, 0, 0})};
