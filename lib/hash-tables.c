@@ -50,6 +50,12 @@ uint32_t idmap_get(const struct idmap *map, uint64_t a, uint64_t b)
     return find_pair(map, a, b)->value_plus_1 - 1; /* an empty slot gives IDMAP_NONE */
 }
 
+void idmap_prefetch(const struct idmap *map, uint64_t a, uint64_t b)
+{
+    if (map->capacity)
+        __builtin_prefetch(&map->slots[hash_pair(a, b) & (map->capacity - 1)]);
+}
+
 static void grow_pairs(struct idmap *map)
 {
     struct idmap old = *map;

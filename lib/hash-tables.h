@@ -31,6 +31,10 @@ static inline uint32_t idmap_number(struct idmap *map, uint64_t a, uint64_t b, u
     return number;
 }
 
+/* Has the processor fetch the memory that a search for (a, b) reads, while it does something else. For tables that are
+ * larger than its caches. */
+void idmap_prefetch(const struct idmap *map, uint64_t a, uint64_t b);
+
 /* Frees the map's memory and leaves it empty. */
 void idmap_free(struct idmap *map);
 

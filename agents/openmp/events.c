@@ -377,6 +377,21 @@ static void end_task(struct agent_slot *slot, const ompt_data_t *task)
         record_end(&slot->ompt, record);
 }
 
+/* Whether a task that ends has not begun: it was cancelled, which libomp 14 says of a group's tasks, but not of a
+ * region's. (One with dependences is never ready: its record is lost.) */
+static bool never_begins(const ompt_data_t *task)
+{
+    const struct task_record *record = task->ptr;
+    return record && task->ptr != &undeferred && record->is_ready;
+}
+
+/* Such a task is not ready any more. */
+static void drop_task(struct agent_slot *slot, const ompt_data_t *task)
+{
+    task_begun(&slot->ompt, task->ptr);
+    record_end(&slot->ompt, task->ptr);
+}
+
 bool events_is_end(int status)
 {
     return status == ompt_task_complete || status == ompt_task_cancel || status == ompt_task_detach;
@@ -393,7 +408,9 @@ static void task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
     struct agent_slot *slot = slot_own();
     if (!slot || !events_is_switch(status))
         return;
-    if (events_is_end(status))
+    if (events_is_end(status) && never_begins(prior))
+        drop_task(slot, prior);
+    else if (events_is_end(status))
         end_task(slot, prior);
     else if (next && ends_part(slot, prior, next))
         leave_task(slot);

@@ -346,8 +346,8 @@ static void end_task(ompt_data_t *task)
         tasks->ended_elsewhere(observed->handle);
     if (is_here)
         pop();
+    task->ptr = observed ? observed->own : NULL;
     free(observed);
-    task->ptr = NULL;
 }
 
 static void begin_task(const ompt_data_t *prior, const ompt_data_t *task)

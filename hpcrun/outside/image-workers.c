@@ -25,10 +25,19 @@
 
 static struct worker_counts counts;
 static char *const *command_line;
+static bool have_lines;
 
-void image_workers_init(char *const *command)
+#define MOST_LINES 8
+
+void image_workers_init(char *const *command, size_t given)
 {
     command_line = command;
+    have_lines = given > 0 && given <= MOST_LINES;
+}
+
+bool image_workers_have_lines(void)
+{
+    return have_lines;
 }
 
 struct worker_counts *image_workers_counts(void)
@@ -68,7 +77,7 @@ static _Noreturn void become_worker(const struct traced *process, pid_t reader_p
     if (getppid() != reader_pid) /* it has ended before */
         exit(1);
     sys3(SYS_close_range, STDERR_FILENO + 1, UINT_MAX, 0); /* the reader's: events, and processes' ends */
-    exit(outside_work(&image, process->queue, process->is_given));
+    exit(outside_work(&image, process->queue, process->is_given && have_lines));
 }
 
 static void put_maps(struct record_queue *queue, const struct traced_map *youngest)

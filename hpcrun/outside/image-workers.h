@@ -16,8 +16,13 @@ struct worker_counts {
 };
 struct worker_counts *image_workers_counts(void);
 
-/* `command`: the command line of the given process; NULL: unknown. */
-void image_workers_init(char *const *command);
+/* `command`: the command line of the given process; NULL: unknown. `given`: the number of given processes; 0: all are
+ * measured. */
+void image_workers_init(char *const *command, size_t given);
+
+/* Whether given processes have a line each at their ends: not if they are many. Then the reader's line says where the
+ * measurement is. */
+bool image_workers_have_lines(void);
 
 /* Gives the image a worker, unless there are too many, of hpcrun's or of the user's processes, or too little memory. */
 void image_worker_begin(struct traced *process);

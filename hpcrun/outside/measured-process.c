@@ -387,8 +387,9 @@ static long read_memory(uint64_t address, void *to, size_t size)
     struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
     int before = thread ? thread : process.pid;
     long got = sys6(SYS_process_vm_readv, number_of(before), SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0);
-    if (got == -ESRCH && (thread = measured_living_thread(process.pid)) != before)
-        got = sys6(SYS_process_vm_readv, number_of(thread), SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0);
+    int living = got == -ESRCH ? measured_living_thread(process.pid) : before;
+    if (living != before)
+        got = sys6(SYS_process_vm_readv, number_of(thread = living), SYS_ARG(&local), 1, SYS_ARG(&remote), 1, 0);
     return got;
 }
 

@@ -90,7 +90,7 @@ static bool begin(const struct outside_work *work)
     grow_stack();
     handle_signals();
     memory_limit_set(work->memory);
-    image_workers_init(work->command);
+    image_workers_init(work->command, work->is_all ? 0 : work->given.count);
     record_router_init(work->gains_rights, event->kind == EVENT_REALTIME);
     if (!record_queues_map())
         diag_fatal(NULL, "no memory for queues");

@@ -8,6 +8,7 @@
 #include "hpcrun/process/process.h"
 #include "hpcrun/process/report.h"
 
+#include <limits.h>
 #include <sys/resource.h>
 
 /* Less CPU time is none in a number with three places, s. */
@@ -62,7 +63,7 @@ void report_reading(void)
     const struct worker_counts *counts = image_workers_counts();
     const struct measured *measured = &counts->measured;
     const struct copy_range copies = stack_copies_range();
-    char buffer[1024];
+    char buffer[PATH_MAX + 1024];
     struct text line = TEXT(buffer);
     text_add(&line, "measured from outside: ");
     add_programs(&line, counts);
@@ -82,6 +83,8 @@ void report_reading(void)
     cpu_events_add(&line);
     add_unmeasured(&line, "too many at once", counts->unmeasured[LACKS_ROOM]);
     add_unmeasured(&line, "memory was used up (--memory)", counts->unmeasured[LACKS_MEMORY]);
+    if (!image_workers_have_lines())
+        text_print(&line, " -> %s", process.config.directory);
     report_init();
     if (process.config.quiet)
         report_log(&line);

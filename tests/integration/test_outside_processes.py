@@ -61,6 +61,19 @@ class Named(OutsideTest):
             said = "" if status == 0 else "hpcrun: 1 of 1 processes are not measured; ended meanwhile: 1\n"
             self.assertEqual((done.returncode, done.stderr), (status, said))
 
+    def test_lines(self):
+        """A few processes have a line each. Of more, one line has the sums, and where the measurement is."""
+        for count, lines in ((8, 8), (9, 0)):
+            started = self.start_all(count, self.sleeper(f"with-lines-{count}"), 1000)
+            where = self.directory / f"lines-{count}"
+            done = self.run_tool(HPCRUN, "-o", where, "--name", f"with-lines-{count}", "--for", "0.2s")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            *_, last = said = done.stderr.splitlines()
+            self.assertEqual(sum("0 samples of CPUTIME" in line for line in said), lines, done.stderr)
+            self.assertRegex(last, rf"^hpcrun: measured from outside: {count} programs, ")
+            self.assertEqual(last.endswith(f" -> {where}"), lines == 0)
+            self.assertEqual({image.pid for image in profiling.read_measurements(where)}, {of.pid for of in started})
+
     def test_more_than_have_a_place(self):
         """Hundreds: those that do nothing need no worker, and take no place of others."""
         idle = self.start_all(300, self.sleeper("of-hundreds"), 1000)

@@ -686,6 +686,28 @@ class InTerminal(Case):
         self.assertIn("98 % of that during init, m.c:21", page)
         self.assertIn("100 % of that in fib, m.c:31", page)
 
+    def test_a_module_and_a_file_of_the_flat_view(self):
+        """Each has the time of its own procedures. The line with most of that of a procedure stands for it."""
+        db = v4_writer.Database("parallel", PARTS)
+        program, library = db.module("/bin/parallel"), db.module("/bin/other")
+        m_c, n_c, o_c = db.file("/src/m.c"), db.file("/src/n.c"), db.file("/src/o.c")
+        main = db.entry().call(db.function("main", program, 0x10, m_c, 10))
+        main.statement(m_c, 11).charge(1.0, IDLENESS)
+        main.statement(m_c, 15).charge(3.0, IDLENESS).charge(1.0, WORK)
+        main.statement(m_c, 19).charge(2.0, IDLENESS)
+        part = main.statement(m_c, 12).call(db.function("part", program, 0x20, n_c, 20))
+        part.statement(n_c, 21).charge(9.0, IDLENESS)
+        other = main.statement(m_c, 13).call(db.function("other", library, 0x10, o_c, 30))
+        other.statement(o_c, 31).charge(10.0, IDLENESS)
+        self.write(db, run_json(MEASURED))
+        terminal = self.start(width=100)
+        terminal.press("3")
+        for row, places in (("/bin/parallel", "is in: 60 % part, n.c:21 40 % main, m.c:15"),
+                            ("/src/m.c", "100 % of that during main, m.c:15")):
+            terminal.press("g", "*")
+            self.select(terminal, row)
+            self.assertIn(places, self.page(terminal))
+
     def test_a_scope_that_wastes_little_of_the_whole(self):
         db = v4_writer.Database("t", PARTS)
         main = db.entry().call(db.function("main"))

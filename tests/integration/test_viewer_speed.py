@@ -113,3 +113,11 @@ class Large(unittest.TestCase):
             self.assertNotIn(b"stopped", done.output)
             self.assertNotIn(b"main thread", driver.press(b"\x0c").output if keys in b"23" else b"")
             self.assertEqual(driver.program.poll(), None)
+
+    @unittest.skipIf(SANITIZED, "sanitizers want to be the first library")
+    def test_advice_stops(self):
+        driver = self.with_fast_clock()
+        stopped = driver.press(b"a\x1b").output
+        self.assertIn(b"stopped", stopped)
+        self.assertNotIn(b"Idleness is", stopped)
+        self.assertIn(b"Idleness is", driver.press(b"a").output)

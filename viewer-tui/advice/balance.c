@@ -313,7 +313,10 @@ static double longest_wait(const struct facts *facts, const struct rank_work *wo
     double most = 0, least = LEAST_SHARE * rank->seconds;
     bool is_by_wall = facts->waiting == NO_METRIC;
     struct time_metric waiting = is_by_wall ? facts->thread_waits : (struct time_metric){facts->waiting, NO_METRIC};
-    struct time_places none = {0}, by_wall = is_by_wall ? time_places_find(facts->view, facts->row, waiting) : none;
+    struct places_of_times all = {0};
+    if (is_by_wall)
+        all = places_of_times_find(facts->view, facts->row, &waiting, 1, true);
+    struct time_places by_wall = time_places_of(facts->view, &all, 0);
     const struct time_places *places = is_by_wall ? &by_wall : &facts->waiting_places;
     for (size_t i = 0; i < places->list.n && i < MOST_PLACES; i++) {
         struct time_place *at = &places->list.at[i];
@@ -324,6 +327,7 @@ static double longest_wait(const struct facts *facts, const struct rank_work *wo
         most = fmax(seconds, most);
     }
     time_places_free(&by_wall);
+    places_of_times_free(&all);
     return most;
 }
 

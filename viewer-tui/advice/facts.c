@@ -65,19 +65,65 @@ double facts_cost(const struct facts *facts, size_t metric)
     return metric == NO_METRIC ? 0 : view_cost(facts->view, facts->row, metric, INCLUSIVE);
 }
 
-static void find_places(struct facts *facts)
+/* The times whose places are looked for. */
+enum time {
+    CPU,
+    WAITING,
+    OFF_CPU,
+    THREAD_WAITS,
+    LOCK_BLAME, /* of what holds the lock */
+    LOCK_WAIT,
+    TIMES
+};
+
+/* Removes what others waited while a holder had no CPU: that is no cause of its own. Returns these seconds. */
+static double take_time_without_cpu(struct places_of_times *all)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < all->list.n; i++) {
+        double *blame = &all->seconds.at[i * all->n_times + LOCK_BLAME];
+        if (all->list.at[i].is_without_cpu) {
+            seconds += *blame;
+            *blame = 0;
+        }
+    }
+    all->totals[LOCK_BLAME] -= seconds;
+    return seconds;
+}
+
+/* Finds the places of all times in one pass. */
+static void find_places(struct facts *facts, struct time_places *held, struct time_places *waits)
 {
     struct view *view = facts->view;
-    facts->cpu_places = time_places_find(view, facts->row, facts->cpu);
+    bool are_locks_known = facts->lock_blame != NO_METRIC && (facts->lock_wait != NO_METRIC || view->db->slice);
+    size_t none = NO_METRIC;
+    struct time_metric times[TIMES] = {[CPU] = facts->cpu,
+                                       [WAITING] = {facts->waiting, none},
+                                       [OFF_CPU] = facts->off_cpu,
+                                       [THREAD_WAITS] = {none, none},
+                                       [LOCK_BLAME] = {are_locks_known ? facts->lock_blame : none, none},
+                                       [LOCK_WAIT] = {are_locks_known ? facts->lock_wait : none, none}};
+    if (facts->off_cpu.metric != NO_METRIC) /* plain threads wait there, too, by the wall clock */
+        times[THREAD_WAITS] = facts->thread_waits;
+    struct places_of_times all = places_of_times_find(view, facts->row, times, TIMES, true);
+    hotspot_list hotspots[TIMES] = {0};
+    facts->lock.without_cpu = take_time_without_cpu(&all);
+    hotspots_of_each(view->db, &all, hotspots);
+    for (size_t t = 0; t < TIMES; t++)
+        if (t != CPU && t != LOCK_BLAME)
+            vec_free(&hotspots[t]);
+    facts->hotspots = hotspots[CPU];
+    facts->held_in = hotspots[LOCK_BLAME];
+    facts->cpu_places = time_places_of(view, &all, CPU);
     facts->cpu_total = facts->cpu_places.total + facts_cost(facts, facts->overhead) + facts_cost(facts, facts->waiting);
-    facts->hotspots = hotspots_of(view->db, &facts->cpu_places, true);
-    facts->waiting_places = time_places_find(view, facts->row, (struct time_metric){facts->waiting, NO_METRIC});
-    facts->off_cpu_places = time_places_find(view, facts->row, facts->off_cpu);
+    facts->waiting_places = time_places_of(view, &all, WAITING);
+    facts->off_cpu_places = time_places_of(view, &all, OFF_CPU);
     facts->wall_total = facts_cost(facts, facts->wall) + facts_cost(facts, facts->thread_waits.metric);
-    if (facts->off_cpu.metric != NO_METRIC) { /* plain threads wait there, too, by the wall clock */
-        struct time_places waits = time_places_find(view, facts->row, facts->thread_waits);
-        time_places_join(&facts->off_cpu_places, &waits);
-    }
+    struct time_places thread_waits = time_places_of(view, &all, THREAD_WAITS);
+    time_places_join(&facts->off_cpu_places, &thread_waits);
+    *held = time_places_of(view, &all, LOCK_BLAME);
+    *waits = time_places_of(view, &all, LOCK_WAIT);
+    places_of_times_free(&all);
 }
 
 /* ---- Locks ---- */
@@ -161,58 +207,34 @@ static void find_main_lock(const struct facts *facts, const struct time_places *
     lock->share = waits->total > 0 ? most / waits->total : 0;
 }
 
-/* Removes what others waited while a holder had no CPU: that is no cause of its own. Returns these seconds. */
-static double take_time_without_cpu(struct time_places *held)
-{
-    double seconds = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < held->list.n; i++) {
-        struct time_place *place = &held->list.at[i];
-        if (place->is_without_cpu) {
-            seconds += place->seconds;
-            vec_free(&place->refs.list);
-        } else {
-            held->list.at[n++] = *place;
-        }
-    }
-    held->list.n = n;
-    held->total -= seconds;
-    return seconds;
-}
-
-static void find_locks(struct facts *facts)
+/* `held`, `waits`: the places of the waiting for locks, by its holders and by who waits; takes the latter. */
+static void find_locks(struct facts *facts, const struct time_places *held, struct time_places *waits)
 {
     double wall = facts->supply.wall;
     bool is_piece = facts->view->db->slice;
-    if (facts->lock_blame == NO_METRIC || (facts->lock_wait == NO_METRIC && !is_piece))
-        return;
-    struct time_places held = time_places_find(facts->view, facts->row, (struct time_metric){facts->lock_blame, NO_METRIC});
-    struct time_places waits = time_places_find(facts->view, facts->row, (struct time_metric){facts->lock_wait, NO_METRIC});
-    facts->lock.without_cpu = take_time_without_cpu(&held);
     /* The lower end of the 95 % interval. A sample may stand for the waiting of all threads. */
     double largest = facts->cpu_increment * (double)facts->process.threads.n;
-    double error = share_error(held.total, largest), least = held.total - error;
+    double error = share_error(held->total, largest), least = held->total - error;
     if (wall > 0 && least > NOTABLE_LOCK_SHARE * wall) {
-        facts->held_in = hotspots_of(facts->view->db, &held, true);
-        facts->lock.seconds = (struct share){held.total, least, held.total + error};
+        facts->lock.seconds = (struct share){held->total, least, held->total + error};
         facts->lock.is_lower_bound = facts->cpu.without == NO_METRIC ||
                                      metric_is_lower_bound(&facts->view->metrics->at[facts->lock_blame]);
         facts->lock.is_much = least > MUCH_LOCK_SHARE * wall;
-        facts->lock.kept = kept_in(facts->view->db, &held);
+        facts->lock.kept = kept_in(facts->view->db, held);
         facts->lock.share = 1;
         if (!is_piece) {
-            find_main_lock(facts, &waits, &facts->lock);
+            find_main_lock(facts, waits, &facts->lock);
         } else {
             char buffer[NAME_SIZE];
-            uint32_t main_lock = locks_of_run_find(facts->view, facts->event, &waits);
+            uint32_t main_lock = locks_of_run_find(facts->view, facts->event, waits);
             if (main_lock != NOTHING)
                 name_lock(&facts->lock, database_procedure_name(facts->view->db, main_lock, buffer));
         }
-        facts->lock_waits = waits;
+        facts->lock_waits = *waits;
     } else {
-        time_places_free(&waits);
+        vec_free(&facts->held_in);
+        time_places_free(waits);
     }
-    time_places_free(&held);
 }
 
 /* What the line calls differs: `lock wait` is at a procedure that stands for the lock. */
@@ -431,10 +453,12 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
         facts.process.busiest = NULL;
         facts.process.wall = facts.process.wall_of_run = facts.supply.wall = 0;
     }
-    find_places(&facts);
+    struct time_places held = {0}, waits = {0};
+    find_places(&facts, &held, &waits);
     if (timeline && facts.process.wall > 0)
         lone_waits_find(&facts.off_cpu_places, LEAST_WAIT_OF_WALL * facts.process.wall, view->db, timeline);
-    find_locks(&facts);
+    find_locks(&facts, &held, &waits);
+    time_places_free(&held);
     find_busiest(&facts);
     return facts;
 }

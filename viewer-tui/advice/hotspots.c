@@ -3,15 +3,10 @@
 #include "viewer-tui/tree/labels.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Grouping ---- */
-
-/* A callee of a hotspot and its cost, while places are grouped. */
-struct callee_cost {
-    uint32_t hotspot, callee, module;
-    double cost;
-};
 
 /* The declaration of the procedure, if the line of a place in it is not known. */
 static struct source_line known_line(const struct database *db, struct source_line at, uint32_t procedure)
@@ -63,34 +58,92 @@ static int compare(const void *left, const void *right)
     return (a->at.line > b->at.line) - (a->at.line < b->at.line);
 }
 
-hotspot_list hotspots_of(const struct database *db, const struct time_places *places, bool by_loop)
+struct callee {
+    uint32_t hotspot, procedure, module;
+};
+
+/* To which hotspots places belong, by number, and to which of their callees. */
+struct grouping {
+    uint32_t *hotspots, *callees; /* by place; callees: NOTHING for the hotspot's own code */
+    uint32_t n_hotspots;
+    VEC(struct callee) list;
+};
+
+static struct grouping group(const struct places_of_times *all, bool by_loop)
+{
+    size_t size = all->list.n * sizeof(uint32_t);
+    struct grouping grouping = {.hotspots = mem_alloc(size), .callees = mem_alloc(size)};
+    autofree struct idmap hotspots = {0}, callees = {0};
+    for (size_t i = 0; i < all->list.n; i++) {
+        const struct time_place *place = &all->list.at[i];
+        bool is_loop = by_loop && place->loop.file != NOTHING;
+        uint64_t loop = is_loop ? (uint64_t)place->loop.file << 32 | place->loop.line : UINT64_MAX;
+        struct callee new = {.procedure = place->callee, .module = place->callee_module};
+        new.hotspot = grouping.hotspots[i] = idmap_number(&hotspots, place->procedure, loop, (uint32_t)hotspots.count);
+        grouping.callees[i] = NOTHING;
+        if (new.procedure != NOTHING)
+            grouping.callees[i] = idmap_number(&callees, new.hotspot, new.procedure, (uint32_t)callees.count);
+        if (callees.count > grouping.list.n)
+            vec_push(&grouping.list, new);
+    }
+    grouping.n_hotspots = (uint32_t)hotspots.count;
+    return grouping;
+}
+
+/* Those of one of the times. The place with most of it stands for a hotspot, a callee with half of it is named. */
+static hotspot_list hotspots_of_time(const struct database *db, const struct places_of_times *all, size_t time,
+                                     const struct grouping *grouping, bool by_loop)
 {
     hotspot_list list = {0};
-    autofree struct idmap numbers = {0}, callee_numbers = {0};
-    autofree VEC(struct callee_cost) callees = {0};
-    for (size_t i = 0; i < places->list.n; i++) {
-        const struct time_place *place = &places->list.at[i];
-        struct hotspot new = hotspot_of(db, place, by_loop);
-        uint64_t loop = new.is_loop ? (uint64_t) new.at.file << 32 | new.at.line : UINT64_MAX;
-        uint32_t number = idmap_number(&numbers, new.procedure, loop, (uint32_t)list.n);
-        if (number == list.n)
-            vec_push(&list, new);
-        list.at[number].cost += place->seconds;
-        uint32_t callee = idmap_number(&callee_numbers, number, place->callee, (uint32_t)callees.n);
-        if (callee == callees.n)
-            vec_push(&callees, (struct callee_cost){number, place->callee, place->callee_module, 0});
-        callees.at[callee].cost += place->seconds;
-    }
-    for (size_t i = 0; i < callees.n; i++) {
-        const struct callee_cost *callee = &callees.at[i];
-        struct hotspot *hotspot = &list.at[callee->hotspot];
-        if (callee->callee == NOTHING || callee->cost < hotspot->cost / 2)
+    autofree double *costs = mem_alloc(grouping->n_hotspots * sizeof *costs);
+    autofree double *of_callees = mem_alloc(grouping->list.n * sizeof *of_callees);
+    autofree uint32_t *numbers = mem_alloc(grouping->n_hotspots * sizeof *numbers); /* of places, then in the list */
+    for (uint32_t i = 0; i < all->list.n; i++) {
+        const struct time_place *place = &all->list.at[i];
+        uint32_t hotspot = grouping->hotspots[i], *most = &numbers[hotspot];
+        double here = all->seconds.at[i * all->n_times + time], before = all->seconds.at[*most * all->n_times + time];
+        if (!(here > 0))
             continue;
-        hotspot->callee = callee->callee;
+        if (costs[hotspot] == 0 || here > before || (here == before && place->at.line < all->list.at[*most].at.line))
+            *most = i;
+        costs[hotspot] += here;
+        if (place->callee != NOTHING)
+            of_callees[grouping->callees[i]] += here;
+    }
+    for (uint32_t h = 0; h < grouping->n_hotspots; h++) {
+        if (!(costs[h] > 0))
+            continue;
+        vec_push(&list, hotspot_of(db, &all->list.at[numbers[h]], by_loop));
+        numbers[h] = (uint32_t)list.n - 1;
+        list.at[numbers[h]].cost = costs[h];
+    }
+    for (size_t c = 0; c < grouping->list.n; c++) {
+        const struct callee *callee = &grouping->list.at[c];
+        struct hotspot *hotspot = of_callees[c] > 0 ? &list.at[numbers[callee->hotspot]] : NULL;
+        if (!hotspot || of_callees[c] < hotspot->cost / 2)
+            continue;
+        hotspot->callee = callee->procedure;
         hotspot->callee_module = callee->module;
     }
-    vec_sort(&list, compare);
     return list;
+}
+
+/* Those of each time, not sorted. */
+static void group_each(const struct database *db, const struct places_of_times *all, bool by_loop, hotspot_list *lists)
+{
+    struct grouping grouping = group(all, by_loop);
+    for (size_t t = 0; t < all->n_times; t++)
+        lists[t] = hotspots_of_time(db, all, t, &grouping, by_loop);
+    free(grouping.hotspots);
+    free(grouping.callees);
+    vec_free(&grouping.list);
+}
+
+void hotspots_of_each(const struct database *db, const struct places_of_times *all, hotspot_list *lists)
+{
+    group_each(db, all, true, lists);
+    for (size_t t = 0; t < all->n_times; t++)
+        vec_sort(&lists[t], compare);
 }
 
 /* ---- Of a row ---- */
@@ -113,33 +166,67 @@ static hotspot_list callers_of(struct view *view, uint32_t row, size_t metric)
         if (caller.cost > 0)
             vec_push(&list, caller);
     }
-    vec_sort(&list, compare);
     return list;
+}
+
+/* The hotspots in each of n metrics, not sorted. The caller frees each list. */
+static void list_each(struct view *view, uint32_t row, const size_t *metrics, size_t n, bool by_loop,
+                      hotspot_list *lists)
+{
+    struct time_metric times[MOST_TIMES] = {0};
+    struct places_of_times places = {.n_times = n};
+    uint8_t kind = view_row(view, row)->kind;
+    bool is_bottom_up = view->class == &bottomup_class;
+    /* In the flat view procedures do not contain what they call. */
+    bool has_places = view->class != &flat_class || kind == KIND_ROOT || kind == KIND_MODULE || kind == KIND_FILE;
+    assert(row < view->rows.n && n <= MOST_TIMES);
+    for (size_t i = 0; i < n; i++)
+        times[i] = (struct time_metric){metrics[i], NO_METRIC};
+    if (!is_bottom_up && has_places)
+        places = places_of_times_find(view, row, times, n, false);
+    group_each(view->db, &places, by_loop, lists);
+    places_of_times_free(&places);
+    for (size_t i = 0; i < n && is_bottom_up; i++)
+        if (metrics[i] != NO_METRIC)
+            lists[i] = callers_of(view, row, metrics[i]);
 }
 
 hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool by_loop)
 {
-    hotspot_list none = {0};
-    assert(row < view->rows.n && metric < view->metrics->n);
-    uint8_t kind = view_row(view, row)->kind;
-    if (view->class == &bottomup_class)
-        return callers_of(view, row, metric);
-    /* In the flat view procedures do not contain what they call. */
-    if (view->class == &flat_class && kind != KIND_ROOT && kind != KIND_MODULE && kind != KIND_FILE)
-        return none;
-    struct time_places places = time_places_find(view, row, (struct time_metric){metric, NO_METRIC});
-    hotspot_list list = hotspots_of(view->db, &places, by_loop);
-    time_places_free(&places);
+    hotspot_list list;
+    list_each(view, row, &metric, 1, by_loop, &list);
+    vec_sort(&list, compare);
     return list;
+}
+
+/* Inserts in order; drops the last one if the list is full. */
+static void insert(struct hotspots *hotspots, const struct hotspot *new)
+{
+    size_t at = hotspots->n < MOST_HOTSPOTS ? hotspots->n++ : MOST_HOTSPOTS;
+    for (; at > 0 && compare(&hotspots->at[at - 1], new) > 0; at--)
+        if (at < MOST_HOTSPOTS)
+            hotspots->at[at] = hotspots->at[at - 1];
+    if (at < MOST_HOTSPOTS)
+        hotspots->at[at] = *new;
+}
+
+void hotspots_find_each(struct view *view, uint32_t row, const size_t *metrics, size_t n, struct hotspots *found)
+{
+    hotspot_list lists[MOST_TIMES];
+    list_each(view, row, metrics, n, true, lists);
+    for (size_t i = 0; i < n; i++) {
+        found[i].n = 0;
+        for (size_t h = 0; h < lists[i].n; h++)
+            insert(&found[i], &lists[i].at[h]);
+        vec_free(&lists[i]);
+    }
 }
 
 struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
 {
-    autofree hotspot_list all = hotspots_all(view, row, metric, true);
-    struct hotspots chosen = {0};
-    for (; chosen.n < MOST_HOTSPOTS && chosen.n < all.n; chosen.n++)
-        chosen.at[chosen.n] = all.at[chosen.n];
-    return chosen;
+    struct hotspots found;
+    hotspots_find_each(view, row, &metric, 1, &found);
+    return found;
 }
 
 /* ---- In words ---- */

@@ -34,9 +34,8 @@ static inline enum cost_part hotspots_part(const struct view *view)
     return view_origin(view, &row)->class == &topdown_class ? INCLUSIVE : EXCLUSIVE;
 }
 
-/* Groups the places by loops and procedures, or by procedures alone, which are then at their declarations. The caller
- * frees with vec_free. */
-hotspot_list hotspots_of(const struct database *db, const struct time_places *places, bool by_loop);
+/* Groups the places of each time by loops and procedures. The caller frees each list with vec_free. */
+void hotspots_of_each(const struct database *db, const struct places_of_times *all, hotspot_list *lists);
 
 /* Whether a place is one of those of which a hotspot, grouped by loops, has the cost. */
 bool hotspot_has(const struct hotspot *hotspot, const struct time_place *place);
@@ -44,10 +43,13 @@ bool hotspot_has(const struct hotspot *hotspot, const struct time_place *place);
 /* One line, as a hotspot that is no loop. */
 struct hotspot hotspot_of_place(const struct database *db, const struct time_place *place);
 
-/* The hotspots of a row: in the bottom-up view its callers. Procedures and smaller scopes of the flat view have
- * none. */
+/* The hotspots of a row, grouped by loops and procedures, or by procedures alone, which are then at their declarations.
+ * In the bottom-up view those of a row are its callers. Procedures and smaller scopes of the flat view have none. */
 hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool by_loop);
 struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric);
+
+/* The largest ones in each of n metrics, n <= MOST_TIMES; none for NO_METRIC. */
+void hotspots_find_each(struct view *view, uint32_t row, const size_t *metrics, size_t n, struct hotspots *found);
 
 /* Adds "the loop at pipe.cc:24 of score", "cell, triangle.c:5", or "unknown code". */
 void hotspot_describe(const struct database *db, const struct hotspot *hotspot, bool ascii, struct text *text);

@@ -53,9 +53,11 @@ static struct parallelization of_event(struct view *view, uint32_t row,
     bool is_dull = verdict == VERDICT_TOO_FEW_SAMPLES || verdict == VERDICT_FINE || verdict == VERDICT_BUSY;
     enum side sides[WASTES] = {
         [WASTED_IDLE] = of.judgement.idleness_side, [WASTED_ON_OVERHEAD] = of.judgement.overhead_side};
+    size_t wasted[WASTES];
     for (int w = 0; w < WASTES; w++)
-        if (known[w] != NOT_KNOWN && !is_dull && sides[w] != SIDE_LOW)
-            of.hotspots[w] = hotspots_find(view, row, event->at[parts_of[w]]);
+        wasted[w] = known[w] != NOT_KNOWN && sides[w] != SIDE_LOW ? event->at[parts_of[w]] : NO_METRIC;
+    if (!is_dull)
+        hotspots_find_each(view, row, wasted, WASTES, of.hotspots);
     if (known[WASTED_ON_OVERHEAD] != NOT_KNOWN)
         of.kinds = overhead_kinds_of(view, row, event->at[OVERHEAD], hotspots_part(view));
     return of;

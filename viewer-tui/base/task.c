@@ -12,6 +12,7 @@
 #define CALLS_PER_CLOCK_CHECK 64
 
 static progress_listener *listener;
+static double period; /* seconds between two of its calls */
 
 static struct {
     const char *what;
@@ -30,9 +31,10 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-void progress_listen(progress_listener *new_listener)
+void progress_listen(progress_listener *new_listener, double new_period)
 {
     listener = new_listener;
+    period = new_period;
 }
 
 void progress_begin(const char *what, uint64_t total)
@@ -52,7 +54,7 @@ bool progress_at(uint64_t done)
     if (pass.depth == 1)
         pass.done = done;
     bool looks = listener && !pass.is_stopped && ++pass.calls % CALLS_PER_CLOCK_CHECK == 0;
-    if (looks && now() - pass.last_report >= PROGRESS_PERIOD) {
+    if (looks && now() - pass.last_report >= period) {
         double share = pass.done < pass.total ? (double)pass.done / (double)pass.total : 1;
         pass.is_stopped = !listener(pass.what, pass.total ? (int)(100 * share) : -1);
         pass.last_report = now(); /* again: on a slow link the report itself takes a while */

@@ -8,7 +8,7 @@
  *     if (progress_end() == STOPPED)
  *         discard the partial result
  *
- * The listener (the terminal) is called at most once per PROGRESS_PERIOD, so passes that are
+ * The listener (the terminal) is called at most once per period, so passes that are
  * shorter stay silent. Without a listener nothing is reported, and nothing is ever stopped. A pass
  * inside another one counts as a part of it: only the outer one is reported, and both are stopped.
  *
@@ -29,13 +29,15 @@ enum outcome {
     FAILED,  /* impossible; the cause is in problem_text() unless the function says otherwise */
 };
 
-#define PROGRESS_PERIOD 0.1 /* seconds */
+/* Seconds: of progress that is shown; of a pass that the next key stops. */
+#define PROGRESS_PERIOD 0.1
+#define KEY_PERIOD      0.02
 
 /* Shows the progress; false if the user wants to stop. `percent` is -1 if the end is unknown. */
 typedef bool progress_listener(const char *what, int percent);
 
-/* Sets the listener; NULL for none. */
-void progress_listen(progress_listener *listener);
+/* Sets the listener, NULL for none, and its period. */
+void progress_listen(progress_listener *listener, double period);
 
 /* Begins a pass of `total` steps, 0 if unknown. `what` must outlive the pass. */
 void progress_begin(const char *what, uint64_t total);

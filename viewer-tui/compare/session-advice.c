@@ -17,21 +17,22 @@ struct advice session_advice(struct session *session, struct view *view, uint32_
     return advice;
 }
 
-bool session_describe_advice(struct session *session, struct view *view, uint32_t row, struct advice_lines *lines,
-                             const char **title)
+enum outcome session_describe_advice(struct session *session, struct view *view, uint32_t row,
+                                     struct advice_lines *lines, const char **title, bool *is_any)
 {
     const struct merged_runs *merged = merged_runs_of(view);
-    bool is_any = false;
+    *is_any = false;
     *title = merged ? "what changed" : "advice";
+    progress_begin("looking for work, idleness and overhead", 0); /* the passes of all rules */
     if (merged && merged->comparing) {
         autofree changes_list changes = changes_of(view, row);
-        is_any = changes.n > 0;
+        *is_any = changes.n > 0;
         changes_describe(&changes, view, row, lines);
     } else if (!merged) {
         struct advice advice = session_advice(session, view, row);
-        is_any = advice.findings.list.n > 0;
+        *is_any = advice.findings.list.n > 0;
         advice_describe(&advice, lines);
         advice_free(&advice);
     }
-    return is_any;
+    return progress_end();
 }

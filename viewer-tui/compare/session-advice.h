@@ -10,9 +10,9 @@
  * findings name the phases in which they are concentrated. The view must outlive it; the caller frees. */
 struct advice session_advice(struct session *session, struct view *view, uint32_t row);
 
-/* Describes that advice, or of a comparison what changed in the row; nothing of the losses of a set. Whether there is any;
- * *title: of such a page. */
-bool session_describe_advice(struct session *session, struct view *view, uint32_t row, struct advice_lines *lines,
-                             const char **title);
+/* Describes that advice, or of a comparison what changed in the row; nothing of the losses of a set. *title: of such a
+ * page; *is_any: whether there is any. If the user stopped it, all this is unknown. */
+enum outcome session_describe_advice(struct session *session, struct view *view, uint32_t row,
+                                     struct advice_lines *lines, const char **title, bool *is_any);
 
 #endif

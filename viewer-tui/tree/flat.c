@@ -8,7 +8,8 @@
  * - Inclusive costs of a statement are its own and those of the procedures that it calls. Code
  *   inlined at it is a scope of its own, beside it.
  *
- * All scopes are made and their costs added up in one pass over the nodes when the view is opened.
+ * Modules, files and procedures are made and their costs added up in a pass over the nodes when the view is opened; the
+ * scopes in a procedure when it is expanded, in a pass over its contexts.
  * In preorder a cost that covers an interval of nodes is new to a scope
  * unless it begins before the end of the last interval that was counted for that scope. */
 #include "viewer-tui/base/task.h"
@@ -24,24 +25,28 @@ struct static_scope {
     uint32_t covered;                           /* nodes before this number have been counted */
     uint32_t first_child, last_child, next;     /* 0: none */
     uint8_t kind;
+    bool has_scopes;  /* of a procedure: there are some in it, */
+    bool made_scopes; /* and they have been made */
 };
 
 struct flat {
-    VEC(struct static_scope) scopes;  /* 0 is the program */
-    VEC(struct cost) costs;           /* metrics->n_stored for each scope */
-    uint32_t *scope_of;               /* by node; NOTHING for none */
+    VEC(struct static_scope) scopes; /* 0 is the program */
+    VEC(struct cost) costs;          /* metrics->n_stored for each scope */
+    uint32_t *scope_of;              /* by node; NOTHING for none */
+    uint32_t *procedure_scopes;      /* by id of the procedure; NOTHING for none yet */
+    uint32_t *contexts;       /* nodes of procedures, by procedure, in preorder: */
+    uint32_t *first_context;  /* by id: index of the first one; that of the next id is the end */
+    struct idmap numbers;     /* (parent and place, line or call site and kind) -> scope */
+    struct idmap call_sites;
 };
 
-/* A pass over the nodes: it makes the scopes and adds up their costs, or lists the nodes of some of them. */
+/* A pass over nodes: it adds up the costs of scopes, or lists the nodes of some of them. */
 struct making {
     const struct view *view;
     struct flat *flat;
     const struct nodes *nodes;
-    uint32_t *procedure_scopes; /* by id of the procedure; NOTHING for none yet */
-    struct idmap scopes;        /* (parent and place, line or call site and kind) -> scope */
-    struct idmap call_sites;
     struct cost *costs;        /* of the current node */
-    const uint32_t *number_of; /* by scope: which of the wanted ones; NULL: scopes are made */
+    const uint32_t *number_of; /* by scope: which of the wanted ones; NULL: costs are added up */
     const bool *concerns;      /* by scope: whether it or a scope around it is wanted */
     enum cost_part wanted;
     struct node_refs *refs;
@@ -78,12 +83,12 @@ static void add_scope(struct flat *flat, struct static_scope scope, size_t n_met
 static uint32_t scope_for(struct making *making, struct static_scope scope)
 {
     uint64_t line = scope.kind == KIND_INLINED
-                        ? line_number_of(&making->call_sites, scope.call_file, scope.call_line)
+                        ? line_number_of(&making->flat->call_sites, scope.call_file, scope.call_line)
                         : scope.line;
     uint64_t above = (uint64_t)scope.parent << 32 | scope.place;
     uint64_t itself = line << 8 | scope.kind;
     struct flat *flat = making->flat;
-    uint32_t next = (uint32_t)flat->scopes.n, number = idmap_number(&making->scopes, above, itself, next);
+    uint32_t next = (uint32_t)flat->scopes.n, number = idmap_number(&making->flat->numbers, above, itself, next);
     if (number == next) {
         add_scope(flat, scope, making->view->metrics->n_stored);
         struct static_scope *parent = &flat->scopes.at[scope.parent];
@@ -103,14 +108,14 @@ static uint32_t outer_scope(struct making *making, uint32_t parent, enum scope_k
 
 static uint32_t procedure_scope(struct making *making, uint32_t node)
 {
-    uint32_t id = making->nodes->place[node];
-    if (making->procedure_scopes[id] == NOTHING) {
+    uint32_t id = making->nodes->place[node], *scope = &making->flat->procedure_scopes[id];
+    if (*scope == NOTHING) {
         struct procedure procedure = database_procedure(making->view->db, id);
         uint32_t module = outer_scope(making, 0, KIND_MODULE, procedure.module);
         uint32_t file = outer_scope(making, module, KIND_FILE, procedure.file);
-        making->procedure_scopes[id] = outer_scope(making, file, KIND_PROCEDURE, id);
+        *scope = outer_scope(making, file, KIND_PROCEDURE, id);
     }
-    return making->procedure_scopes[id];
+    return *scope;
 }
 
 /* The scope of an inlined procedure, loop or statement, in that of the innermost procedure, inlined procedure or loop
@@ -136,14 +141,13 @@ static uint32_t inner_scope(struct making *making, uint32_t node)
     return scope_for(making, scope);
 }
 
-/* The scope of a node, made if it has none yet. */
-static uint32_t scope_of(struct making *making, uint32_t node)
+/* The node of the procedure around a node, or itself; its entry point, or 0, if there is none. */
+static uint32_t procedure_around(const struct nodes *nodes, uint32_t node)
 {
-    uint32_t *scope = &making->flat->scope_of[node];
-    if (*scope == NOTHING && !making->number_of)
-        *scope = making->nodes->kind[node] == KIND_PROCEDURE ? procedure_scope(making, node)
-                                                             : inner_scope(making, node);
-    return *scope;
+    node = nodes->procedure[node];
+    while (nodes->kind[node] == KIND_INLINED)
+        node = nodes_caller(nodes, node);
+    return node;
 }
 
 /* Counts the inclusive costs of a node, with `part` INCLUSIVE also those below it, unless they have been counted for
@@ -157,20 +161,85 @@ static void cover(struct making *making, uint32_t scope, uint32_t node, enum cos
     take(making, scope, INCLUSIVE, node, part);
 }
 
-static void add_procedure(struct making *making, uint32_t node)
+/* ---- modules, files, procedures ---- */
+
+static void add_to_outer(struct making *making, uint32_t node)
 {
-    uint32_t scope = scope_of(making, node);
-    for (; scope != 0 && scope != NOTHING; scope = making->flat->scopes.at[scope].parent) {
+    const struct flat *flat = making->flat;
+    bool is_procedure = making->nodes->kind[node] == KIND_PROCEDURE;
+    uint32_t scope = flat->scope_of[procedure_around(making->nodes, node)];
+    if (scope == NOTHING)
+        return;
+    /* Inlined code belongs to the file and the module of the procedure around it. */
+    for (scope = is_procedure ? scope : flat->scopes.at[scope].parent; scope; scope = flat->scopes.at[scope].parent) {
         take(making, scope, EXCLUSIVE, node, EXCLUSIVE);
-        cover(making, scope, node, INCLUSIVE);
+        if (is_procedure)
+            cover(making, scope, node, INCLUSIVE);
     }
-    uint32_t call_site = nodes_call_site(making->nodes, node);
-    uint32_t caller = call_site ? scope_of(making, call_site) : NOTHING;
-    if (caller != NOTHING)
-        cover(making, caller, node, INCLUSIVE);
 }
 
-/* Inlined code belongs to the file and the module of the procedure around it. */
+/* Notes that the procedure around a node has scopes in it: the node's, or that of the line that calls it. Lines have
+ * one only if they have costs, or call a procedure. */
+static void note_inner(struct making *making, uint32_t node)
+{
+    const struct nodes *nodes = making->nodes;
+    uint8_t kind = nodes->kind[node];
+    if (kind == KIND_PROCEDURE && (node = nodes_call_site(nodes, node)) == 0)
+        return;
+    uint32_t scope = making->flat->scope_of[procedure_around(nodes, node)];
+    bool *has_scopes = scope == NOTHING ? NULL : &making->flat->scopes.at[scope].has_scopes;
+    if (has_scopes && !*has_scopes)
+        *has_scopes = kind != KIND_STATEMENT || node_has_own_cost(making->view->db, node);
+}
+
+/* Makes these scopes, and adds up their costs. */
+static enum outcome make_outer(struct making *making)
+{
+    const struct nodes *nodes = making->nodes;
+    struct flat *flat = making->flat;
+    progress_begin("adding up scopes", nodes->n);
+    for (uint32_t node = 1; node < nodes->n && progress_at(node); node++) {
+        uint8_t kind = nodes->kind[node];
+        if (kind == KIND_PROCEDURE) {
+            flat->scope_of[node] = procedure_scope(making, node);
+            flat->first_context[nodes->place[node] + 1]++;
+        }
+        if (is_procedure_kind(kind)) {
+            node_costs_get(making->view->db, node, making->costs);
+            add_to_outer(making, node);
+        }
+        if (is_procedure_kind(kind) || kind == KIND_LOOP || kind == KIND_STATEMENT)
+            note_inner(making, node);
+    }
+    return progress_end();
+}
+
+/* Lists the contexts of each procedure; they have been counted. */
+static void list_contexts(struct making *making)
+{
+    const struct nodes *nodes = making->nodes;
+    struct flat *flat = making->flat;
+    uint32_t n = database_n_procedures(making->view->db);
+    autofree uint32_t *next = mem_alloc((n + 1) * sizeof *next);
+    for (uint32_t id = 0; id < n; id++)
+        next[id + 1] = flat->first_context[id + 1] += flat->first_context[id];
+    flat->contexts = mem_alloc((flat->first_context[n] + 1) * sizeof *flat->contexts);
+    for (uint32_t node = 1; node < nodes->n; node++)
+        if (nodes->kind[node] == KIND_PROCEDURE)
+            flat->contexts[next[nodes->place[node]]++] = node;
+}
+
+/* ---- in a procedure ---- */
+
+/* The scope of a node in a procedure, made if it has none yet and costs are added up. */
+static uint32_t scope_of(struct making *making, uint32_t node)
+{
+    uint32_t *scope = &making->flat->scope_of[node];
+    if (*scope == NOTHING && !making->number_of)
+        *scope = inner_scope(making, node);
+    return *scope;
+}
+
 static void add_inlined_or_loop(struct making *making, uint32_t node)
 {
     uint32_t scope = scope_of(making, node);
@@ -178,12 +247,6 @@ static void add_inlined_or_loop(struct making *making, uint32_t node)
         return;
     take(making, scope, EXCLUSIVE, node, EXCLUSIVE);
     cover(making, scope, node, INCLUSIVE);
-    if (making->nodes->kind[node] == KIND_LOOP)
-        return;
-    while (making->flat->scopes.at[scope].kind != KIND_PROCEDURE)
-        scope = making->flat->scopes.at[scope].parent;
-    while ((scope = making->flat->scopes.at[scope].parent))
-        take(making, scope, EXCLUSIVE, node, EXCLUSIVE);
 }
 
 /* Statements get a scope only if they have costs. */
@@ -199,26 +262,86 @@ static void add_statement(struct making *making, uint32_t node)
     cover(making, scope, node, EXCLUSIVE);
 }
 
-static enum outcome pass_over_nodes(struct making *making)
+/* The line that calls a procedure. */
+static void add_to_caller(struct making *making, uint32_t node)
 {
-    const struct nodes *nodes = making->nodes = database_nodes(making->view->db);
-    for (size_t s = 0; s < making->flat->scopes.n; s++)
-        making->flat->scopes.at[s].covered = 0;
+    uint32_t call_site = nodes_call_site(making->nodes, node);
+    uint32_t caller = call_site ? scope_of(making, call_site) : NOTHING;
+    if (caller != NOTHING)
+        cover(making, caller, node, INCLUSIVE);
+}
+
+static void add_to_inner(struct making *making, uint32_t node)
+{
+    switch (making->nodes->kind[node]) {
+    case KIND_PROCEDURE: add_to_caller(making, node); break;
+    case KIND_STATEMENT: add_statement(making, node); break;
+    case KIND_INLINED:
+    case KIND_LOOP: add_inlined_or_loop(making, node); break;
+    default: break;
+    }
+}
+
+/* Makes the scopes in a procedure, and adds up their costs, in preorder. What it calls is passed over, unless it calls
+ * the procedure again. */
+static void make_inner(const struct view *view, uint32_t scope)
+{
+    struct flat *flat = view->state;
+    const struct nodes *nodes = database_nodes(view->db);
+    autofree struct cost *costs = mem_alloc((view->metrics->n_stored + 1) * sizeof *costs);
+    struct making making = {.view = view, .flat = flat, .nodes = nodes, .costs = costs};
+    uint32_t id = flat->scopes.at[scope].place;
+    uint32_t next = flat->first_context[id], end = flat->first_context[id + 1];
+    if (flat->scopes.at[scope].made_scopes)
+        return;
+    flat->scopes.at[scope].made_scopes = true;
+    for (uint32_t node = 0, around_end = 0; next < end || node < around_end;) {
+        if (node >= around_end) {
+            node = flat->contexts[next];
+            around_end = nodes->end[node];
+        }
+        bool is_procedure = nodes->kind[node] == KIND_PROCEDURE, is_own = is_procedure && nodes->place[node] == id;
+        uint32_t in = is_procedure ? nodes_call_site(nodes, node) : node; /* in which procedure it adds to a scope */
+        if (in != 0 && flat->scope_of[procedure_around(nodes, in)] == scope) {
+            node_costs_get(view->db, node, costs);
+            add_to_inner(&making, node);
+        }
+        next += is_own;
+        bool has_own = is_own || !is_procedure || (next < end && flat->contexts[next] < nodes->end[node]);
+        node = has_own ? node + 1 : nodes->end[node];
+    }
+}
+
+/* Makes those in the procedure around a scope, or in itself, if there is one. */
+static void make_inner_around(const struct view *view, uint32_t scope)
+{
+    const struct flat *flat = view->state;
+    while (scope != 0 && flat->scopes.at[scope].kind != KIND_PROCEDURE)
+        scope = flat->scopes.at[scope].parent;
+    if (scope != 0)
+        make_inner(view, scope);
+}
+
+/* ---- nodes ---- */
+
+/* Lists the nodes of the wanted scopes. */
+static enum outcome list_nodes(struct making *making)
+{
+    const struct nodes *nodes = making->nodes;
+    const struct flat *flat = making->flat;
+    for (size_t s = 0; s < flat->scopes.n; s++)
+        flat->scopes.at[s].covered = 0;
     progress_begin("adding up scopes", nodes->n);
     for (uint32_t node = 1; node < nodes->n && progress_at(node); node++) {
         uint32_t call_site = nodes_call_site(nodes, node);
-        uint32_t scope = making->flat->scope_of[node], caller = call_site ? making->flat->scope_of[call_site] : NOTHING;
-        if (!making->number_of)
-            node_costs_get(making->view->db, node, making->costs);
-        else if ((scope == NOTHING || !making->concerns[scope]) && (caller == NOTHING || !making->concerns[caller]))
+        uint32_t scope = flat->scope_of[node], caller = call_site ? flat->scope_of[call_site] : NOTHING;
+        if (scope == NOTHING && nodes->kind[node] == KIND_INLINED) /* not made, but code of a file and a module */
+            scope = flat->scope_of[procedure_around(nodes, node)];
+        if ((scope == NOTHING || !making->concerns[scope]) && (caller == NOTHING || !making->concerns[caller]))
             continue; /* it is neither in a wanted scope nor called from a wanted statement */
-        switch (nodes->kind[node]) {
-        case KIND_PROCEDURE: add_procedure(making, node); break;
-        case KIND_STATEMENT: add_statement(making, node); break;
-        case KIND_INLINED:
-        case KIND_LOOP: add_inlined_or_loop(making, node); break;
-        default: break;
-        }
+        if (is_procedure_kind(nodes->kind[node]))
+            add_to_outer(making, node);
+        add_to_inner(making, node);
     }
     return progress_end();
 }
@@ -234,14 +357,15 @@ static enum outcome flat_open(struct view *view)
 {
     struct flat *flat = view->state = mem_alloc(sizeof *flat);
     autofree struct cost *costs = mem_alloc((view->metrics->n_stored + 1) * sizeof *costs);
-    struct making making = {.view = view, .flat = flat, .costs = costs};
-    making.procedure_scopes = nothings(database_n_procedures(view->db));
-    flat->scope_of = nothings(database_nodes(view->db)->n);
+    struct making making = {.view = view, .flat = flat, .nodes = database_nodes(view->db), .costs = costs};
+    uint32_t n = database_n_procedures(view->db);
+    flat->procedure_scopes = nothings(n);
+    flat->first_context = mem_alloc((n + 1) * sizeof *flat->first_context);
+    flat->scope_of = nothings(making.nodes->n);
     add_scope(flat, (struct static_scope){.kind = KIND_ROOT}, view->metrics->n_stored);
-    enum outcome outcome = pass_over_nodes(&making);
-    free(making.procedure_scopes);
-    idmap_free(&making.scopes);
-    idmap_free(&making.call_sites);
+    enum outcome outcome = make_outer(&making);
+    if (outcome == DONE)
+        list_contexts(&making);
     return outcome;
 }
 
@@ -251,16 +375,22 @@ static void flat_close(struct view *view)
     vec_free(&flat->scopes);
     vec_free(&flat->costs);
     free(flat->scope_of);
+    free(flat->procedure_scopes);
+    free(flat->contexts);
+    free(flat->first_context);
+    idmap_free(&flat->numbers);
+    idmap_free(&flat->call_sites);
 }
 
 static enum outcome flat_expand(struct view *view, uint32_t number)
 {
     const struct flat *flat = view->state;
+    make_inner_around(view, view_row(view, number)->scope);
     const struct static_scope *around = &flat->scopes.at[view_row(view, number)->scope], *from;
     for (uint32_t child = around->first_child; child; child = from->next) {
         from = &flat->scopes.at[child];
         struct row row = {.kind = from->kind,
-                          .is_leaf = !from->first_child,
+                          .is_leaf = from->kind == KIND_PROCEDURE ? !from->has_scopes : !from->first_child,
                           .place = from->place,
                           .line = from->line,
                           .call_file = from->call_file,
@@ -291,6 +421,9 @@ static uint32_t row_of_scope(struct view *view, uint32_t scope)
 uint32_t flat_row_of_node(struct view *view, uint32_t node)
 {
     const struct flat *flat = view->state;
+    uint32_t procedure = flat->scope_of[procedure_around(database_nodes(view->db), node)];
+    if (procedure != NOTHING)
+        make_inner(view, procedure);
     return flat->scope_of[node] == NOTHING ? NOTHING : row_of_scope(view, flat->scope_of[node]);
 }
 
@@ -299,12 +432,15 @@ uint32_t flat_row_of_procedure(struct view *view, uint32_t id)
     const struct flat *flat = view->state;
     uint32_t found = NOTHING;
     double most = 0;
+    if (flat->procedure_scopes[id] != NOTHING)
+        return row_of_scope(view, flat->procedure_scopes[id]);
+    for (uint32_t s = 1, n = (uint32_t)flat->scopes.n; s < n; s++)
+        if (flat->scopes.at[s].kind == KIND_PROCEDURE)
+            make_inner(view, s);
     for (uint32_t s = 1; s < flat->scopes.n; s++) {
         const struct static_scope *scope = &flat->scopes.at[s];
-        if (scope->place != id || (scope->kind != KIND_PROCEDURE && scope->kind != KIND_INLINED))
+        if (scope->place != id || scope->kind != KIND_INLINED)
             continue;
-        if (scope->kind == KIND_PROCEDURE)
-            return row_of_scope(view, s);
         double cost = view_value(view, formula_cost_in_array, &flat->costs.at[s * view->metrics->n_stored],
                                  view->sorting.metric, INCLUSIVE);
         if (found == NOTHING || cost > most) {
@@ -330,11 +466,12 @@ static enum outcome flat_nodes(const struct view *view, const uint32_t *rows, si
     autofree bool *concerns = mem_alloc(flat->scopes.n);
     struct making making = {
         .view = view, .flat = flat, .number_of = number_of, .concerns = concerns, .wanted = part, .refs = refs};
+    making.nodes = database_nodes(view->db);
     for (uint32_t i = 0; i < n; i++)
         number_of[view_row(view, rows[i])->scope] = i;
     for (size_t s = 1; s < flat->scopes.n; s++) /* a scope comes after that around it */
         concerns[s] = number_of[s] != NOTHING || concerns[flat->scopes.at[s].parent];
-    enum outcome outcome = n == 1 && rows[0] == 0 ? DONE : pass_over_nodes(&making);
+    enum outcome outcome = n == 1 && rows[0] == 0 ? DONE : list_nodes(&making);
     return outcome;
 }
 

@@ -278,6 +278,11 @@ static void add_value_refs(const struct database *db, struct node_ref from, stru
     }
 }
 
+void view_node_value_refs(const struct view *view, uint32_t node, enum cost_part part, struct value_refs *refs)
+{
+    add_value_refs(view->db, (struct node_ref){.node = node, .part = part}, refs);
+}
+
 enum outcome view_rows_value_refs(struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
                                   struct value_refs *refs)
 {

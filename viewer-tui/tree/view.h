@@ -211,6 +211,9 @@ enum outcome view_rows_value_refs(struct view *view, const uint32_t *rows, size_
 /* The same for one row. */
 enum outcome view_value_refs(struct view *view, uint32_t row, enum cost_part part, struct value_refs *refs);
 
+/* The same for one node of a view of one database. */
+void view_node_value_refs(const struct view *view, uint32_t node, enum cost_part part, struct value_refs *refs);
+
 /* Gives up the children of a row and all rows that were made after them. */
 void view_release(struct view *view, uint32_t row);
 

@@ -114,6 +114,28 @@ TEST(a_task_is_shown_where_it_was_created)
     end_region();
 }
 
+/* libomp tells its end, in whatever thread would have begun it. */
+TEST(a_task_that_is_cancelled_before_it_begins_is_not_ready_and_leaves_no_record)
+{
+    begin_region();
+    const struct task_record *parent = NULL;
+    for (int i = 0; i < 2; i++) {
+        struct task child = create(&implicit, 70, 0);
+        parent = record_of(&child)->parent;
+        assert_int_equal(ready_children(parent), 1);
+        tell.task_schedule(&child.data, i ? ompt_task_cancel : ompt_task_complete, &implicit.data);
+        assert_null(record_of(&child)->region);
+        assert_int_equal(ready_children(parent), 0);
+        assert_ptr_equal(link()->record, parent);
+    }
+    struct task child = create(&implicit, 70, 0);
+    tell.task_schedule(&implicit.data, SWITCH, &child.data);
+    tell.task_schedule(&child.data, ompt_task_cancel, &implicit.data); /* it has cancelled its region itself */
+    assert_null(record_of(&child)->region);
+    assert_ptr_equal(link()->record, parent);
+    end_region();
+}
+
 /* They are told in no event. */
 TEST(links_have_the_code_of_bodies)
 {

@@ -20,13 +20,13 @@ static int setup(void **state)
 {
     n_told = 0;
     goes_on = true;
-    progress_listen(listen);
+    progress_listen(listen, PROGRESS_PERIOD);
     return 0;
 }
 
 static int teardown(void **state)
 {
-    progress_listen(NULL);
+    progress_listen(NULL, PROGRESS_PERIOD);
     return 0;
 }
 
@@ -88,9 +88,26 @@ TEST_WITH(setup, teardown, test_inner_passes_are_parts)
     assert_int_equal(progress_end(), STOPPED);
 }
 
+TEST_WITH(setup, teardown, test_the_period)
+{
+    const unsigned MANY = 10000;
+    progress_listen(listen, 1e9);
+    progress_begin("counting", 10);
+    for (unsigned i = 0; i < MANY; i++)
+        progress_at(1);
+    assert_int_equal(n_told, 0);
+    progress_end();
+    progress_listen(listen, 0);
+    progress_begin("counting", 10);
+    for (unsigned i = 0; i < MANY; i++)
+        progress_at(1);
+    assert_in_range(n_told, 1, MANY / 2);
+    progress_end();
+}
+
 TEST_WITH(setup, teardown, test_nobody_listens)
 {
-    progress_listen(NULL);
+    progress_listen(NULL, PROGRESS_PERIOD);
     progress_begin("counting", 10);
     for (uint64_t i = 0; i < 1000; i++)
         assert_true(progress_at(i));

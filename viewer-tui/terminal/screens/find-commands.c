@@ -67,9 +67,9 @@ static void find_while_typing(void *context, const char *text)
     if (!*text)
         return;
     tui->wanted = pattern_new(text);
-    progress_listen(NULL); /* which would read keys, and draw over the question */
+    progress_listen(NULL, PROGRESS_PERIOD); /* which would read keys, and draw over the question */
     search_from_here(tui, &search);
-    progress_listen(tui_tell_progress);
+    progress_listen(tui_tell_progress, PROGRESS_PERIOD);
     tui->finding.outcome = search.outcome;
 }
 

@@ -88,10 +88,10 @@ static void show_headline(struct tui *tui)
         return;
     struct view *view = session_view(tui->session, tui->projection, TOP_DOWN);
     if (view && !screen_key_pressed()) {
-        progress_listen(stop_for_key);
-        tui->has_headline = session_describe_advice(tui->session, view, 0, &lines, &title);
-        progress_listen(tui_tell_progress);
-        tui->knows_headline = !screen_key_pressed();
+        progress_listen(stop_for_key, KEY_PERIOD);
+        enum outcome outcome = session_describe_advice(tui->session, view, 0, &lines, &title, &tui->has_headline);
+        progress_listen(tui_tell_progress, PROGRESS_PERIOD);
+        tui->knows_headline = outcome == DONE;
         text_clear(&tui->headline);
     }
     say_problem(tui);
@@ -209,9 +209,9 @@ int terminal_run(struct session *session, const struct terminal_options *options
         diag_error(NULL, "%s", cause);
         status = 1;
     } else if (status == 0) {
-        progress_listen(tui_tell_progress);
+        progress_listen(tui_tell_progress, PROGRESS_PERIOD);
         run(&tui);
-        progress_listen(NULL);
+        progress_listen(NULL, PROGRESS_PERIOD);
         screen_stop();
     }
     close_tui(&tui);

@@ -33,16 +33,21 @@ bool tui_closes(struct tui *tui, int key)
     return tui->next != NULL;
 }
 
-/* Adds the advice on a row, or what changed there. False if there is no memory. */
+/* Adds the advice on a row, or what changed there. False if the user stopped it, or there is no memory. */
 static bool add_advice(struct tui *tui, uint32_t row, const char **title, struct text *text)
 {
     /* Advice on the whole program is that of the summary, in all views. */
     struct view *view = row ? tui_pane(tui)->view : session_view(tui->session, tui->projection, TOP_DOWN);
     int width = screen_width();
     struct advice_lines lines = {.width = (size_t)(width < MOST_COLUMNS ? width : MOST_COLUMNS), .ascii = tui->ascii};
+    bool is_any;
     if (!view)
         return false;
-    session_describe_advice(tui->session, view, row, &lines, title);
+    if (session_describe_advice(tui->session, view, row, &lines, title, &is_any) != DONE) {
+        tui_say(tui, "stopped");
+        vec_free(&lines.text);
+        return false;
+    }
     describe_name(view, row, tui->ascii, text);
     text_add(text, "  ");
     describe_location(view, row, tui->ascii, text);
