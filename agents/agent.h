@@ -284,6 +284,10 @@ struct agent_host {
      * one or several in a row. */
     bool (*read)(const struct agent_cursor *cursor, uint64_t address, void *to, size_t size);
 
+    /* Handler, in read_ahead. The agent is about to read at these addresses: to read them at once takes less time. What
+     * it has read before only was to know them: it reads that again if the handler functions do. */
+    void (*expect)(const struct agent_cursor *cursor, const uint64_t *addresses, unsigned count);
+
     /* Handler. Frame i of the physical path, 0 being the outermost; false: the path is shorter. */
     bool (*path_frame)(const struct agent_cursor *cursor, uint32_t i, struct agent_frame *frame);
 
@@ -380,7 +384,7 @@ struct agent {
      * share: normal context. Copies what read_ahead must know of the process; returns the number of bytes, 0 if
      * there is nothing to read. read_ahead: in a process that knows nothing of the measured one but that, while
      * the sampled thread is off the CPU. Reads through the host what the handler functions may read at this
-     * sample. It must be short. The host has read, name, name_thread and is_caught. */
+     * sample. It must be short. The host has read, expect, name, name_thread and is_caught. */
     size_t (*share)(void *to, size_t room);
     void (*read_ahead)(struct agent_cursor *cursor, const void *shared);
 };

@@ -95,61 +95,99 @@ void kernel_procedures_free(struct kernel_procedures *procedures)
 
 /* ---- save ---- */
 
-/* Which procedures to save: those that contain an offset; `at` NULL: all. */
-struct wanted {
-    const uint64_t *at;
-    size_t n;
+/* A text that is written in memory. */
+struct listing {
+    FILE *out;
+    char *text;
+    size_t size;
 };
 
-static bool is_wanted(const struct wanted *wanted, uint64_t begin, uint64_t end)
+static void begin_listing(struct listing *listing, uint64_t boot, bool is_all)
 {
-    if (!wanted->at)
-        return true;
-    size_t i = partition_point(k, wanted->n, wanted->at[k] < begin);
-    return i < wanted->n && wanted->at[i] < end;
+    listing->out = open_memstream(&listing->text, &listing->size);
+    if (!listing->out)
+        diag_fatal(NULL, "out of memory");
+    fprintf(listing->out, "kernel %" PRIx64 "%s\n", boot, is_all ? " all" : "");
+}
+
+static void list_symbol(const struct listing *listing, const struct kernel_symbol *symbol)
+{
+    fprintf(listing->out, "%" PRIx64 " %" PRIx64 " %.*s\n", symbol->begin, symbol->end - symbol->begin,
+            (int)symbol->length, symbol->name);
+}
+
+static char *end_listing(struct listing *listing, size_t *size)
+{
+    fclose(listing->out);
+    *size = listing->size;
+    return listing->text;
+}
+
+/* The same, compressed. */
+static char *pack_listing(struct listing *listing, size_t *size)
+{
+    struct gzip gzip;
+    size_t text_size;
+    autofree char *text = end_listing(listing, &text_size);
+    char *bytes = NULL;
+    FILE *out = open_memstream(&bytes, size);
+    if (!out)
+        diag_fatal(NULL, "out of memory");
+    gzip_start(&gzip, out);
+    gzip_write(&gzip, text, text_size);
+    gzip_finish(&gzip);
+    fclose(out);
+    return bytes;
 }
 
 /* A procedure of which nothing says where it ends: the last one before data, or before the modules. */
 #define MOST_BYTES 65536u
 
-static void write_procedures(struct gzip *gzip, const struct kernel_procedures *procedures,
-                             const struct wanted *wanted)
+/* Procedure i, of that address the first one. Returns the index of the next address. */
+static size_t take_procedure(const struct kernel_procedures *procedures, size_t i, struct kernel_symbol *symbol)
 {
-    size_t n = procedures->all.n;
-    for (size_t i = 0, next; i < n; i = next) {
-        uint64_t begin = procedures->all.at[i].offset, end = begin + MOST_BYTES;
-        for (next = i + 1; next < n && procedures->all.at[next].offset == begin;)
-            next++;
-        if (next < n && procedures->all.at[next].offset < end)
-            end = procedures->all.at[next].offset;
-        if (!is_wanted(wanted, begin, end))
-            continue;
-        autofree char *line = mem_printf("%" PRIx64 " %" PRIx64 " %s\n", begin, end - begin, procedures->all.at[i].name);
-        gzip_write(gzip, line, strlen(line));
-    }
+    const struct kernel_procedure *at = procedures->all.at;
+    uint64_t begin = at[i].offset, end = begin + MOST_BYTES;
+    size_t n = procedures->all.n, next = i + 1;
+    while (next < n && at[next].offset == begin)
+        next++;
+    if (next < n && at[next].offset < end)
+        end = at[next].offset;
+    *symbol = (struct kernel_symbol){begin, end, at[i].name, strlen(at[i].name)};
+    return next;
 }
 
-/* The caller frees. */
-static char *header_of(uint64_t boot, bool is_all)
+static bool has_any(const struct kernel_symbol *symbol, const uint64_t *offsets, size_t n)
 {
-    return mem_printf("kernel %" PRIx64 "%s\n", boot, is_all ? " all" : "");
+    size_t i = partition_point(k, n, offsets[k] < symbol->begin);
+    return i < n && offsets[i] < symbol->end;
 }
 
 char *kernel_symbols_packed(const struct kernel_procedures *procedures, uint64_t boot, const uint64_t *offsets, size_t n,
                             size_t *size)
 {
-    struct gzip gzip;
-    char *bytes = NULL, *header = header_of(boot, offsets == NULL);
-    FILE *out = open_memstream(&bytes, size);
-    if (!out)
-        diag_fatal(NULL, "out of memory");
-    gzip_start(&gzip, out);
-    gzip_write(&gzip, header, strlen(header));
-    write_procedures(&gzip, procedures, &(struct wanted){offsets, n});
-    gzip_finish(&gzip);
-    fclose(out);
-    free(header);
-    return bytes;
+    struct listing listing;
+    struct kernel_symbol symbol;
+    begin_listing(&listing, boot, offsets == NULL);
+    for (size_t i = 0; i < procedures->all.n;) {
+        i = take_procedure(procedures, i, &symbol);
+        if (!offsets || has_any(&symbol, offsets, n))
+            list_symbol(&listing, &symbol);
+    }
+    return pack_listing(&listing, size);
+}
+
+char *kernel_symbols_listed(const struct kernel_procedures *procedures, uint64_t boot, size_t *size)
+{
+    struct listing listing;
+    struct kernel_symbol symbol;
+    begin_listing(&listing, boot, false);
+    for (size_t i = 0; i < procedures->all.n;) {
+        i = take_procedure(procedures, i, &symbol);
+        if (symbol.name[symbol.length - 1] != ']')
+            list_symbol(&listing, &symbol);
+    }
+    return end_listing(&listing, size);
 }
 
 /* ---- read ---- */
@@ -170,7 +208,7 @@ static bool read_symbol(const char *line, size_t length, struct kernel_symbol *s
 
 bool kernel_symbols_are_all(const char *text, uint64_t boot)
 {
-    autofree char *header = header_of(boot, true);
+    autofree char *header = mem_printf("kernel %" PRIx64 " all\n", boot);
     const char *found = text;
     while ((found = strstr(found, header)) && found > text && found[-1] != '\n')
         found++;
@@ -192,4 +230,52 @@ void kernel_symbols_visit(const char *text, size_t size, uint64_t boot,
         else if (is_of_boot && read_symbol(at, length, &symbol))
             visit(data, &symbol);
     }
+}
+
+/* ---- a list ---- */
+
+/* The begin of the line that has this byte. */
+static size_t line_at(const char *list, size_t at)
+{
+    const char *newline = memrchr(list, '\n', at);
+    return newline ? (size_t)(newline - list) + 1 : 0;
+}
+
+/* False: no symbol contains the offset. The first line is the header. */
+static bool find_symbol(const char *list, size_t size, uint64_t offset, struct kernel_symbol *found)
+{
+    size_t header = (size_t)((const char *)memchr(list, '\n', size) - list) + 1;
+    size_t after = header + partition_point(k, size - header,
+                                            strtoull(list + line_at(list, header + k), NULL, 16) <= offset);
+    if (after == header)
+        return false;
+    const char *line = list + line_at(list, after - 1), *end = memchr(line, '\n', size - (size_t)(line - list));
+    return read_symbol(line, (size_t)(end - line), found) && offset >= found->begin && offset < found->end;
+}
+
+bool kernel_symbols_are_of(const char *list, size_t list_size, uint64_t boot)
+{
+    autofree char *header = mem_printf("kernel %" PRIx64 "\n", boot);
+    size_t length = strlen(header);
+    return list_size > length && memcmp(list, header, length) == 0 && list[list_size - 1] == '\n';
+}
+
+char *kernel_symbols_found(const char *list, size_t list_size, uint64_t boot, const uint64_t *offsets, size_t n,
+                           size_t *size)
+{
+    struct listing listing;
+    struct kernel_symbol symbol = {0};
+    if (!kernel_symbols_are_of(list, list_size, boot))
+        return NULL;
+    begin_listing(&listing, boot, false);
+    for (size_t i = 0; i < n; i++) {
+        if (offsets[i] < symbol.end)
+            continue;
+        if (!find_symbol(list, list_size, offsets[i], &symbol)) {
+            free(end_listing(&listing, size));
+            return NULL;
+        }
+        list_symbol(&listing, &symbol);
+    }
+    return pack_listing(&listing, size);
 }

@@ -34,6 +34,18 @@ void kernel_procedures_free(struct kernel_procedures *procedures);
 char *kernel_symbols_packed(const struct kernel_procedures *procedures, uint64_t boot, const uint64_t *offsets, size_t n,
                             size_t *size);
 
+/* A list: the text of a file with all names but those of loadable modules, whose places others may have later. The
+ * caller frees. */
+char *kernel_symbols_listed(const struct kernel_procedures *procedures, uint64_t boot, size_t *size);
+
+/* What kernel_symbols_packed gives, from a list; NULL: it is of another boot, or lacks a procedure that contains one of
+ * the offsets. */
+char *kernel_symbols_found(const char *list, size_t list_size, uint64_t boot, const uint64_t *offsets, size_t n,
+                           size_t *size);
+
+/* Whether a list is of that boot. */
+bool kernel_symbols_are_of(const char *list, size_t list_size, uint64_t boot);
+
 /* Whether the text of a file has all names of that boot. */
 bool kernel_symbols_are_all(const char *text, uint64_t boot);
 

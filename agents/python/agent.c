@@ -345,7 +345,7 @@ static struct python_frame next_frame(const struct agent_cursor *cursor)
     const struct python_reader reader = reader_of(cursor);
     uint64_t at = state->frame;
     struct python_frame frame = python_frame_next(&reader, &state->frame);
-    if (frame.has_code) {
+    if (frame.code) {
         state->outermost = at;
         state->is_generator = frame.is_generator;
     }
@@ -381,7 +381,7 @@ static bool step_lnote(struct agent_cursor *cursor, struct agent_lnote *note)
     while (state->frame) {
         struct python_frame frame = next_frame(cursor);
         const struct python_name *name =
-            frame.has_code ? python_name(&reader, &data->names, frame.code) : NULL;
+            frame.code ? python_name(&reader, &data->names, &frame) : NULL;
         if (is_missed(cursor)) {
             state->frame = 0;
             state->is_unknown = true;
@@ -408,6 +408,24 @@ static size_t share(void *to, size_t room)
     return sizeof *layout;
 }
 
+#define MOST_EXPECTED 256
+
+/* Each frame has the address of the next one, so that frames are read one by one; but not their code. */
+static void expect_names(const struct agent_cursor *cursor)
+{
+    const struct state *state = cursor->state;
+    struct thread_data *data = cursor->thread_data;
+    const struct python_reader reader = reader_of(cursor);
+    uint64_t addresses[MOST_EXPECTED], at = state->next.newest;
+    unsigned n = 0;
+    while (at && n + PYTHON_NAME_READS <= MOST_EXPECTED && host->is_caught(cursor)) {
+        const struct python_frame frame = python_frame_next(&reader, &at);
+        if (frame.code)
+            n += python_name_reads(&reader, &data->names, &frame, addresses + n);
+    }
+    host->expect(cursor, addresses, n);
+}
+
 /* Asks for all frames of all activations, as an unwind does. */
 static void read_ahead(struct agent_cursor *cursor, const void *shared)
 {
@@ -417,6 +435,9 @@ static void read_ahead(struct agent_cursor *cursor, const void *shared)
     state->layout = shared;
     python_names_begin(&data->names);
     const struct python_reader reader = reader_of(cursor);
+    state->next = python_newest(&reader, &data->state);
+    if (state->next.mark)
+        expect_names(cursor);
     state->next = python_newest(&reader, &data->state);
     cursor->hint = data->state;
     while (state->next.mark && host->is_caught(cursor)) {

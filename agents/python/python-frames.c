@@ -170,17 +170,16 @@ struct python_frame python_frame_next(const struct python_reader *r, uint64_t *a
     if (!r->host->read(r->cursor, *at, words, sizeof words))
         return frame;
     uint8_t owner = (uint8_t)word_in(words, layout->frame_owner);
-    frame.code = word_in(words, layout->frame_code) & ~PYTHON_TAGS;
     *at = word_in(words, layout->frame_previous);
     frame.is_last = !*at || (layout->minor == 11 ? (uint8_t)word_in(words, layout->frame_is_entry)
                                                  : owner == OWNED_BY_C_STACK);
     bool is_end = layout->minor > 11 && owner == OWNED_BY_C_STACK;
-    frame.has_code =
-        !is_end && frame.code && READ(frame.code + layout->object_type) == layout->code_type;
+    frame.code = is_end ? 0 : word_in(words, layout->frame_code) & ~PYTHON_TAGS;
+    frame.function = layout->function_version ? word_in(words, layout->frame_function) : 0;
     frame.is_generator = owner == OWNED_BY_GENERATOR;
     uint64_t start = frame.code + layout->code_start;
     uint64_t instruction = word_in(words, layout->frame_instruction);
-    if (frame.has_code && layout->frame_copy)
+    if (frame.code && layout->frame_copy)
         start =
             copy_start(r, frame.code, (uint32_t)word_in(words, layout->frame_copy), instruction);
     frame.position = (int64_t)(instruction - start) / 2;

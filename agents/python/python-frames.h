@@ -36,10 +36,10 @@ struct python_activation {
 
 /* A Python frame. */
 struct python_frame {
-    uint64_t code;
+    uint64_t code;     /* 0: it has none, or none that can be read */
+    uint64_t function; /* that was called; 0: unknown */
     int64_t position; /* of the instruction that it executes, in code units; -1: before the first */
     bool is_last;     /* the oldest one of its activation, or what follows that */
-    bool has_code;    /* false: the frame is no Python code's */
     bool is_generator;
 };
 
@@ -64,7 +64,7 @@ struct python_activation python_activation_around(const struct python_reader *r,
  * about to end. */
 bool python_frame_is_end(const struct python_reader *r, uint64_t frame);
 
-/* Reads the frame at *at, and moves *at to the frame that called it. */
+/* Reads the frame at *at, and moves *at to the frame that called it. Whether its code is code, python_name says. */
 struct python_frame python_frame_next(const struct python_reader *r, uint64_t *at);
 
 #endif

@@ -45,6 +45,9 @@ struct python_layout {
     uint32_t thread_task;  /* the task of asyncio that it executes; 0: it has no such field */
     uint32_t cframe_frame, cframe_previous; /* in a _PyCFrame */
     uint32_t frame_code, frame_previous, frame_instruction, frame_owner, frame_is_entry;
+    uint32_t frame_function; /* the function that was called */
+    uint32_t function_code;
+    uint32_t function_version; /* a number that no other function has with other code, or 0; 0: it has no such field */
     uint32_t
         frame_copy; /* number of the copy of the code that it executes; 0: there are no copies */
     uint32_t frame_stack_top, frame_locals; /* the number of words from the second on, and these */

@@ -95,29 +95,88 @@ void python_names_begin(struct python_names *names)
     names->sample++;
 }
 
-const struct python_name *python_name(const struct python_reader *r, struct python_names *names,
-                                      uint64_t code)
+static struct python_name *place_of(struct python_names *names, const struct python_frame *frame)
 {
-    struct python_name *name = &names->at[code / 16 * GOLDEN >> (64 - PYTHON_NAME_BITS)];
+    uint64_t object = frame->function ? frame->function : frame->code;
+    return &names->at[object / 16 * GOLDEN >> (64 - PYTHON_NAME_BITS)];
+}
+
+static uint32_t version_of(const struct python_reader *r, uint64_t function)
+{
+    return function ? agent_u32(r->host, r->cursor, function + r->layout->function_version) : 0;
+}
+
+/* A frame keeps its function, so that another one can have this address only while the frame ends. */
+static bool has_same_version(const struct python_name *name, const struct python_frame *frame, uint32_t version)
+{
+    return version && name->version == version && name->function == frame->function && name->code == frame->code;
+}
+
+/* Whether the frame executes the function's present code: not if that was replaced meanwhile. */
+static bool has_code(const struct python_reader *r, const struct python_frame *frame)
+{
+    return READ(frame->function + r->layout->object_type) == r->layout->types.function &&
+           READ(frame->function + r->layout->function_code) == frame->code;
+}
+
+static void take_function(const struct python_reader *r, struct python_name *name, const struct python_frame *frame,
+                          uint32_t version)
+{
+    name->function = frame->function;
+    name->version = version && has_code(r, frame) ? version : 0;
+}
+
+/* Compares the code with that of the name, and makes another name if it differs. False: it can't be read. */
+static bool take_code(const struct python_reader *r, struct python_name *name, uint64_t code)
+{
     uint64_t key[AGENT_NAME_KEY];
     uint32_t version;
-    if (name->value && name->code == code && names->sample && name->sample == names->sample)
-        return name;
-    if (!read_code(r, code, key, &version) || (!version && !read_details(r, key)))
-        return NULL;
+    if (READ(code + r->layout->object_type) != r->layout->code_type || !read_code(r, code, key, &version) ||
+        (!version && !read_details(r, key)))
+        return false;
     uint64_t check = check_of(key, version ? CODE_KEY : AGENT_NAME_KEY, version);
-    if (name->value && name->check == check) {
-        name->sample = names->sample;
-        return name;
-    }
+    if (name->value && name->check == check)
+        return true;
     if (version && !read_details(r, key))
-        return NULL;
+        return false;
     name->code = code;
-    name->sample = names->sample;
     name->check = check;
     name->first_traceable =
         (int32_t)agent_u32(r->host, r->cursor, code + r->layout->code_first_traceable);
     name->is_hidden = is_of_importlib(r, key[FILE]);
     name->value = value_of(r, key);
+    return true;
+}
+
+unsigned python_name_reads(const struct python_reader *r, struct python_names *names, const struct python_frame *frame,
+                           uint64_t *addresses)
+{
+    const struct python_layout *at = r->layout;
+    const struct python_name *name = place_of(names, frame);
+    uint64_t words = frame->code + CODE_FROM + at->object_more;
+    unsigned n = 0;
+    if (frame->function)
+        addresses[n++] = frame->function + at->function_version;
+    if (name->value && has_same_version(name, frame, name->version))
+        return n;
+    addresses[n++] = frame->code + at->object_type;
+    addresses[n++] = words;
+    addresses[n++] = words + (CODE_WORDS - 1) * sizeof(uint64_t);
+    return n;
+}
+
+const struct python_name *python_name(const struct python_reader *r, struct python_names *names,
+                                      const struct python_frame *frame)
+{
+    struct python_name *name = place_of(names, frame);
+    if (name->value && name->code == frame->code && names->sample && name->sample == names->sample)
+        return name;
+    uint32_t version = version_of(r, frame->function);
+    if (!name->value || !has_same_version(name, frame, version)) {
+        if (!take_code(r, name, frame->code))
+            return NULL;
+        take_function(r, name, frame, version);
+    }
+    name->sample = names->sample;
     return name->value ? name : NULL;
 }

@@ -141,7 +141,7 @@ uint64_t python_first_argument(const struct python_reader *r, uint64_t frame, co
 {
     uint64_t at = frame;
     struct python_frame its = python_frame_next(r, &at);
-    bool is = its.has_code &&
+    bool is = python_type(r, its.code) == r->layout->code_type &&
               python_text_is(r, python_word(r, its.code + r->layout->code_name), function);
     return is ? python_word(r, frame + r->layout->frame_locals) & ~PYTHON_TAGS : 0;
 }

@@ -7,10 +7,11 @@
 #include <string.h>
 
 /* Threads that are remembered: the blocks that were read for one are read at once the next time. What the agent
- * remembers of a thread (its state, names) is forgotten each CATCHES_UNTIL_ANEW catches, and at first after 1, 2, 4,
- * ..., so that all of it is read again: the worker may lack it, since it only uses what was proven. */
-#define THREADS            64
-#define CATCHES_UNTIL_ANEW 128
+ * remembers of a thread (its state, names) is forgotten after 1, 2, 4, ... catches, so that all of it is read again:
+ * the worker may lack it, since it only uses what was proven. It is also forgotten if the worker has lacked something,
+ * but not before MOST_LACKING more catches: a catch that has no room for all must get on with what is remembered. */
+#define THREADS      64
+#define MOST_LACKING 64
 
 /* Bounds of one catch: reads of single blocks, about 0.3 us each, and requests of the agent, since lists in damaged
  * memory may lead back to themselves. */
@@ -19,7 +20,8 @@
 
 struct remembered {
     int tid; /* 0: none */
-    unsigned catches;
+    unsigned catches, anew_at; /* anew_at: number of the catch at which all was read again */
+    uint32_t lacks;            /* by then */
     uint32_t count;
     uint64_t address[CAUGHT_BLOCKS];
     _Alignas(16) uint8_t data[AGENT_MAX_THREAD_DATA_BYTES];
@@ -138,6 +140,30 @@ static bool read_block(struct catch *its, uint64_t address)
     return true;
 }
 
+/* Some of them may be gone by now: then each is read when it is asked for. The order of use begins anew, so that it is
+ * that in which the worker will read: it finds each block next to the one before. */
+static void expect(const struct agent_cursor *cursor, const uint64_t *addresses, unsigned count)
+{
+    struct catch *its = cursor->host_private;
+    uint32_t first = its->count;
+    memset(its->is_used, 0, its->count);
+    its->used = 0;
+    for (unsigned i = 0; i < count && its->count < CAUGHT_BLOCKS; i++) {
+        uint64_t block = addresses[i] / CAUGHT_BLOCK_BYTES * CAUGHT_BLOCK_BYTES;
+        if (place_of(its, block)->turn == its->turn)
+            continue;
+        its->address[its->count] = block;
+        its->is_used[its->count] = false;
+        put(its, its->count++);
+    }
+    if (its->count == first || read_at_once(its, first, its->count - first))
+        return;
+    its->count = first;
+    its->turn++; /* no block has a place */
+    for (uint32_t i = 0; i < first; i++)
+        put(its, i);
+}
+
 /* The bytes of a block; NULL: they can't be read, or there is no room. */
 static const uint8_t *block_at(struct catch *its, uint64_t address)
 {
@@ -204,19 +230,23 @@ static uint64_t name(const struct agent_cursor *cursor, const struct agent_name 
 }
 
 const struct agent_host host_for_catches = {
-    .is_elsewhere = true, .read = read_memory, .is_caught = is_caught, .name = name, .name_thread = touch_text};
+    .is_elsewhere = true, .read = read_memory, .expect = expect, .is_caught = is_caught, .name = name,
+    .name_thread = touch_text};
 
 /* ---- a catch ---- */
 
-static struct remembered *remember(struct catch *its, int tid)
+static struct remembered *remember(struct catch *its, int tid, uint32_t lacks)
 {
     struct remembered *thread = &its->threads[(unsigned)tid % THREADS];
     if (thread->tid != tid)
-        thread->catches = thread->count = 0;
-    bool is_anew = thread->catches % CATCHES_UNTIL_ANEW == 0 || (thread->catches & (thread->catches - 1)) == 0;
-    thread->catches++;
-    if (is_anew)
+        thread->catches = thread->anew_at = thread->count = 0;
+    bool lacks_something = thread->lacks != lacks && thread->catches - thread->anew_at >= MOST_LACKING;
+    if (lacks_something || (thread->catches & (thread->catches - 1)) == 0) {
         memset(thread->data, 0, hpcrun_agent.thread_data_bytes);
+        thread->anew_at = thread->catches;
+        thread->lacks = lacks;
+    }
+    thread->catches++;
     thread->tid = tid;
     return thread;
 }
@@ -299,11 +329,12 @@ struct catch *catch_new(void)
     return calloc(1, sizeof(struct catch));
 }
 
-const struct caught *catch_memory(struct catch *its, const struct sample_instant *sample, const void *shared)
+const struct caught *catch_memory(struct catch *its, const struct sample_instant *sample, const void *shared,
+                                  uint32_t lacks)
 {
     its->used = 0;
     its->record.began = sys_clock(CLOCK_MONOTONIC);
-    struct remembered *thread = shared ? remember(its, sample->tid) : NULL;
+    struct remembered *thread = shared ? remember(its, sample->tid, lacks) : NULL;
     if (thread) {
         begin_catch(its, thread, sample->pid);
         hpcrun_agent.read_ahead(&its->cursor, shared);

@@ -13,8 +13,10 @@ struct catch;
 struct catch *catch_new(void);
 
 /* The record for a sample; NULL: nothing could be read. It is valid until the next call. `shared`: of agent.share,
- * NULL: no agent reads. The agent must have been started with host_for_catches. */
-const struct caught *catch_memory(struct catch *its, const struct sample_instant *sample, const void *shared);
+ * NULL: no agent reads. `lacks`: the number of earlier records that lacked something (record_queue_lacks). The agent
+ * must have been started with host_for_catches. */
+const struct caught *catch_memory(struct catch *its, const struct sample_instant *sample, const void *shared,
+                                  uint32_t lacks);
 extern const struct agent_host host_for_catches;
 
 #endif

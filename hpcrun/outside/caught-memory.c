@@ -109,6 +109,11 @@ bool caught_is_whole(void)
     return !current.has_failed;
 }
 
+bool caught_lacks(void)
+{
+    return current.caught && current.has_failed;
+}
+
 uint64_t caught_hint(void)
 {
     return current.caught ? current.caught->hint : 0;

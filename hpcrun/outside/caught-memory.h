@@ -56,10 +56,11 @@ enum caught_proof caught_prove(struct record_queue *queue, const struct perf_eve
 bool caught_copy(const struct caught *caught, uint64_t address, void *to, size_t size);
 
 /* The memory for the next sample; NULL: there is none. caught_read fails for other addresses than the record's;
- * caught_is_whole: it has not failed. */
+ * caught_is_whole: it has not failed. caught_lacks: it has, although there is a record. */
 void caught_use(const struct caught *caught);
 bool caught_read(uint64_t address, void *to, size_t size);
 bool caught_is_whole(void);
+bool caught_lacks(void);
 uint64_t caught_hint(void);
 
 #endif

@@ -48,7 +48,7 @@ static struct {
     struct record_queue *taken; /* has a record first that was taken; NULL: none has */
     struct watched {
         _Atomic int pid;
-        const void *_Atomic shared; /* NULL: there is no agent */
+        const struct record_queue *_Atomic queue; /* NULL: there is no agent */
     } watched[MOST_WATCHED];
 } catchers;
 
@@ -61,12 +61,13 @@ static struct watched *find(int pid)
 }
 
 /* NULL: there is no agent. The process may be forgotten, and its memory given to another one, meanwhile. */
-static const void *copy_shared(const struct watched *watched, int pid, void *to)
+static const void *copy_shared(const struct watched *watched, int pid, void *to, uint32_t *lacks)
 {
-    const void *shared = atomic_load(&watched->shared);
-    if (!shared)
+    const struct record_queue *queue = atomic_load(&watched->queue);
+    if (!queue)
         return NULL;
-    memcpy(to, shared, QUEUE_NOTE_BYTES);
+    memcpy(to, record_queue_note(queue), QUEUE_NOTE_BYTES);
+    *lacks = record_queue_lacks(queue);
     atomic_thread_fence(memory_order_acquire);
     return atomic_load(&watched->pid) == pid ? to : NULL;
 }
@@ -89,10 +90,11 @@ static void on_sample(struct catcher *its)
     if (!ring_youngest(its->ring, &its->position, &sample) || now - sample.time > MOST_AGE_NS)
         return;
     const struct watched *watched = find(sample.pid);
-    const void *for_agent = watched ? copy_shared(watched, sample.pid, shared) : NULL;
+    uint32_t lacks = 0;
+    const void *for_agent = watched ? copy_shared(watched, sample.pid, shared, &lacks) : NULL;
     if (!watched || (!for_agent && sample.stack_end == 0) || !has_time(its, now))
         return;
-    const struct caught *caught = catch_memory(its->catch, &sample, for_agent);
+    const struct caught *caught = catch_memory(its->catch, &sample, for_agent, lacks);
     if (caught)
         record_queue_put(its->caught, &caught->header);
 }
@@ -176,10 +178,10 @@ static void set_alarms(bool on)
         perf_events_alarm(its->index, on ? atomic_load(&its->tid) : 0, ALARM);
 }
 
-int catchers_watch(int pid, const void *shared)
+int catchers_watch(int pid, const struct record_queue *queue)
 {
     struct watched *known = find(pid), *watched = known ? known : find(0);
-    int error = !watched ? -ENOSPC : shared ? perf_switches_watch(pid) : 0;
+    int error = !watched ? -ENOSPC : queue ? perf_switches_watch(pid) : 0;
     if (error == 0 && catchers.count == 0)
         error = start_all();
     if (error != 0) {
@@ -188,7 +190,7 @@ int catchers_watch(int pid, const void *shared)
     }
     if (!known && catchers.watched_count++ == 0)
         set_alarms(true);
-    atomic_store(&watched->shared, shared);
+    atomic_store(&watched->queue, queue);
     atomic_store(&watched->pid, pid);
     return 0;
 }

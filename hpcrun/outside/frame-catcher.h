@@ -6,10 +6,10 @@
 
 #include "hpcrun/outside/caught-memory.h"
 
-/* From now on samples of this process are caught. `shared`: of agent.share, QUEUE_NOTE_BYTES that stay until
+/* From now on samples of this process are caught. `queue`: its note is of agent.share, and stays until
  * catchers_forget; NULL: there is no agent, and may be one in a later call. Starts the threads with the first one.
  * Returns 0, or a negative errno: -ENOSPC: there are too many processes. */
-int catchers_watch(int pid, const void *shared);
+int catchers_watch(int pid, const struct record_queue *queue);
 void catchers_forget(int pid);
 
 /* What was caught at a sample; NULL: nothing. Calls come in the order of time. It is valid until it is released, which

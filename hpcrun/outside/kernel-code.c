@@ -10,12 +10,16 @@
 #include "lib/binary-search.h"
 #include "lib/diag.h"
 #include "lib/kernel-symbols.h"
+#include "lib/safe-input.h"
+#include "lib/safe-output.h"
+#include "lib/structure-cache.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 /* Of the code that was seen. Of more, the rest has no names. */
 #define MAX_OFFSETS 65536 /* a power of two; the table is at most half full */
@@ -71,6 +75,49 @@ static int by_value(const void *a, const void *b)
     return compare_unsigned(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
+/* The kernel takes 0.2 us to write a line of /proc/kallsyms, which has 100,000 and more. So its names are kept with the
+ * cached structures, for other runs in this boot. */
+#define CACHE "kernel-names"
+
+/* NULL: there is no directory for it, or the boot is unknown. The caller frees. */
+static char *cache_path(void)
+{
+    if (!kernel.boot)
+        return NULL;
+    autofree char *cause = NULL, *directory = structure_cache_directory(&cause);
+    return directory ? mem_printf("%s/" CACHE, directory) : NULL;
+}
+
+static void write_cache(const char *cache, const struct kernel_procedures *procedures)
+{
+    struct atomic_file file;
+    size_t size;
+    autofree char *cause = NULL, *list = kernel_symbols_listed(procedures, kernel.boot, &size);
+    if (!atomic_file_begin(&file, cache, &cause))
+        return;
+    fwrite(list, 1, size, file.out);
+    atomic_file_commit(&file, &cause);
+}
+
+/* As kernel_symbols_packed. */
+static char *take_names(const uint64_t *offsets, size_t count, size_t *size)
+{
+    struct kernel_procedures procedures = {0};
+    struct stat status;
+    autofree char *cause = NULL, *cache = cache_path();
+    const char *list = cache ? (const char *)input_map(cache, &status, &cause) : NULL;
+    size_t list_size = list ? (size_t)status.st_size : 0;
+    char *bytes = kernel_symbols_found(list, list_size, kernel.boot, offsets, count, size);
+    if (bytes)
+        return bytes;
+    kernel_procedures_read(&procedures, kernel.start);
+    if (cache && !kernel_symbols_are_of(list, list_size, kernel.boot))
+        write_cache(cache, &procedures);
+    bytes = kernel_symbols_packed(&procedures, kernel.boot, offsets, count, size);
+    kernel_procedures_free(&procedures);
+    return bytes;
+}
+
 static long save(const char *path, const uint64_t *offsets, size_t count)
 {
     int directory;
@@ -78,13 +125,9 @@ static long save(const char *path, const uint64_t *offsets, size_t count)
     long error = output_directory_open(&directory);
     if (error != 0)
         return error;
-    struct kernel_procedures procedures = {0};
-    kernel_procedures_read(&procedures, kernel.start);
-    char *bytes = kernel_symbols_packed(&procedures, kernel.boot, offsets, count, &size);
-    kernel_procedures_free(&procedures);
+    autofree char *bytes = take_names(offsets, count, &size);
     error = kernel_names_append(directory, output_directory_name(directory, path), output_file_mode(), bytes, size);
     output_directory_close(directory);
-    free(bytes);
     return error;
 }
 

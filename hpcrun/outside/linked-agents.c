@@ -129,7 +129,7 @@ struct caught *linked_agents_catch(int tid, uint64_t time)
     if (!linked_agents_share(shared, sizeof shared) || (!catch && !(catch = catch_new())))
         return NULL;
     hpcrun_agent.start(&host_for_catches);
-    const struct caught *caught = catch_memory(catch, &sample, shared);
+    const struct caught *caught = catch_memory(catch, &sample, shared, 0);
     hpcrun_agent.start(host_for_agents());
     struct caught *copy = caught ? malloc(caught->header.size) : NULL;
     return copy ? memcpy(copy, caught, caught->header.size) : NULL;

@@ -178,7 +178,7 @@ static void grant_wish(struct traced *process)
         process->is_caught = false;
         return;
     }
-    int error = catchers_watch(process->pid, wish == QUEUE_WISHES_AGENT ? record_queue_note(process->queue) : NULL);
+    int error = catchers_watch(process->pid, wish == QUEUE_WISHES_AGENT ? process->queue : NULL);
     process->is_caught |= error == 0;
     if (error != 0 && wish == QUEUE_WISHES_AGENT)
         diag_note(NULL, "process %d: frames of its interpreter can't be read: %s%s", process->pid, strerror(-error),

@@ -121,6 +121,8 @@ static void on_sample(const struct perf_sample *record)
     worker.cut += bytes > sample.copy_bytes;
     record_queue_ask(worker.queue, bytes);
     worker.missed += worker.wish == QUEUE_WISHES_AGENT && !caught_is_whole();
+    if (worker.wish == QUEUE_WISHES_AGENT && caught_lacks())
+        record_queue_note_lack(worker.queue);
 }
 
 static void on_throttled(void)

@@ -25,6 +25,7 @@ struct record_queue {
     uint64_t woken; /* the writer's: `head` when the reader was last woken; UINT64_MAX: it is not woken */
     bool is_taken;  /* the writer's */
     _Atomic uint32_t wish; /* enum queue_wish */
+    _Atomic uint32_t lacks;
     _Atomic uint32_t wants_cpus; /* enum wants_cpus */
     _Atomic int write_error;     /* errno */
     struct measured measured;
@@ -290,6 +291,16 @@ enum queue_wish record_queue_wish(const struct record_queue *queue)
 const void *record_queue_note(const struct record_queue *queue)
 {
     return queue->note;
+}
+
+void record_queue_note_lack(struct record_queue *queue)
+{
+    atomic_fetch_add(&queue->lacks, 1);
+}
+
+uint32_t record_queue_lacks(const struct record_queue *queue)
+{
+    return atomic_load(&queue->lacks);
 }
 
 void record_queue_ask(struct record_queue *queue, uint64_t bytes)

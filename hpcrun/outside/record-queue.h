@@ -47,6 +47,9 @@ void record_queue_is_looked_at(struct record_queue *queue);
  * than its copy; or also what an agent needs. */
 enum queue_wish { QUEUE_WISHES_NOTHING, QUEUE_WISHES_STACKS, QUEUE_WISHES_AGENT };
 
+/* The number of samples for which what was read for an agent was not enough. */
+uint32_t record_queue_lacks(const struct record_queue *queue);
+
 /* Whether a wish has come since the last call; that of a queue; and what the agent needs for it. */
 bool record_queues_have_wishes(void);
 enum queue_wish record_queue_wish(const struct record_queue *queue);
@@ -89,6 +92,8 @@ void record_queue_ask(struct record_queue *queue, uint64_t bytes);
 /* A wish takes the place of the one before. That of an agent has a note of up to QUEUE_NOTE_BYTES, and comes once. */
 #define QUEUE_NOTE_BYTES 1024
 void record_queue_make_wish(struct record_queue *queue, enum queue_wish wish, const void *note, size_t bytes);
+
+void record_queue_note_lack(struct record_queue *queue);
 
 /* What its reader has measured in all. The writer asks when the reader has ended. */
 struct measured {

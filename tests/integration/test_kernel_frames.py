@@ -233,6 +233,33 @@ class Names(KernelTest):
         self.assertGreater(seconds(shown, "kernel", "inclusive"), 0)
         self.assertEqual({row["name"] for _, row in rows(shown) if row["module"] == KERNEL}, {KERNEL})
 
+    def test_names_that_another_run_has_listed(self):
+        """From outside, names are kept for other runs in the same boot, and only for these."""
+        if not addresses_are_shown():
+            self.skipTest("the kernel hides its addresses")
+        cache = self.directory / "cache"
+        kept = cache / "hpctoolkit" / "structure" / "kernel-names"
+
+        def names():
+            self.measurements = self.directory / "m"
+            shutil.rmtree(self.measurements, ignore_errors=True)
+            done = self.run_tool(HPCRUN, *self.way("outside"), "-o", self.measurements, program("kernel_work"), 0.2,
+                                 env={**os.environ, "XDG_CACHE_HOME": str(cache)})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            (saved,) = self.symbol_files()
+            return {line.split(" ", 2)[2] for line in gzip.decompress(saved.read_bytes()).decode().splitlines()[1:]}
+
+        self.assertIn("vfs_read", names())
+        text = kept.read_text()
+        self.assertFalse([line for line in text.splitlines() if line.endswith("]")])
+        kept.write_text(text.replace(" vfs_read\n", " of_another_run\n"))
+        if any(name.endswith("]") for name in names()):
+            self.skipTest("samples in modules: /proc/kallsyms is read each time")
+        self.assertIn("of_another_run", names())
+        kept.write_text(text.replace("kernel ", "kernel 1", 1).replace(" vfs_read\n", " of_another_boot\n"))
+        self.assertIn("vfs_read", names())
+        self.assertEqual(kept.read_text(), text)
+
     def test_names_of_another_boot(self):
         """Loadable modules are at other places in another boot."""
         saved, text = self.measured()

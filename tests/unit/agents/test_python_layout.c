@@ -33,6 +33,23 @@ TEST(known_versions)
     assert_int_equal(layout.minor, 12);
 }
 
+/* 3.11: a size that fits the place of their version. */
+TEST(functions_with_versions)
+{
+    static uint64_t function_type[8];
+    struct python_layout layout;
+    struct python_exports exports = exports_of(11, 184, 80);
+    assert_null(python_layout_find(&exports, &layout));
+    assert_int_equal(layout.function_version, 0);
+    exports.types.function = (uint64_t)(uintptr_t)function_type;
+    function_type[4] = 136;
+    assert_null(python_layout_find(&exports, &layout));
+    assert_int_equal(layout.function_version, 128);
+    function_type[4] = 144;
+    assert_null(python_layout_find(&exports, &layout));
+    assert_int_equal(layout.function_version, 0);
+}
+
 TEST(other_versions)
 {
     struct python_layout layout;

@@ -15,7 +15,8 @@
 static struct {
     const uint8_t *at[MANY];
     unsigned count;
-    bool is_whole;
+    bool is_whole, is_expected;
+    uint64_t remembered; /* catches since the agent's memory of the thread was empty */
 } asked;
 
 static bool start(const struct agent_host *host)
@@ -25,7 +26,12 @@ static bool start(const struct agent_host *host)
 
 static void read_ahead(struct agent_cursor *cursor, const void *shared)
 {
-    uint64_t word;
+    uint64_t word, addresses[MANY];
+    for (unsigned i = 0; i < asked.count; i++)
+        addresses[i] = (uint64_t)(uintptr_t)asked.at[i] + 8;
+    if (asked.is_expected)
+        host_for_catches.expect(cursor, addresses, asked.count);
+    asked.remembered = (*(uint64_t *)cursor->thread_data)++;
     for (unsigned i = 0; i < asked.count; i++)
         host_for_catches.read(cursor, (uint64_t)(uintptr_t)asked.at[i], &word, sizeof word);
     asked.is_whole = host_for_catches.is_caught(cursor);
@@ -38,6 +44,7 @@ static struct catch *its;
 static int begin(void **state)
 {
     asked.count = 0;
+    asked.is_expected = false;
     its = catch_new();
     return its == NULL;
 }
@@ -66,7 +73,7 @@ static void ask(const uint8_t *block)
 static void check_catch(int tid)
 {
     const struct sample_instant sample = {.pid = getpid(), .tid = tid, .time = 1};
-    const struct caught *caught = catch_memory(its, &sample, "");
+    const struct caught *caught = catch_memory(its, &sample, "", 0);
     uint8_t now[CAUGHT_BLOCK_BYTES];
     assert_true(asked.is_whole);
     assert_non_null(caught);
@@ -120,5 +127,55 @@ TEST(what_followed_is_gone)
     munmap(next, PAGE);
     asked.count = 1;
     check_catch(2);
+    munmap(memory, PAGE);
+}
+
+/* They are more than a catch may read one by one. */
+TEST(what_is_expected_is_read_at_once)
+{
+    uint8_t *memory = map(16 * PAGE);
+    asked.is_expected = true;
+    ask_for(memory, MANY);
+    check_catch(1);
+    munmap(memory, 16 * PAGE);
+}
+
+TEST(what_is_expected_may_be_gone)
+{
+    uint8_t *memory = map(PAGE), *gone = map(PAGE);
+    asked.is_expected = true;
+    ask(memory);
+    ask(gone);
+    ask(memory + PAGE / 2);
+    munmap(gone, PAGE);
+    const struct sample_instant sample = {.pid = getpid(), .tid = 1, .time = 1};
+    uint8_t now[CAUGHT_BLOCK_BYTES];
+    memset(memory, 0x77, PAGE);
+    const struct caught *caught = catch_memory(its, &sample, "", 0);
+    assert_false(asked.is_whole);
+    assert_non_null(caught);
+    assert_int_equal(caught->count, 1); /* what is asked for after a failure is not read */
+    assert_true(caught_copy(caught, (uint64_t)(uintptr_t)memory, now, sizeof now));
+    assert_memory_equal(now, memory, sizeof now);
+    munmap(memory, PAGE);
+}
+
+/* At first often; later only if a record lacked something, and not at each one that does. */
+TEST(what_the_agent_remembers_is_forgotten)
+{
+    uint8_t *memory = map(PAGE);
+    const struct sample_instant sample = {.pid = getpid(), .tid = 1, .time = 1};
+    ask(memory);
+    for (unsigned i = 0; i < 1000; i++) {
+        catch_memory(its, &sample, "", 0);
+        assert_int_equal(asked.remembered == 0, (i & (i - 1)) == 0);
+    }
+    catch_memory(its, &sample, "", 1);
+    assert_int_equal(asked.remembered, 0);
+    for (unsigned i = 1; i < 100; i++) {
+        catch_memory(its, &sample, "", 1 + i);
+        if (1000 + i != 1024)
+            assert_int_equal(asked.remembered == 0, i == 88);
+    }
     munmap(memory, PAGE);
 }

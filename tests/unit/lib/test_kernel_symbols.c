@@ -6,6 +6,7 @@
 #include "lib/kernel-symbols.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 struct seen {
@@ -130,6 +131,85 @@ TEST(procedures_of_this_kernel_are_sorted)
     kernel_procedures_free(&procedures);
 }
 
+/* The text that a packed file has; the caller frees. */
+static char *unpacked(char *bytes, size_t size)
+{
+    char *text = mem_alloc(1024);
+    z_stream stream = {.next_in = (unsigned char *)bytes, .avail_in = (unsigned)size,
+                       .next_out = (unsigned char *)text, .avail_out = 1023};
+    assert_int_equal(inflateInit2(&stream, 16 + MAX_WBITS), Z_OK);
+    assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+    inflateEnd(&stream);
+    return text;
+}
+
+static void assert_found(const char *list, const uint64_t *offsets, size_t n, const char *expected)
+{
+    size_t size;
+    char *bytes = kernel_symbols_found(list, strlen(list), 0x4d, offsets, n, &size);
+    if (!expected) {
+        assert_null(bytes);
+        return;
+    }
+    assert_non_null(bytes);
+    char *text = unpacked(bytes, size);
+    assert_string_equal(text, expected);
+    free(text);
+    free(bytes);
+}
+
+/* Others may have a module's place later, so it is not listed; it ends what is before it all the same. */
+TEST(names_are_found_in_a_list_of_all_but_modules)
+{
+    struct kernel_procedures procedures = {0};
+    size_t size;
+    vec_push(&procedures.all, (struct kernel_procedure){0, "first"});
+    vec_push(&procedures.all, (struct kernel_procedure){0x20, "second"});
+    vec_push(&procedures.all, (struct kernel_procedure){0x20, "second_alias"});
+    vec_push(&procedures.all, (struct kernel_procedure){0x100, "third"});
+    vec_push(&procedures.all, (struct kernel_procedure){0x140, "read [ext4]"});
+    vec_push(&procedures.all, (struct kernel_procedure){0x300000, "last"});
+    char *list = kernel_symbols_listed(&procedures, 0x4d, &size);
+    assert_int_equal(size, strlen(list));
+    assert_string_equal(list, "kernel 4d\n0 20 first\n20 e0 second\n100 40 third\n300000 10000 last\n");
+    assert_found(list, (uint64_t[]){0}, 1, "kernel 4d\n0 20 first\n");
+    assert_found(list, (uint64_t[]){0x1f, 0x20, 0x21, 0xff, 0x13f}, 5,
+                 "kernel 4d\n0 20 first\n20 e0 second\n100 40 third\n");
+    assert_found(list, (uint64_t[]){0x100, 0x30ffff}, 2, "kernel 4d\n100 40 third\n300000 10000 last\n");
+    assert_found(list, (uint64_t[]){0x100, 0x140}, 2, NULL);
+    assert_found(list, (uint64_t[]){0x310000}, 1, NULL);
+    free(list);
+    vec_free(&procedures.all);
+}
+
+TEST(other_lists_have_no_names)
+{
+    const uint64_t offset = 0x30;
+    assert_found("kernel 4d\n10 40 a\n", &offset, 1, "kernel 4d\n10 40 a\n");
+    assert_found("kernel 4e\n10 40 a\n", &offset, 1, NULL);
+    assert_found("kernel 4\n10 40 a\n", &offset, 1, NULL);
+    assert_found("kernel 4d\n", &offset, 1, NULL);
+    assert_found("kernel 4d\n10 40 a", &offset, 1, NULL);
+    assert_found("kernel 4d\n40 40 a\n", &offset, 1, NULL);
+    assert_found("kernel 4d\n10\n", &offset, 1, NULL);
+    assert_found("kernel 4d\n\n\n", &offset, 1, NULL);
+    assert_found("", &offset, 1, NULL);
+}
+
+/* It is a file in memory: nothing may be after it. */
+TEST(a_list_is_not_read_beyond_its_end)
+{
+    static const char list[] = "kernel 4d\n10 40 a\n50";
+    const uint64_t offset = 0x60;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), length = strlen(list), size;
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+    memcpy(pages + page - length, list, length);
+    assert_null(kernel_symbols_found(pages + page - length, length, 0x4d, &offset, 1, &size));
+    munmap(pages, 2 * page);
+}
+
 TEST(a_file_may_have_all_names_of_a_boot)
 {
     assert_true(kernel_symbols_are_all("kernel 9\n10 20 a\nkernel 9 all\n10 20 a\n", 9));
@@ -138,11 +218,7 @@ TEST(a_file_may_have_all_names_of_a_boot)
     assert_false(kernel_symbols_are_all("kernel 19 all\n", 9));
     struct kernel_procedures none = {0};
     size_t size;
-    char *bytes = kernel_symbols_packed(&none, 0x4d, NULL, 0, &size), *header = mem_alloc(64);
-    z_stream stream = {.next_in = (unsigned char *)bytes, .avail_in = (unsigned)size, .next_out = (unsigned char *)header, .avail_out = 63};
-    assert_int_equal(inflateInit2(&stream, 16 + MAX_WBITS), Z_OK);
-    assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
-    inflateEnd(&stream);
+    char *bytes = kernel_symbols_packed(&none, 0x4d, NULL, 0, &size), *header = unpacked(bytes, size);
     assert_true(kernel_symbols_are_all(header, 0x4d));
     free(header);
     free(bytes);
