@@ -1,7 +1,6 @@
 #include "viewer-tui/advice/facts.h"
 
 #include "lib/metric-kinds.h"
-#include "viewer-tui/advice/lock-facts.h"
 #include "viewer-tui/advice/lone-waits.h"
 #include "viewer-tui/db/time-slice.h"
 #include "viewer-tui/metrics/efficiency.h"
@@ -89,6 +88,25 @@ static double take_time_without_cpu(struct places_of_times *all)
     }
     all->totals[LOCK_BLAME] -= seconds;
     return seconds;
+}
+
+/* `held`, `waits`: the waiting for locks, by its holders and by who waits; takes the latter. */
+static void find_locks(struct facts *facts, const struct time_places *held, struct time_places *waits)
+{
+    double without_cpu = facts->lock.without_cpu;
+    const struct lock_times times = {.held = held,
+                                     .waits = waits,
+                                     .event = facts->event,
+                                     .wall = facts->supply.wall,
+                                     /* a sample may stand for the waiting of all threads */
+                                     .largest = facts->cpu_increment * (double)facts->process.threads.n};
+    facts->lock = lock_facts_of(facts->view, &times);
+    facts->lock.without_cpu = without_cpu;
+    if (!(facts->lock.seconds.value > 0))
+        vec_free(&facts->held_in);
+    else
+        facts->lock.is_lower_bound = facts->cpu.without == NO_METRIC ||
+                                     metric_is_lower_bound(&facts->view->metrics->at[facts->lock_blame]);
 }
 
 /* Finds the places of all times in one pass. */
@@ -337,7 +355,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
     find_places(&facts, &held, &waits);
     if (timeline && facts.process.wall > 0)
         lone_waits_find(&facts.off_cpu_places, LEAST_WAIT_OF_WALL * facts.process.wall, view->db, timeline);
-    lock_facts_find(&facts, &held, &waits);
+    find_locks(&facts, &held, &waits);
     time_places_free(&held);
     find_busiest(&facts);
     return facts;
@@ -348,7 +366,7 @@ void facts_free(struct facts *facts)
     time_places_free(&facts->cpu_places);
     time_places_free(&facts->waiting_places);
     time_places_free(&facts->off_cpu_places);
-    time_places_free(&facts->lock_waits);
+    time_places_free(&facts->lock.waits);
     vec_free(&facts->hotspots);
     vec_free(&facts->held_in);
     vec_free(&facts->balance.list);

@@ -3,6 +3,7 @@
 #define VIEWER_FACTS_H
 
 #include "viewer-tui/advice/hotspots.h"
+#include "viewer-tui/advice/lock-facts.h"
 #include "viewer-tui/advice/main-process.h"
 #include "viewer-tui/advice/parallelization.h"
 #include "viewer-tui/advice/time-places.h"
@@ -23,18 +24,6 @@ struct cpu_supply {
     double wall;       /* the wall clock; if others had the CPUs, the least one without them */
     bool is_disturbed; /* others, or a quota, took so much that wall time and idleness say little about the program */
     bool is_throttled; /* by a quota */
-};
-
-/* The lock for which threads wait longest. */
-struct lock_facts {
-    char name[NAME_SIZE]; /* "queue_lock"; "" if no lock has a name */
-    double share;         /* of the waiting for all locks */
-    struct share seconds; /* for all locks, summed over the threads that wait */
-    double without_cpu;   /* further seconds, in which the holders had no CPU */
-    bool is_lower_bound;
-    bool is_much; /* it may be what limits the program */
-    const char *remedy; /* what a program can do about it; NULL: it is a lock of the program */
-    struct hotspot kept; /* where a thread keeps it for long; cost 0: nowhere */
 };
 
 /* The parts that threads or ranks have of some work. */
@@ -99,7 +88,6 @@ struct facts {
     hotspot_list hotspots; /* of the CPU time */
     hotspot_list held_in;  /* holders of locks, by what others wait for them */
     struct lock_facts lock;
-    struct time_places lock_waits; /* the waiting of which `lock` tells; empty without `held_in` */
     struct balance balance; /* set by balance_of (balance.h) */
     struct parallelizations parallelizations; /* none if work and span were measured, whose cost is in them */
     bool has_work_span;
@@ -133,9 +121,6 @@ struct share facts_share_of_cpu(const struct facts *facts, double seconds);
 
 /* What shares are of: "time"; "CPU time" if the process sleeps for most of the run, so that the two differ. */
 const char *facts_time(const struct facts *facts);
-
-/* Whether threads wait at a place for the locks of `lock`. */
-bool facts_wait_for_locks(const struct facts *facts, const struct time_place *place);
 
 /* The cost of the whole run in a metric by profile, as time_by_profile: 0 for NO_METRIC. */
 double *facts_by_profile(const struct facts *facts, size_t metric);

@@ -2,6 +2,7 @@
 
 #include "lib/metric-kinds.h"
 #include "viewer-tui/db/database.h"
+#include "viewer-tui/db/time-slice.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -67,14 +68,14 @@ static void name_lock(struct lock_facts *lock, const char *name)
 }
 
 /* Finds the lock with most of the waiting; its calls are those of `<lock NAME>`. */
-static void find_main_lock(const struct facts *facts, const struct time_places *waits, struct lock_facts *lock)
+static void find_main_lock(const struct database *db, const struct time_places *waits, struct lock_facts *lock)
 {
     double most = 0;
     for (size_t i = 0; i < waits->list.n; i++) {
         uint32_t leaf = waits->list.at[i].leaf;
         double seconds = 0;
         char buffer[NAME_SIZE];
-        const char *name = leaf == NOTHING ? "" : database_procedure_name(facts->view->db, leaf, buffer);
+        const char *name = leaf == NOTHING ? "" : database_procedure_name(db, leaf, buffer);
         for (size_t k = 0; k < waits->list.n; k++)
             seconds += waits->list.at[k].leaf == leaf ? waits->list.at[k].seconds : 0;
         if (seconds <= most || !is_name_of_lock(name))
@@ -138,40 +139,37 @@ static uint32_t lock_of_run(const struct view *view, const char *event, struct t
 
 /* ---- All of it ---- */
 
-void lock_facts_find(struct facts *facts, const struct time_places *held, struct time_places *waits)
+struct lock_facts lock_facts_of(const struct view *view, const struct lock_times *times)
 {
-    double wall = facts->supply.wall;
-    bool is_piece = facts->view->db->slice;
-    /* The lower end of the 95 % interval. A sample may stand for the waiting of all threads. */
-    double largest = facts->cpu_increment * (double)facts->process.threads.n;
-    double error = share_error(held->total, largest), least = held->total - error;
-    if (wall > 0 && least > NOTABLE_LOCK_SHARE * wall) {
-        facts->lock.seconds = (struct share){held->total, least, held->total + error};
-        facts->lock.is_lower_bound = facts->cpu.without == NO_METRIC ||
-                                     metric_is_lower_bound(&facts->view->metrics->at[facts->lock_blame]);
-        facts->lock.is_much = least > MUCH_LOCK_SHARE * wall;
-        facts->lock.kept = kept_in(facts->view->db, held);
-        facts->lock.share = 1;
-        if (!is_piece) {
-            find_main_lock(facts, waits, &facts->lock);
-        } else {
-            char buffer[NAME_SIZE];
-            uint32_t main_lock = lock_of_run(facts->view, facts->event, waits);
-            if (main_lock != NOTHING)
-                name_lock(&facts->lock, database_procedure_name(facts->view->db, main_lock, buffer));
-        }
-        facts->lock_waits = *waits;
-    } else {
-        vec_free(&facts->held_in);
-        time_places_free(waits);
+    const struct time_places *held = times->held;
+    struct lock_facts lock = {.share = 0};
+    /* The lower end of the 95 % interval. */
+    double error = share_error(held->total, times->largest), least = held->total - error;
+    if (!(times->wall > 0) || !(least > NOTABLE_LOCK_SHARE * times->wall)) {
+        time_places_free(times->waits);
+        return lock;
     }
+    lock.seconds = (struct share){held->total, least, held->total + error};
+    lock.is_much = least > MUCH_LOCK_SHARE * times->wall;
+    lock.kept = kept_in(view->db, held);
+    lock.share = 1;
+    if (!view->db->slice) {
+        find_main_lock(view->db, times->waits, &lock);
+    } else {
+        char buffer[NAME_SIZE];
+        uint32_t main_lock = lock_of_run(view, times->event, times->waits);
+        if (main_lock != NOTHING)
+            name_lock(&lock, database_procedure_name(view->db, main_lock, buffer));
+    }
+    lock.waits = *times->waits;
+    return lock;
 }
 
 /* What the line calls differs: `lock wait` is at a procedure that stands for the lock. */
-bool facts_wait_for_locks(const struct facts *facts, const struct time_place *place)
+bool lock_facts_wait_at(const struct lock_facts *lock, const struct time_place *place)
 {
-    for (size_t i = 0; i < facts->lock_waits.list.n; i++)
-        if (is_same_line(&facts->lock_waits.list.at[i], place))
+    for (size_t i = 0; i < lock->waits.list.n; i++)
+        if (is_same_line(&lock->waits.list.at[i], place))
             return true;
     return false;
 }

@@ -172,7 +172,7 @@ bool is_blocked(const struct facts *facts, struct subject *subject)
     bool is_loaded = facts->supply.is_disturbed; /* a sleep is as long as without load; a quota is refilled meanwhile */
     if (is_loaded && (place->wait != WAIT_SLEEP || facts->supply.is_throttled))
         return false;
-    if (!(facts->process.wall > 0) || !is_cause || facts_wait_for_locks(facts, place) ||
+    if (!(facts->process.wall > 0) || !is_cause || lock_facts_wait_at(&facts->lock, place) ||
         subject->share.low < LEAST_WAIT_OF_WALL * facts->process.wall_of_run)
         return false;
     bool is_known = place->wait != WAIT_CONDITION && facts->process.is_only_one && is_of_main_process(facts, place);
@@ -261,7 +261,7 @@ bool wait_in_runtime(const struct facts *facts, struct subject *subject)
     const struct time_places *places = &facts->waiting_places;
     size_t first = places->list.n;
     for (size_t i = places->list.n; i-- > 0;)
-        if (!facts_wait_for_locks(facts, &places->list.at[i])) {
+        if (!lock_facts_wait_at(&facts->lock, &places->list.at[i])) {
             subject->seconds += places->list.at[i].seconds;
             first = i;
         }
