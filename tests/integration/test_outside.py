@@ -385,7 +385,9 @@ class Children(OfChance, OutsideTest):
         self.assertEqual(len(programs), len(burned))
         self.assertEqual(sum(image.parent != shell for image in programs), 1)
         for image, seconds in zip(programs, burned):
-            self.check_time(image.seconds("CPUTIME", [FIRED]), seconds, seconds + 0.01, 2 * image.mean_period("CPUTIME"))
+            # While the hypervisor halts the machine, the clock goes on, and all samples but one that are due are lost.
+            periods = 1.5 * len(image.threads) + 3
+            self.check_time(image.seconds("CPUTIME", [FIRED]), seconds, seconds + 0.01, periods * image.mean_period("CPUTIME"))
         self.assertLessEqual(sum(image.count("CPUTIME", PARTIAL) for image in programs), 2)
         self.check_paths(programs, binary, "main", "early", "late")
 
@@ -483,7 +485,7 @@ class Children(OfChance, OutsideTest):
         done = self.run_tool(HPCRUN, "-o", self.directory / "short", "-e", "CPUTIME@f1", "--outside",
                              program("thread_series"), 7, input="go\nend\n")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, r"; ended without a sample: 7 threads \(.*\)\n\Z")
+        self.assertRegex(done.stderr, r"; ended without a sample: 7 threads \([^)]*\)(; no CPU time was used: .*)?\n\Z")
 
 
 class System(OutsideTest):
