@@ -146,7 +146,7 @@ class Shares(OfChance, OutsideTest):
         counts once."""
         binary = program("outside")
         for evidence in self.looks():
-            process = self.start(binary, 2, 50, "go")
+            process = self.start(binary, 2, 100, "go")
             tool, where = self.attach(process)
             printed, _ = process.communicate("go\n")
             has_changed = "copies of stacks had 4 to " in tool.communicate()[1]
