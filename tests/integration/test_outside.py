@@ -370,7 +370,7 @@ class Waits(OfChance, OutsideTest):
         whole = self.whole_program()
         for metric, truth in (("wall", worked), ("idleness", idle * worked)):
             evidence.between(metric, whole[metric], 0.9 * truth - idle * ready, 1.05 * truth + 0.01 * total,
-                             of_share(worked, total, idle * period), 0.3 * total)
+                             of_share(worked, total, idle * period), 0.5 * worked)
         evidence.rate("partial paths", image.count("REALTIME", PARTIAL), image.count("REALTIME", [FIRED]), most=0.01,
                       noticed=(0, 0.1))
 
