@@ -1187,10 +1187,10 @@ class Grain(Advice):
     def test_other_reasons(self):
         """Workers that spin while the initial thread sleeps; that wait for one of too few CPUs, or for others' programs; the
         wall clock of workers that are blocked; processes that share the CPUs; threads without a runtime."""
-        for other in ({"nobody": 0}, {"cpus": 1}, {"event": "REALTIME"}, {"processes": 2}, {"agent": "pthread"}):
+        for other in ({"nobody": 0}, {"cpus": 1}, {"event": "REALTIME"}, {"processes": 2}, {"agent": "pthread"}, {"ready": 1.0}):
             for finding in self.found(**other):
                 self.assertNotIn("Too fine a grain", finding["text"], other)
-        self.assertEqual(self.found(ready=1.0), [])
+        self.assertEqual(self.found(ready=2.0), [])
 
     def test_the_runtime_has_most_of_the_time(self):
         """20 of 24 s of CPU time: idleness is no other cause."""
@@ -1201,7 +1201,7 @@ class Grain(Advice):
         self.assertEqual((finding["text"], finding["gain"], finding["details"]), (
             "Too fine a grain: overhead is 83 % of the CPU time, 100 % of that in the loop at p.c:31 of parallel; larger tasks may "
             "help.", None, []))
-        self.assertEqual(self.found(nobody=0, overhead=9, ready=3.0), [])
+        self.assertEqual(self.found(nobody=0, overhead=9, ready=4.5), [])
 
     def test_idleness_that_others_did_not_cause(self):
         """4 of 8.1 s, and of 14.5 s with 6.5 s of overhead. Each second for which one of the two workers has no CPU can make the other

@@ -94,6 +94,8 @@ struct judgement judge(const struct judged *given)
                                        judged.sampling.increment),
         .effort_of_run = whole > 0 ? effort / whole : 0,
     };
+    if (judgement.is_disturbed) /* both together are no less than either */
+        judgement.waste.low = fmax(judgement.waste.low, fmax(judgement.idleness.low, judgement.overhead.low));
     /* Samples of working threads carry the idleness, so it adds none. */
     double sampled = judged.scope.work + judged.scope.overhead + judged.nobody;
     if (sampled <= 0 || sampled < LEAST_SAMPLES * judged.sampling.increment)

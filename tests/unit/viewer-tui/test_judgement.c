@@ -172,8 +172,9 @@ TEST(others_that_had_the_cpus_cause_so_much_at_most)
         double disturbed;
         enum verdict verdict;
     } cases[] = {
-        {EFFORTS(60, 0, 40), 0, VERDICT_TOO_LITTLE},     {EFFORTS(60, 0, 40), 10, VERDICT_OPEN},
-        {EFFORTS(40, 0, 60), 9, VERDICT_TOO_LITTLE},     {EFFORTS(60, 40, 0), 10, VERDICT_OPEN},
+        {EFFORTS(60, 0, 40), 0, VERDICT_TOO_LITTLE},     {EFFORTS(60, 0, 40), 16, VERDICT_OPEN},
+        {EFFORTS(60, 0, 40), 14, VERDICT_TOO_LITTLE},    {EFFORTS(60, 40, 0), 16, VERDICT_OPEN},
+        {EFFORTS(60, 40, 0), 14, VERDICT_OVERHEAD},      {EFFORTS(20, 40, 40), 18, VERDICT_OPEN},
         {EFFORTS(40, 60, 0), 9, VERDICT_OVERHEAD},       {EFFORTS(20, 40, 40), 10, VERDICT_WRONG_PARALLELISM},
         {EFFORTS(100, 0, 0), 10, VERDICT_OPEN},          {EFFORTS(40, 0, 60), INFINITY, VERDICT_OPEN},
         {EFFORTS(10, 90, 0), INFINITY, VERDICT_TOO_FINE},
