@@ -1144,12 +1144,12 @@ class Grain(Advice):
     or another time, nobody works."""
 
     def found(self, nobody=1.0, of_worker=1.0, event="CPUTIME", agent="gomp", overhead=0.1, cpus=2, ready=0.0, processes=1,
-              throttled=0.0, section=None):
+              throttled=0.0, section=None, timeslices=9):
         p = Program(("work", "overhead", "idleness"), 2)
         loop = (p.thread.call(p.db.function(section)) if section else p.thread).loop(p.file, 31)
         for profile in (1, 2):
             loop.statement(p.file, 32).charge(2, 0, profile).charge(2, 2, profile).charge(overhead / 2, 1, profile)
-        threads = [thread(i, 3 + overhead / 2, "gomp", ready=ready, timeslices=9,
+        threads = [thread(i, 3 + overhead / 2, "gomp", ready=ready, timeslices=timeslices,
                           events=[{"event": name, "fates": {"nobody working": {"count": 200, "amount": amount}}}
                                   for name, amount in ((event, (nobody, of_worker)[i - 1]), ("REALTIME", 5))]) for i in (1, 2)]
         run = run_json(threads, 10, cpus, (event,), metrics=p.db.metrics)
@@ -1213,6 +1213,9 @@ class Grain(Advice):
         self.assertEqual(found["text"], f"Too little parallelism: workers are idle at least {low:.0f} % of the time, 100 % of that during "
                                         "the loop at p.c:31 of parallel.")
         self.assertEqual((found["gain"], found["details"]), (None, []))
+        found, = self.found(nobody=0, ready=1.0, timeslices=5000)  # half of that may be what CPUs took to wake up, or not
+        low = quiet["idleness_interval"][0] - 100 * 2 / 8.1
+        self.assertIn(f"workers are idle at least {low:.0f} % of the time", found["text"])
         self.assertEqual(self.found(nobody=0, ready=2.0), [])
         quiet, = self.found(nobody=0, overhead=6.5)
         found, = self.found(nobody=0, overhead=6.5, ready=0.5)

@@ -304,12 +304,13 @@ static double nobody_of(const struct facts *facts)
     return process->threads.at[0].nobody;
 }
 
-/* For how long the process's threads wanted a CPU and others had it, at most, if that was notable; else 0. */
+/* For how long the process's threads wanted a CPU and others had it, at most, if that was notable; else 0: all of the
+ * scheduler's account, though a part of it may be what CPUs took to wake up. */
 static double disturbed_for(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
     bool is_known = process->is_only_one && !facts->supply.is_throttled && !isnan(process->ready);
-    return !facts->supply.is_disturbed ? 0 : is_known ? process->ready : INFINITY;
+    return !facts->supply.is_disturbed ? 0 : is_known ? run_number(process->process, "ready") : INFINITY;
 }
 
 static void find_runnable(struct facts *facts, const struct timeline *timeline)
