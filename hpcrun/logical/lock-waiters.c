@@ -18,19 +18,6 @@ struct sampled {
 
 #define NOT_FOUND UINT32_MAX
 
-/* An aligned word; 0 if it is none or can't be read. */
-static uint64_t load(const struct sampled *sampled, uint64_t address)
-{
-    uint64_t word;
-    return address % sizeof word == 0 && memory_load(sampled->memory, address, &word) ? word : 0;
-}
-
-static uint32_t load_u32(const struct sampled *sampled, uint64_t address)
-{
-    uint64_t offset = address % sizeof(uint64_t);
-    return (uint32_t)(load(sampled, address - offset) >> 8 * offset);
-}
-
 static bool is_waiting(const struct agent_slot *slot)
 {
     return atomic_load_explicit(&slot->state, memory_order_acquire) == AGENT_SLOT_WAITING;
@@ -60,7 +47,7 @@ static bool waits_for_the_same(const struct agent_slot *slot)
 static bool waits_for_semaphore(const struct sampled *sampled, const struct agent_slot *slot, uint64_t word)
 {
     uint64_t lock = atomic_load_explicit(&slot->lock, memory_order_relaxed);
-    return load(sampled, word) == semaphore_held_by(lock, sampled->tid) && !waits_for_the_same(slot);
+    return memory_word(sampled->memory, word) == semaphore_held_by(lock, sampled->tid) && !waits_for_the_same(slot);
 }
 
 /* No code is in as many sections. */
@@ -70,7 +57,7 @@ static bool waits_for_semaphore(const struct sampled *sampled, const struct agen
 static uint64_t interpreted(const struct sampled *sampled, const struct agent_lock *kind)
 {
     uint64_t thread = own_slot ? own_slot->interpreted : 0; /* may be freed since the last sample */
-    return thread && (int)load_u32(sampled, thread + kind->tid) == sampled->tid ? thread : 0;
+    return thread && (int)memory_half_word(sampled->memory, thread + kind->tid) == sampled->tid ? thread : 0;
 }
 
 /* Whether this thread has the lock of an object, by the blocks of `with` that it is in. */
@@ -91,21 +78,22 @@ static bool is_owner_of(const struct sampled *sampled, uint64_t lock, const stru
 {
     const struct agent_frames *frames = &kind->frames;
     uint64_t thread = frames->recursive_size ? interpreted(sampled, kind) : 0, object = lock - frames->object_size;
-    uint64_t type = thread ? load(sampled, object + frames->object_type) : 0;
-    return type && load(sampled, type + frames->type_size) == frames->recursive_size &&
-           load(sampled, lock + sizeof lock) == load(sampled, thread + frames->thread_id);
+    uint64_t type = thread ? memory_word(sampled->memory, object + frames->object_type) : 0;
+    return type && memory_word(sampled->memory, type + frames->type_size) == frames->recursive_size &&
+           memory_word(sampled->memory, lock + sizeof lock) == memory_word(sampled->memory, thread + frames->thread_id);
 }
 
 /* Whether this thread has the lock of an object, by the sections of code that the interpreter says it is in. */
 static bool is_in_section_of(const struct sampled *sampled, uint64_t lock, const struct agent_lock *kind)
 {
     uint64_t thread = kind->sections ? interpreted(sampled, kind) : 0;
-    uint64_t section = thread ? load(sampled, thread + kind->sections) : 0;
+    uint64_t section = thread ? memory_word(sampled->memory, thread + kind->sections) : 0;
     for (int i = 0; i < MOST_SECTIONS && section && !(section & SECTION_IS_LEFT); i++) {
         uint64_t at = section & ~(uint64_t)SECTION_BITS;
-        if (load(sampled, at + 8) == lock || (section & SECTION_HAS_TWO && load(sampled, at + 16) == lock))
+        if (memory_word(sampled->memory, at + 8) == lock ||
+            (section & SECTION_HAS_TWO && memory_word(sampled->memory, at + 16) == lock))
             return true;
-        section = load(sampled, at);
+        section = memory_word(sampled->memory, at);
     }
     return false;
 }
@@ -128,8 +116,10 @@ static bool waits_for(const struct sampled *sampled, const struct agent_slot *sl
     if (holder & AGENT_HOLDER_OF_BYTE)
         return waits_for_byte(sampled, slot, (const void *)(holder & ~AGENT_HOLDER_OF_BYTE));
     if (holder & AGENT_HOLDER_OF_LOCK)
-        holder = load_u32(sampled, lock->locked) ? load(sampled, lock->holder) + lock->tid : 0;
-    int tid = holder ? (int)load_u32(sampled, holder) : 0;
+        holder = memory_half_word(sampled->memory, lock->locked)
+                     ? memory_word(sampled->memory, lock->holder) + lock->tid
+                     : 0;
+    int tid = holder ? (int)memory_half_word(sampled->memory, holder) : 0;
     return tid ? tid == sampled->tid && !waits_for_the_same(slot) : has_noted(slot);
 }
 
@@ -138,7 +128,7 @@ static uint64_t turn_of(const struct sampled *sampled, const struct agent_slot *
 {
     uint64_t holder = atomic_load_explicit(&slot->holder, memory_order_relaxed);
     const struct agent_lock *lock = (const void *)(holder & ~AGENT_HOLDER_OF_LOCK);
-    return holder & AGENT_HOLDER_OF_LOCK ? load(sampled, lock->turns) + 1 : 0;
+    return holder & AGENT_HOLDER_OF_LOCK ? memory_word(sampled->memory, lock->turns) + 1 : 0;
 }
 
 /* The slot of waiter number `which`; NULL if there are fewer waiters now. */
@@ -157,10 +147,10 @@ static struct agent_slot *find_waiter(const struct sampled *sampled, uint32_t wh
 static bool is_others_turn(const struct sampled *sampled, const struct agent_slot *waiter)
 {
     uint64_t writer = atomic_load_explicit(&waiter->holder, memory_order_relaxed);
-    if (!has_noted(waiter) || !writer || load_u32(sampled, writer))
+    if (!has_noted(waiter) || !writer || memory_half_word(sampled->memory, writer))
         return false;
     uint64_t lock = atomic_load_explicit(&waiter->lock, memory_order_relaxed);
-    uint32_t readers = load_u32(sampled, lock + READERS_OF_RWLOCK) >> READER_SHIFT;
+    uint32_t readers = memory_half_word(sampled->memory, lock + READERS_OF_RWLOCK) >> READER_SHIFT;
     return readers > 1 && own_slot->held_turn++ % readers != 0;
 }
 
@@ -209,8 +199,8 @@ static struct lock_waiters find_waiters(const struct sampled *sampled)
     return waiters;
 }
 
-/* One waiter gets the amount for all of them, each in turn: it will unwind its stack when it has the lock, and that must
- * not happen once per waiter. */
+/* One waiter gets the amount for all of them, each in turn: it will unwind its stack when it has the lock, and that
+ * must not happen once per waiter. */
 struct lock_waiters lock_waiters_charge(struct memory *memory, int tid, unsigned event, uint64_t amount)
 {
     static _Atomic uint32_t turn;

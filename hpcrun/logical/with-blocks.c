@@ -9,19 +9,6 @@
 /* Low bits of a reference. */
 #define TAGS UINT64_C(7)
 
-/* An aligned word; 0 if it is none or can't be read. */
-static uint64_t load(struct memory *memory, uint64_t address)
-{
-    uint64_t word;
-    return address % sizeof word == 0 && memory_load(memory, address, &word) ? word : 0;
-}
-
-static uint32_t load_u32(struct memory *memory, uint64_t address)
-{
-    uint64_t offset = address % sizeof(uint64_t);
-    return (uint32_t)(load(memory, address - offset) >> 8 * offset);
-}
-
 /* ---- a table of exceptions: Objects/exception_handling_notes.txt of CPython ---- */
 
 struct table {
@@ -35,7 +22,7 @@ static uint32_t take_byte(struct table *table)
     if (table->at >= table->end)
         return 0;
     if (offset == 0 || table->word == 0)
-        table->word = load(table->memory, table->at - offset);
+        table->word = memory_word(table->memory, table->at - offset);
     table->at++;
     return table->word >> 8 * offset & 0xff;
 }
@@ -80,30 +67,31 @@ static void add_values(struct memory *memory, const struct agent_frames *frames,
 {
     uint64_t before = 0;
     for (uint32_t i = 0; i < depth && i < MOST_DEPTH; i++) {
-        uint64_t value = load(memory, stack + i * sizeof value) & ~TAGS;
-        uint64_t type = value ? load(memory, value + frames->object_type) : 0;
-        uint64_t type_of_method = before && type ? load(memory, before + frames->object_size) : 0;
+        uint64_t value = memory_word(memory, stack + i * sizeof value) & ~TAGS;
+        uint64_t type = value ? memory_word(memory, value + frames->object_type) : 0;
+        uint64_t type_of_method = before && type ? memory_word(memory, before + frames->object_size) : 0;
         if (!frames->has_bound_exits && type_of_method && type_of_method == type)
             add_object(frames, value, blocks);
         else if (frames->has_bound_exits && type && type == frames->bound_method)
-            add_object(frames, load(memory, value + frames->object_size + sizeof value), blocks);
+            add_object(frames, memory_word(memory, value + frames->object_size + sizeof value), blocks);
         before = value;
     }
 }
 
-static void add_frame(struct memory *memory, const struct agent_frames *frames, uint64_t frame, struct with_blocks *blocks)
+static void add_frame(struct memory *memory, const struct agent_frames *frames, uint64_t frame,
+                      struct with_blocks *blocks)
 {
-    uint64_t code = load(memory, frame + frames->code) & ~TAGS;
-    if (!code || load(memory, code + frames->object_type) != frames->code_type)
+    uint64_t code = memory_word(memory, frame + frames->code) & ~TAGS;
+    if (!code || memory_word(memory, code + frames->object_type) != frames->code_type)
         return;
-    uint64_t instruction = load(memory, frame + frames->instruction) - (code + frames->code_start);
-    uint64_t bytes = load(memory, code + frames->code_exceptions);
-    uint64_t size = bytes ? load(memory, bytes + frames->bytes_size) : 0, start = bytes + frames->bytes_start;
+    uint64_t instruction = memory_word(memory, frame + frames->instruction) - (code + frames->code_start);
+    uint64_t bytes = memory_word(memory, code + frames->code_exceptions);
+    uint64_t size = bytes ? memory_word(memory, bytes + frames->bytes_size) : 0, start = bytes + frames->bytes_start;
     if (size == 0 || size > MOST_TABLE_BYTES || instruction > UINT32_MAX)
         return;
     struct table table = {.memory = memory, .at = start, .end = start + size};
     uint32_t depth = depth_at(&table, (uint32_t)instruction / 2);
-    uint64_t locals = load_u32(memory, code + frames->code_locals);
+    uint64_t locals = memory_half_word(memory, code + frames->code_locals);
     add_values(memory, frames, frame + frames->locals + locals * sizeof locals, depth, blocks);
 }
 
@@ -111,9 +99,9 @@ void with_blocks_find(struct memory *memory, const struct agent_frames *frames, 
                       struct with_blocks *blocks)
 {
     blocks->count = 0;
-    uint64_t frame = load(memory, thread + frames->newest);
+    uint64_t frame = memory_word(memory, thread + frames->newest);
     for (int i = 0; i < MOST_FRAMES && frame && blocks->count < MOST_WITH_BLOCKS; i++) {
         add_frame(memory, frames, frame, blocks);
-        frame = load(memory, frame + frames->previous);
+        frame = memory_word(memory, frame + frames->previous);
     }
 }

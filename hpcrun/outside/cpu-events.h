@@ -1,8 +1,8 @@
 /* When events of the CPUs take the place of those of threads, if this user may have them. They have samples of all
  * programs; the reader leaves out those of others. Reasons (short-turns.h):
  *
- *   SHORT_TURNS  a thread waits often, as those of servers do. perf sets its timer anew at each switch to a thread
- *                that has an event, which takes a microsecond or more in a virtual machine. And a sample that is due
+ *   SHORT_TURNS  a thread waits often, as those of servers do. At each switch to a thread that has an event,
+ *                perf sets its timer, which takes a microsecond or more in a virtual machine. And a sample that is due
  *                within 10 us after the switch comes later, mostly when the thread is about to wait again. An event of
  *                a CPU has neither fault: it counts on while the kernel switches
  *   SHORT_LIVES  threads or child processes end without a sample: each counts its first period from its begin, so

@@ -179,6 +179,20 @@ __attribute__((no_sanitize_address)) static inline bool memory_load(struct memor
     return memory_load_guarded(memory, address, value);
 }
 
+/* The aligned word at `address`; 0 if it is not aligned or can't be read. */
+static inline uint64_t memory_word(struct memory *memory, uint64_t address)
+{
+    uint64_t word;
+    return address % sizeof word == 0 && memory_load(memory, address, &word) ? word : 0;
+}
+
+/* The same of 4 aligned bytes. */
+static inline uint32_t memory_half_word(struct memory *memory, uint64_t address)
+{
+    uint64_t offset = address % sizeof(uint64_t);
+    return (uint32_t)(memory_word(memory, address - offset) >> 8 * offset);
+}
+
 /* Sets [low, high) as the live part of the thread's own stack, less 7 bytes, so that unaligned
  * loads do not cross its end. */
 static inline void memory_set_own_stack(struct memory *memory, uint64_t low, uint64_t high)

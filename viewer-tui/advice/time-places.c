@@ -41,23 +41,11 @@ double time_cost(const struct view *view, uint32_t row, struct time_metric time,
     return time.without == NO_METRIC ? cost : cost - view_cost(view, row, time.without, part);
 }
 
-struct node_of_view {
-    const struct view *view;
-    uint32_t node;
-};
-
-static double cost_of_node(const void *context, size_t metric, enum cost_part part)
-{
-    const struct node_of_view *of = context;
-    return node_cost(of->view->db, of->node, metric, part);
-}
-
 /* The node's own time. */
 static double own_time(const struct view *view, uint32_t node, struct time_metric time)
 {
-    struct node_of_view of = {view, node};
-    double cost = time.metric == NO_METRIC ? 0 : view_value(view, cost_of_node, &of, time.metric, EXCLUSIVE);
-    return time.without == NO_METRIC ? cost : cost - view_value(view, cost_of_node, &of, time.without, EXCLUSIVE);
+    double cost = time.metric == NO_METRIC ? 0 : view_node_value(view, node, time.metric, EXCLUSIVE);
+    return time.without == NO_METRIC ? cost : cost - view_node_value(view, node, time.without, EXCLUSIVE);
 }
 
 /* Of a place, for its number; NOTHING and 0 for the line in its loop until that has a number. */

@@ -22,17 +22,6 @@ uint32_t corresponding_static_scope(struct view *flat, const struct view *from, 
                                       : flat_row_of_node(flat, from->nodes.at[at->first_node].node);
 }
 
-struct node_of_view {
-    const struct view *view;
-    uint32_t node;
-};
-
-static double cost_of_node(const void *context, size_t metric, enum cost_part part)
-{
-    const struct node_of_view *of = context;
-    return node_cost(of->view->db, of->node, metric, part);
-}
-
 /* The most expensive context of a row; 0 if there is none. */
 static uint32_t hottest_context(const struct view *view, uint32_t row)
 {
@@ -46,8 +35,7 @@ static uint32_t hottest_context(const struct view *view, uint32_t row)
     for (size_t i = 0; i < contexts.list.n; i++) {
         uint32_t node = contexts.list.at[i].node;
         bool is_own = view_row(view, row)->kind == KIND_STATEMENT;
-        double value = view_value(view, cost_of_node, &(struct node_of_view){view, node}, view->sorting.metric,
-                                  is_own ? EXCLUSIVE : part);
+        double value = view_node_value(view, node, view->sorting.metric, is_own ? EXCLUSIVE : part);
         if (!hottest || value > most) {
             hottest = node;
             most = value;

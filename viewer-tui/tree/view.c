@@ -196,6 +196,23 @@ double view_value(const struct view *view, formula_costs *cost, const void *cont
     return metric < view->metrics->n ? derived_value(view->metrics, metric, input, part) : 0;
 }
 
+struct node_of_view {
+    const struct view *view;
+    uint32_t node;
+};
+
+static double cost_of_node(const void *context, size_t metric, enum cost_part part)
+{
+    const struct node_of_view *of = context;
+    return node_cost(of->view->db, of->node, metric, part);
+}
+
+double view_node_value(const struct view *view, uint32_t node, size_t metric, enum cost_part part)
+{
+    struct node_of_view of = {view, node};
+    return view_value(view, cost_of_node, &of, metric, part);
+}
+
 double view_total(const struct view *view, size_t metric)
 {
     return view_value(view, formula_cost_in_array, view->totals, metric, INCLUSIVE);

@@ -160,6 +160,9 @@ double view_cost(const struct view *view, uint32_t row, size_t metric, enum cost
 double view_value(const struct view *view, formula_costs *cost, const void *context, size_t metric,
                   enum cost_part part);
 
+/* The same of a node of the tree. */
+double view_node_value(const struct view *view, uint32_t node, size_t metric, enum cost_part part);
+
 /* Whether rows of the view can be joined: those that have a list of nodes. */
 static inline bool view_can_join(const struct view *view)
 {

@@ -1,5 +1,5 @@
-/* To be included before a source file of hooks: these then call `any_function`, which the test defines, in place of
- * libc's functions. */
+/* A test includes this before a source file of hooks. The hooks then call `any_function`, which the test defines, and
+ * not libc's functions. */
 #ifndef TESTS_UNIT_HPCRUN_MADE_UP_FUNCTIONS_H
 #define TESTS_UNIT_HPCRUN_MADE_UP_FUNCTIONS_H
 
