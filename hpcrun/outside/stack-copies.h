@@ -25,7 +25,7 @@ void stack_copies_gather(struct record_queue *queue);
  * reads meanwhile. */
 void stack_copies_fit(perf_record_visit_function *visit);
 
-/* Replaces the events of threads by events of the CPUs (cpu-events.h). False if that is not possible: nothing changes. */
+/* Replaces the events of threads by events of the CPUs (cpu-events.h). False: it can't be done, and nothing changes. */
 bool stack_copies_take_cpus(perf_record_visit_function *visit);
 
 /* Whether the samples of `ms` milliseconds fit into the rings and queues, with copies of the present size. */
