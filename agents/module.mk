@@ -71,7 +71,8 @@ $(eval $(call unit_test,agents/test_plain_threads,$(patsubst %,$(BUILD)/obj/agen
 $(eval $(call unit_test,agents/test_team_starts,$(patsubst %,$(BUILD)/obj/agents/%.o,gomp/team-starts common/thread-slots),))
 $(eval $(call unit_test,agents/test_ready_tasks,$(patsubst %,$(BUILD)/obj/agents/common/%.o,ready-tasks task-records thread-slots),))
 $(eval $(call unit_test,agents/test_team_waits,$(patsubst %,$(BUILD)/obj/agents/common/%.o,task-records thread-slots),))
-$(eval $(call unit_test,agents/test_python_frames,$(patsubst %,$(BUILD)/obj/agents/python/%.o,python-frames python-names python-objects),))
+$(foreach t,test_python_frames test_python_names,\
+	$(eval $(call unit_test,agents/$(t),$(patsubst %,$(BUILD)/obj/agents/python/%.o,python-frames python-names python-objects),)))
 $(eval $(call unit_test,agents/test_python_objects,$(patsubst %,$(BUILD)/obj/agents/python/%.o,python-objects python-frames),))
 $(eval $(call unit_test,agents/test_python_tasks,$(patsubst %,$(BUILD)/obj/agents/python/%.o,python-tasks python-objects python-frames),))
 $(eval $(call unit_test,agents/test_python_layout,$(BUILD)/obj/agents/python/python-layout.o,))
