@@ -49,7 +49,8 @@ struct writer {
 /* Columns of text for people. */
 #define LINE_WIDTH 100
 
-/* Width: columns of the terminal; 0: it is none, and lines have LINE_WIDTH. The caller frees it with writer_free, which ends a JSON document. */
+/* Width: columns of the terminal; 0: it is none, and lines have LINE_WIDTH. The caller frees it with writer_free, which
+ * ends a JSON document. */
 void writer_open(struct writer *writer, enum format format, size_t width, FILE *out);
 void writer_free(struct writer *writer);
 
