@@ -21,10 +21,10 @@ static struct option_row rows[OPTIONS] = {
                "top-down, bottom-up, flat, threads, summary, ...",
                "Print a view: `top-down`, `bottom-up`, `flat`, `threads`, `summary` or `timeline`, see Views; or `scaling` or "
                "`losses` of a set of runs, see Sets of runs."},
-    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg chrome firefox markdown",
+    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg chrome markdown",
                 "text,csv,json,folded,flamegraph,speedscope,pprof,...",
                 "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope`, "
-                "`pprof`, `svg`, for the time line `chrome` and `firefox`, and for the summary of a comparison `markdown`. "
+                "`pprof`, `svg`, for the time line `chrome`, and for the summary of a comparison `markdown`. "
                 "See Formats."},
     [OUTPUT] = {NULL, "output", "FILE", "@file", "print to FILE",
                 "Print to FILE instead of standard output. An existing file is overwritten."},
