@@ -4,10 +4,10 @@
 #include "viewer-tui/terminal/screens/tui.h"
 
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/output/thread-table.h"
 #include "viewer-tui/table/columns.h"
 #include "viewer-tui/threads/thread-origin.h"
 #include "viewer-tui/tree/labels.h"
+#include "viewer-tui/tree/thread-costs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,43 +46,57 @@ static const struct metric *metric_of(const struct thread_screen *page)
     return &page->costs.view->metrics->at[page->costs.metric];
 }
 
+/* The scale that suits the largest value. */
+static struct number_scale scale_of(const struct thread_screen *page)
+{
+    return number_scale_for(page->costs.distribution.max, metric_of(page)->unit);
+}
+
 /* The mean of counts is often not a whole number; below this, "%.4g" writes no exponents. */
 #define MOST_EXACT 1000
 
-/* Adds "min 1.2  mean 3.4 ...", or why there are no values. */
+/* Adds "min 1.2  mean 3.4 ...", or why there are no values. Lower bounds have no deviation. */
 static void add_statistics(const struct thread_screen *page, struct text *out)
 {
-    struct thread_statistic statistics[THREAD_STATISTICS];
-    struct number_scale scale = thread_costs_scale(&page->costs);
-    bool is_count = scale.decimals == 0 && scale.divisor == 1;
+    const struct distribution *values = &page->costs.distribution;
+    const struct metric *metric = metric_of(page);
+    struct number_scale scale = scale_of(page);
+    bool is_count = scale.decimals == 0 && scale.divisor == 1, is_bound = metric_is_lower_bound(metric);
+    const struct {
+        const char *name;
+        double value;
+    } statistics[] = {{"min", values->min},
+                      {"mean", values->mean},
+                      {"median", values->median},
+                      {"max", values->max},
+                      {"stddev", is_bound ? NAN : values->stddev}};
     if (page->costs.why) {
         text_say(out, page->tui->ascii, "- %s", page->costs.why);
         return;
     }
-    thread_costs_statistics(&page->costs, statistics);
-    for (const struct thread_statistic *of = statistics; of < statistics + THREAD_STATISTICS; of++) {
-        struct number_text number = number_format(of->value, &scale);
-        if (isnan(of->value) || (of->is_factor && of->value <= 0))
+    for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++) {
+        struct number_text number = number_format(statistics[i].value, &scale);
+        if (isnan(statistics[i].value))
             continue;
-        if (of->is_factor)
-            snprintf(number.text, sizeof number.text, "%.2f", of->value);
-        else if (metric_is_lower_bound(metric_of(page)))
-            number = columns_value(metric_of(page), of->value, &scale);
-        else if (is_count && of->value < MOST_EXACT)
-            snprintf(number.text, sizeof number.text, "%.4g", of->value);
-        text_printf(out, "%s %s%s", of->name, number.text, of->is_factor ? "" : "  ");
+        if (is_bound)
+            number = columns_value(metric, statistics[i].value, &scale);
+        else if (is_count && statistics[i].value < MOST_EXACT)
+            snprintf(number.text, sizeof number.text, "%.4g", statistics[i].value);
+        text_printf(out, "%s %s  ", statistics[i].name, number.text);
     }
+    if (!is_bound && values->imbalance > 0)
+        text_printf(out, "max/mean %.2f", values->imbalance);
 }
 
-/* Adds what the page shows. */
+/* Adds "TITLE, UNIT, inclusive: 4 threads, by value". */
 static void add_head(const struct thread_screen *page, struct text *out)
 {
     static const char *const orders[THREAD_ORDERS] = {
         [BY_VALUE] = "by value", [BY_NUMBER] = "in their order", [BY_LABEL] = "by name"};
     size_t n = page->costs.threads.list.n;
-    thread_costs_add_title(&page->costs, page->tui->ascii, out);
-    text_printf(out, ": %zu thread%s, %s%s", n, n == 1 ? "" : "s",
-                page->shows_bins ? "number of threads by cost" : orders[page->order],
+    columns_title(metric_of(page), scale_of(page).unit, (struct title_cuts){0}, page->tui->ascii, out);
+    text_printf(out, ", %s: %zu thread%s, %s%s", page->costs.part == INCLUSIVE ? "inclusive" : "exclusive", n,
+                n == 1 ? "" : "s", page->shows_bins ? "number of threads by cost" : orders[page->order],
                 !page->shows_bins && page->is_reversed ? ", reversed" : "");
 }
 
@@ -114,7 +128,7 @@ static void line(const void *context, size_t index, struct text *out)
 {
     const struct thread_screen *page = context;
     const struct thread_costs *costs = &page->costs;
-    struct number_scale scale = thread_costs_scale(costs);
+    struct number_scale scale = scale_of(page);
     size_t most = 0;
     if (index < N_HEADS) {
         index ? add_statistics(page, out) : add_head(page, out);
@@ -123,11 +137,13 @@ static void line(const void *context, size_t index, struct text *out)
     index -= N_HEADS;
     if (!page->shows_bins) {
         size_t thread = costs->order[index];
-        bool has_value = !costs->why && !isnan(costs->values[thread]);
-        thread_costs_add_value(costs, thread, out);
+        double value = costs->why ? NAN : costs->values[thread];
+        columns_add_cell(metric_of(page), value, &scale, metric_of(page)->is_ratio ? 0 : costs->distribution.sum,
+                         VALUE_WIDTH, out);
+        text_add(out, "  ");
         add_label(page, costs->labels[thread], out);
         text_add(out, " ");
-        add_bar(page, has_value ? costs->values[thread] : 0, costs->distribution.max, out);
+        add_bar(page, isnan(value) ? 0 : value, costs->distribution.max, out);
         return;
     }
     for (size_t bin = 0; bin < page->n_bins; bin++)
