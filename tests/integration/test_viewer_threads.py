@@ -138,7 +138,6 @@ def rows_with_paths(row, above=()):
 
 SPREAD = re.compile(r"^min (\S+)  mean (\S+)  median (\S+)  max (\S+)  stddev (\S+)"
                     r"(?:  max/mean (\S+))?$")
-BIN = re.compile(r"^ +(\S+) - +(\S+) +(\d+)  ([▏▎▍▌▋▊▉█#]*)$")
 
 
 class Page(unittest.TestCase):
@@ -146,10 +145,6 @@ class Page(unittest.TestCase):
 
     def start(self, folder, *arguments, **more):
         return viewer_screen.start(self, *arguments, folder, **more)
-
-    @staticmethod
-    def bins(lines):
-        return [match for match in map(BIN.match, (line.rstrip() for line in lines)) if match]
 
     def check_bars(self, lines, expected):
         """The page shows these values, by profile, in descending order."""
@@ -240,7 +235,7 @@ class Page(unittest.TestCase):
         v4_writer.write_database(db, folder)
         return folder, values
 
-    def test_statistics_and_histogram(self):
+    def test_statistics(self):
         folder, values = self.uneven()
         terminal = self.start(folder, height=30)
         terminal.press("4")
@@ -250,19 +245,6 @@ class Page(unittest.TestCase):
                     statistics.pstdev(values), max(values) / statistics.mean(values)]
         for number, exact in zip(shown, expected):
             self.assertAlmostEqual(number, exact, delta=0.006)
-        terminal.press("h")
-        bins = self.bins(terminal.until(
-            lambda at: sum(int(match[3]) for match in self.bins(at)) == 12, "bins"))
-        width = (max(values) - min(values)) / len(bins)
-        counts = [0] * len(bins)
-        for value in values:
-            counts[min(int((value - min(values)) / width), len(bins) - 1)] += 1
-        self.assertEqual([int(match[3]) for match in bins], counts)
-        self.assertGreater(len(bins), 3)
-        # The threads of the last bin.
-        terminal.press_until("End Enter", f"{counts[-1]} of 12 threads", "?:help")
-        terminal.press("4")
-        terminal.until(lambda at: len(bars(at)) == counts[-1], counts[-1])
 
     def labels(self, terminal, order):
         lines = terminal.until(
@@ -397,4 +379,3 @@ class Page(unittest.TestCase):
             terminal.resize(width, height)
             terminal.until(lambda at: len(at[0].rstrip()) <= width, "smaller")
         terminal.until_seen("by value")
-        terminal.press_until("h", "number of threads by cost")
