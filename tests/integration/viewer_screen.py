@@ -66,9 +66,9 @@ def start(test, *arguments, **more):
     return terminal
 
 
-# A line of the page of threads, of databases that v4_writer makes without names of threads or viewer_story's.
+# A line of the page of threads: those of v4_writer without names, of viewer_story, and "t PID/PROFILE".
 BAR = re.compile(r"^ +(?P<value>\S+)(?: +(?P<percent>[<\d.]+)%|       )  "
-                 r"(?P<label>(?:NODE 7 PROCESS 71 THREAD \d+)|xz(?:-worker)? [\d/]+) *(?P<bar>[▏▎▍▌▋▊▉█#]*)$")
+                 r"(?P<label>(?:NODE 7 PROCESS 71 THREAD \d+)|(?:t|xz(?:-worker)?) [\d/]+) *(?P<bar>[▏▎▍▌▋▊▉█#]*)$")
 UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
@@ -91,8 +91,8 @@ def costs_of_threads(test, *arguments):
             part = "exclusive" if "exclusive" in lines[1] else "inclusive"
             other = "inclusive" if part == "exclusive" else "exclusive"
             unit = UNITS.get(re.match(r"work, (\w+)", lines[1])[1], 1)
-            yield name, part, {int(bar["label"].split()[-1]) + 1: float(bar["value"].replace("<1", "0.5")) * unit
-                               for bar in bars(lines)}
+            yield name, part, {int(re.split("[ /]", bar["label"])[-1]) + ("THREAD" in bar["label"]):
+                               float(bar["value"].replace("<1", "0.5")) * unit for bar in bars(lines)}
             terminal.press(">")
             terminal.until(lambda at: other in at[1], other)
         terminal.press_until("q", "?:help")
