@@ -1180,6 +1180,36 @@ class Grain(Advice):
         self.assertEqual((finding["verdict"], self.place(finding)), ("too fine a grain", ("parallel", "/src/p.c", 31)))
         self.assertAlmostEqual(finding["gain"], 10.1 / 8)
 
+    def by_wall(self, off_cpu=0.0, nobody=1.0, idle=0.0):
+        """The same by REALTIME alone, in 3.05 s, with spins of 1 s."""
+        p = Program(("work", "overhead", "idleness", "off CPU"), 2)
+        loop = p.thread.loop(p.file, 31)
+        for profile in (1, 2):
+            loop.statement(p.file, 32).charge(2, 0, profile).charge(2, 2, profile).charge(0.05, 1, profile)
+        if off_cpu:
+            loop.statement(p.file, 33).call(p.of_libc("usleep")).charge(off_cpu, 0, 2).charge(off_cpu, 3, 2)
+        fates = {name: {"count": 200, "amount": amount} for name, amount in
+                 (("nobody working", nobody), ("idle thread", idle))}
+        threads = [thread(i, 3.05, "gomp", ready=0, timeslices=9, wall=3.05, events=[{"event": "REALTIME", "fates": fates}])
+                   for i in (1, 2)]
+        run = run_json(threads, 3.05, 2, ("REALTIME",), metrics=p.db.metrics)
+        run["agents"] = [{"name": "gomp"}]
+        run["processes"][0].update(workers=2, ready=0)
+        return self.of_kind(self.advice(p, run), "parallelization")
+
+    def test_nobody_works_by_realtime(self):
+        """Of 6.1 s of CPU time, 4 s are work: on two CPUs this can be 1.525 times as fast. While a thread is blocked in the
+        program's code, for 0.5 s, the other one may wait for it: that leaves 0.5 s, and 1 s nothing."""
+        finding, = self.by_wall()
+        self.assertIn("no worker has work for 20 % of the time, between pieces of the loop at p.c:31 of parallel; larger pieces "
+                      "could win 1.3x;", finding["text"])
+        finding, = self.by_wall(nobody=4)
+        self.assertAlmostEqual(finding["gain"], 1.525)
+        finding, = self.by_wall(nobody=4, off_cpu=3.5)
+        self.assertNotIn("Too fine a grain", finding["text"])
+        finding, = self.by_wall(nobody=4, off_cpu=1.5)
+        self.assertIn("no worker has work for 34 % of the time", finding["text"])
+
     def test_seldom(self):
         finding, = self.found(nobody=0.1)
         self.assertTrue(finding["text"].startswith("Too little parallelism: "), finding)

@@ -34,7 +34,8 @@ static struct parallelization of_event(struct view *view, uint32_t row,
                             .disturbed = disturbed,
                             .sampling = {.increment = run_increment(run, work->name),
                                          .workers = run_most_workers(run)}};
-    if (strcmp(run_text(run_metric(run, work->name), "event"), "CPUTIME") == 0)
+    const char *name = run_text(run_metric(run, work->name), "event");
+    if (strcmp(name, "CPUTIME") == 0 || strcmp(name, "REALTIME") == 0)
         judged.nobody = nobody;
     enum knowledge known[WASTES];
     for (int w = 0; w < WASTES; w++) {
