@@ -1139,6 +1139,45 @@ class CpusOfTheRun(Advice):
         self.assertLess(kinds.index("system calls"), kinds.index("parallelization"))
 
 
+class SharedHelpers(Advice):
+    """produce, called by main in line 40, and two more threads, which are idle meanwhile, call burn, with its loop at line
+    61; `between`: by way of share, line 71. Of three CPUs."""
+
+    def found(self, idle=(12, 0), work=(6, 2), between=False, callers=("produce", "parallel")):
+        p = Program(("work", "idleness"), 3)
+        procedures = {"produce": p.main.statement(p.file, 40).call(p.function("produce", 50)), "parallel": p.thread, "main": p.main}
+        begin = p.main.statement(p.file, 12).call(p.of_libc("clone3")).call(p.of_libc("start_thread"))
+        burn, share = p.function("burn", 60), p.function("share", 70)
+        for caller, profile, seconds, idleness in zip(callers, (1, 2), work, idle):
+            at = begin if caller == "thread" else procedures[caller].statement(p.file, 51 if caller == "produce" else 31)
+            if between:
+                at = at.call(share).statement(p.file, 71)
+            loop = at.call(burn).loop(p.file, 61)
+            loop.statement(p.file, 62).charge(seconds, 0, profile).charge(idleness, 1, profile)
+        run = run_json([thread(1, work[0])] + [thread(i, work[1] / 2) for i in (2, 3)], 7, 3, metrics=p.db.metrics)
+        run["agents"] = [{"name": "pthread"}]
+        finding, = self.of_kind(self.advice(p, run), "parallelization")
+        return finding
+
+    def test_the_caller_during_whose_calls_others_are_idle(self):
+        for between in (False, True):
+            finding = self.found(between=between)
+            self.assertIn("threads are idle 60 % of the time, 100 % of that during produce, p.c:51, which calls burn; at most ",
+                          finding["text"])
+            self.assertEqual(self.place(finding), ("produce", "/src/p.c", 51))
+        self.assertIn("83 % of that during produce", self.found(idle=(10, 2))["text"])
+
+    def test_a_thread_that_begins_in_the_helper(self):
+        """main calls share; its threads begin there."""
+        self.assertIn("100 % of that during main, p.c:31, which calls burn; ", self.found(between=True, callers=("main", "thread"))["text"])
+
+    def test_otherwise_the_helper(self):
+        """Idleness during the calls of both; one caller, directly or not, that has all of the work."""
+        for how in ({"idle": (9, 3)}, {"callers": ("produce", "produce")},
+                    {"between": True, "callers": ("parallel", "parallel")}):
+            self.assertIn("of that during the loop at p.c:61 of burn; at most ", self.found(**how)["text"], how)
+
+
 class Grain(Advice):
     """Two workers of OpenMP on two CPUs: each works for 2 s in the loop at line 31 while the other one is idle, and for 1 s,
     or another time, nobody works."""

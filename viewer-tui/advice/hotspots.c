@@ -1,8 +1,11 @@
 #include "viewer-tui/advice/hotspots.h"
 
+#include "viewer-tui/advice/libc-procedures.h"
+#include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,6 +230,91 @@ struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
     struct hotspots found;
     hotspots_find_each(view, row, &metric, 1, &found);
     return found;
+}
+
+/* ---- Callers of a helper ---- */
+
+/* Shares of the helper's cost that its caller has, and of its work that others have: a judgement. */
+#define NEARLY_ALL      0.8
+#define LEAST_OF_OTHERS 0.1
+
+/* A context of the helper, and from there outwards the procedure reached. */
+struct helper_path {
+    uint32_t node; /* 0: it came to none, or to another one than most */
+    uint32_t call; /* the line there, a statement; 0 unknown */
+    double cost, work;
+};
+
+/* The paths that come to a procedure. */
+struct reached {
+    double cost, work, longest;
+    uint32_t call; /* of the longest */
+};
+
+/* Moves on to the next procedure of the user's own; false if there is none in the thread. */
+static bool path_step(struct database *db, struct helper_path *path)
+{
+    const struct nodes *nodes = db->nodes;
+    uint32_t from = nodes->place[path->node];
+    char buffer[NAME_SIZE];
+    do {
+        path->call = nodes_call_site(nodes, path->node);
+        path->node = nodes_caller(nodes, path->node);
+        if (!is_procedure_kind(nodes->kind[path->node]) ||
+            begins_thread(database_procedure_name(db, nodes->place[path->node], buffer)))
+            return false;
+    } while (nodes->place[path->node] == from || code_rank(db, path->node) < RANK_OWN_WITHOUT_NAME);
+    return true;
+}
+
+bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_t metric, size_t work,
+                         struct hotspot *caller)
+{
+    struct database *db = view->db;
+    const struct nodes *nodes = database_nodes(db);
+    autofree VEC(struct helper_path) paths = {0};
+    size_t size = database_n_procedures(db) * sizeof(struct reached);
+    autofree struct reached *reached = mem_alloc(size);
+    double all = 0, all_work = 0;
+    uint32_t before = hotspot->procedure, most;
+    for (uint32_t i = 0; i < nodes->n; i++) {
+        if (!is_procedure_kind(nodes->kind[i]) || nodes->place[i] != before)
+            continue;
+        struct helper_path path = {.node = i,
+                                   .cost = view_node_value(view, i, metric, INCLUSIVE),
+                                   .work = view_node_value(view, i, work, INCLUSIVE)};
+        all += path.cost;
+        all_work += path.work;
+        vec_push(&paths, path);
+        i = nodes->end[i] - 1; /* recursion counts once */
+    }
+    for (;; before = most) {
+        most = NOTHING;
+        memset(reached, 0, size);
+        for (size_t i = 0; i < paths.n; i++) {
+            struct helper_path *path = &paths.at[i];
+            if (path->node == 0 || nodes->place[path->node] != before || !path_step(db, path)) {
+                path->node = 0;
+                continue;
+            }
+            uint32_t id = nodes->place[path->node];
+            struct reached *of = &reached[id];
+            of->cost += path->cost;
+            of->work += path->work;
+            of->call = path->cost >= of->longest ? path->call : of->call;
+            of->longest = fmax(of->longest, path->cost);
+            most = most == NOTHING || of->cost > reached[most].cost ? id : most;
+        }
+        if (most == NOTHING || reached[most].cost < NEARLY_ALL * all)
+            return false;
+        if (all_work - reached[most].work >= LEAST_OF_OTHERS * all_work)
+            break;
+    }
+    uint32_t call = reached[most].call;
+    struct source_line at = {nodes->place[call], nodes->line[call]}, none = {NOTHING, 0};
+    *caller = (struct hotspot){most, CODE_OWN, known_line(db, at, most), .around = none, .callee = NOTHING,
+                               .cost = reached[most].cost};
+    return true;
 }
 
 /* ---- In words ---- */

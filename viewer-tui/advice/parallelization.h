@@ -46,6 +46,7 @@ struct parallelization {
     const char *unit;                 /* of the efforts */
     struct judgement judgement;       /* undefined unless one of both is known */
     struct hotspots hotspots[WASTES]; /* of what is high, or of the larger one; else empty */
+    uint32_t helper; /* procedure in whose place the first hotspot of idleness is its caller; NOTHING: none */
     struct overhead_kinds kinds;      /* of the scope's overhead */
 };
 
