@@ -5,7 +5,6 @@
 #include "viewer-tui/tree/labels.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,83 +237,53 @@ struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
 #define NEARLY_ALL      0.8
 #define LEAST_OF_OTHERS 0.1
 
-/* A context of the helper, and from there outwards the procedure reached. */
-struct helper_path {
-    uint32_t node; /* 0: it came to none, or to another one than most */
-    uint32_t call; /* the line there, a statement; 0 unknown */
-    double cost, work;
-};
-
-/* The paths that come to a procedure. */
-struct reached {
-    double cost, work, longest;
-    uint32_t call; /* of the longest */
-};
-
-/* Moves on to the next procedure of the user's own; false if there is none in the thread. */
-static bool path_step(struct database *db, struct helper_path *path)
+/* Whether a node is a procedure that the thread called. */
+static bool is_called_in_thread(const struct database *db, uint32_t node)
 {
-    const struct nodes *nodes = db->nodes;
-    uint32_t from = nodes->place[path->node];
     char buffer[NAME_SIZE];
-    do {
-        path->call = nodes_call_site(nodes, path->node);
-        path->node = nodes_caller(nodes, path->node);
-        if (!is_procedure_kind(nodes->kind[path->node]) ||
-            begins_thread(database_procedure_name(db, nodes->place[path->node], buffer)))
-            return false;
-    } while (nodes->place[path->node] == from || code_rank(db, path->node) < RANK_OWN_WITHOUT_NAME);
-    return true;
+    return is_procedure_kind(db->nodes->kind[node]) &&
+           !begins_thread(database_procedure_name(db, db->nodes->place[node], buffer));
+}
+
+/* What a procedure costs where the thread came to it from `caller`; NOTHING: anywhere. */
+static double cost_from(const struct view *view, uint32_t procedure, uint32_t caller, size_t metric)
+{
+    const struct nodes *nodes = view->db->nodes;
+    double cost = 0;
+    for (uint32_t i = 0; i < nodes->n; i++) {
+        if (!is_procedure_kind(nodes->kind[i]) || nodes->place[i] != procedure)
+            continue;
+        uint32_t from = nodes_caller(nodes, i);
+        while (caller != NOTHING && is_called_in_thread(view->db, from) && nodes->place[from] != caller)
+            from = nodes_caller(nodes, from);
+        cost += caller == NOTHING || is_called_in_thread(view->db, from) ? view_node_value(view, i, metric, INCLUSIVE) : 0;
+        i = nodes->end[i] - 1; /* recursion counts once */
+    }
+    return cost;
 }
 
 bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_t metric, size_t work,
                          struct hotspot *caller)
 {
-    struct database *db = view->db;
-    const struct nodes *nodes = database_nodes(db);
-    autofree VEC(struct helper_path) paths = {0};
-    size_t size = database_n_procedures(db) * sizeof(struct reached);
-    autofree struct reached *reached = mem_alloc(size);
-    double all = 0, all_work = 0;
-    uint32_t before = hotspot->procedure, most;
-    for (uint32_t i = 0; i < nodes->n; i++) {
-        if (!is_procedure_kind(nodes->kind[i]) || nodes->place[i] != before)
+    const struct nodes *nodes = database_nodes(view->db);
+    uint32_t helper = hotspot->procedure, longest = 0;
+    for (uint32_t i = 0; i < nodes->n; i++)
+        if (is_procedure_kind(nodes->kind[i]) && nodes->place[i] == helper &&
+            (!longest || view_node_value(view, i, metric, INCLUSIVE) > view_node_value(view, longest, metric, INCLUSIVE)))
+            longest = i;
+    double all = cost_from(view, helper, NOTHING, metric), all_work = cost_from(view, helper, NOTHING, work);
+    for (uint32_t node = longest, call; call = nodes_call_site(nodes, node), node = nodes_caller(nodes, node),
+                  is_called_in_thread(view->db, node);) {
+        uint32_t id = nodes->place[node];
+        double cost = code_rank(view->db, node) < RANK_OWN_WITHOUT_NAME ? 0 : cost_from(view, helper, id, metric);
+        if (cost < NEARLY_ALL * all || all_work - cost_from(view, helper, id, work) < LEAST_OF_OTHERS * all_work)
             continue;
-        struct helper_path path = {.node = i,
-                                   .cost = view_node_value(view, i, metric, INCLUSIVE),
-                                   .work = view_node_value(view, i, work, INCLUSIVE)};
-        all += path.cost;
-        all_work += path.work;
-        vec_push(&paths, path);
-        i = nodes->end[i] - 1; /* recursion counts once */
+        struct source_line at = {nodes->place[call], nodes->line[call]}, none = {NOTHING, 0};
+        *caller = (struct hotspot){id, CODE_OWN, known_line(view->db, at, id), .around = none, .callee = NOTHING,
+                                   .cost = cost};
+        return true;
     }
-    for (;; before = most) {
-        most = NOTHING;
-        memset(reached, 0, size);
-        for (size_t i = 0; i < paths.n; i++) {
-            struct helper_path *path = &paths.at[i];
-            if (path->node == 0 || nodes->place[path->node] != before || !path_step(db, path)) {
-                path->node = 0;
-                continue;
-            }
-            uint32_t id = nodes->place[path->node];
-            struct reached *of = &reached[id];
-            of->cost += path->cost;
-            of->work += path->work;
-            of->call = path->cost >= of->longest ? path->call : of->call;
-            of->longest = fmax(of->longest, path->cost);
-            most = most == NOTHING || of->cost > reached[most].cost ? id : most;
-        }
-        if (most == NOTHING || reached[most].cost < NEARLY_ALL * all)
-            return false;
-        if (all_work - reached[most].work >= LEAST_OF_OTHERS * all_work)
-            break;
-    }
-    uint32_t call = reached[most].call;
-    struct source_line at = {nodes->place[call], nodes->line[call]}, none = {NOTHING, 0};
-    *caller = (struct hotspot){most, CODE_OWN, known_line(db, at, most), .around = none, .callee = NOTHING,
-                               .cost = reached[most].cost};
-    return true;
+    return false;
 }
 
 /* ---- In words ---- */
