@@ -292,6 +292,18 @@ class Blocked(Advice):
                                         "win 2.5x without it.")
         self.assertAlmostEqual(found["gain"], 10 / 4)
 
+    def test_another_thread_spins_by_yield(self):
+        """Thread 2 sleeps for 9 s of 10. Thread 1 calls sched_yield for 9 s, on a CPU: without the sleep, its 1 s remains. If
+        it computes for 9 s, nothing is gained."""
+        metrics = ("work", "off CPU", "waiting", "lock blame")
+        for spins, gain in ((9, 10), (0, None)):
+            p = Program(metrics, 2)
+            p.main.statement(p.file, 13).charge(10 - spins, 0).call(p.of_libc("sched_yield")).charge(spins, 2)
+            p.thread.statement(p.file, 32).charge(0.01, 0, 2).call(p.of_libc("usleep")).charge(9, 2, 2)
+            found = self.of_kind(self.advice(p, run_json([thread(1, 10), thread(2, 0.01)], 10, 2, ("REALTIME",), metrics=metrics)),
+                                 "blocked")
+            self.assertEqual([round(f["gain"], 3) for f in found], [gain] if gain else [])
+
     def test_few_samples(self):
         """6 of 16 s in 29 samples can be 3.6 to 8.8 s; 4 s of the 10 remain."""
         run = self.run_of((4, 1, 1))

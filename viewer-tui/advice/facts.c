@@ -284,14 +284,16 @@ static void find_busiest(struct facts *facts)
     autofree double *paid_in = facts_by_profile(facts, is_by_wall ? facts->cpu.metric : NO_METRIC);
     autofree double *off_cpu_in = facts_by_profile(facts, is_by_wall ? facts->cpu.without : NO_METRIC);
     autofree double *overhead_in = facts_by_profile(facts, is_by_wall ? facts->overhead : NO_METRIC);
+    autofree double *all_waits_in = facts_by_profile(facts, facts->thread_waits.metric);
     uint32_t n = database_n_profiles(facts->view->db);
     for (size_t i = 0; i < facts->process.threads.n; i++) {
         const struct process_thread *thread = &facts->process.threads.at[i];
         uint32_t profile = thread->profile < n ? thread->profile : n; /* n: unknown, without values */
         double spun = spun_in[profile] + locked_in[profile];
-        facts->spun += spun;
         double paid = spun_in[profile] + paid_in[profile] - off_cpu_in[profile] + overhead_in[profile];
-        facts->process.waited += is_by_wall ? fmin(fmax(thread->cpu - paid, 0), thread->unpaid) : 0;
+        if (is_by_wall) /* CPU time that no code has, as of sched_yield, while samples found the thread waiting */
+            spun += fmin(fmax(thread->cpu - paid, 0), thread->unpaid + all_waits_in[profile]);
+        facts->spun += spun;
         double busy = thread->cpu - spun + fmax(none_in[profile], thread->ready);
         facts->busiest = fmax(facts->busiest, busy);
         facts->longest = fmax(facts->longest, busy + slept_in[profile] + waited_in[profile]);

@@ -233,7 +233,7 @@ struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
 
 /* ---- Callers of a helper ---- */
 
-/* Shares of the helper's cost that its caller has, and of its work that others have: a judgement. */
+/* Shares of the helper's cost that its own code and its caller have, and of its work that others have: a judgement. */
 #define NEARLY_ALL      0.8
 #define LEAST_OF_OTHERS 0.1
 
@@ -272,6 +272,8 @@ bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_
             (!longest || view_node_value(view, i, metric, INCLUSIVE) > view_node_value(view, longest, metric, INCLUSIVE)))
             longest = i;
     double all = cost_from(view, helper, NOTHING, metric), all_work = cost_from(view, helper, NOTHING, work);
+    if (hotspot->cost < NEARLY_ALL * all) /* what the helper calls, or other loops in it, have a part */
+        return false;
     for (uint32_t node = longest, call; call = nodes_call_site(nodes, node), node = nodes_caller(nodes, node),
                   is_called_in_thread(view->db, node);) {
         uint32_t id = nodes->place[node];
@@ -280,7 +282,7 @@ bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_
             continue;
         struct source_line at = {nodes->place[call], nodes->line[call]}, none = {NOTHING, 0};
         *caller = (struct hotspot){id, CODE_OWN, known_line(view->db, at, id), .around = none, .callee = NOTHING,
-                                   .cost = cost};
+                                   .cost = hotspot->cost * cost / all};
         return true;
     }
     return false;

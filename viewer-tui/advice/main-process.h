@@ -40,8 +40,7 @@ struct main_process {
     double ready;         /* that of all its threads, summed; NAN: not measured for all of them */
     double ready_to_work; /* that of its threads without helpers */
     double ready_of_others; /* the same of the threads of other processes, as far as it was measured */
-    double waited;        /* of `cpu`, in which threads waited in a runtime with an agent; 0 if unknown. By REALTIME
-                             alone facts_of adds it up */
+    double waited;        /* of `cpu`, in which threads waited in a runtime with an agent; 0 if unknown */
     double throttled;     /* seconds for which a quota of `quota` CPUs stopped it; 0: not, or not measured */
     double quota;
     size_t n_others;     /* other processes of the run that used at least a tenth of its CPU time */
