@@ -293,15 +293,15 @@ class Blocked(Advice):
         self.assertAlmostEqual(found["gain"], 10 / 4)
 
     def test_another_thread_spins_by_yield(self):
-        """Thread 2 sleeps for 9 s of 10. Thread 1 calls sched_yield for 9 s, on a CPU: without the sleep, its 1 s remains. If
-        it computes for 9 s, nothing is gained."""
+        """Thread 2 sleeps for 9 s of 10. Thread 1 calls sched_yield for 9 s, on a CPU: without the sleep, its 1 s
+        remains. If it computes for 9 s, nothing is gained."""
         metrics = ("work", "off CPU", "waiting", "lock blame")
         for spins, gain in ((9, 10), (0, None)):
             p = Program(metrics, 2)
             p.main.statement(p.file, 13).charge(10 - spins, 0).call(p.of_libc("sched_yield")).charge(spins, 2)
             p.thread.statement(p.file, 32).charge(0.01, 0, 2).call(p.of_libc("usleep")).charge(9, 2, 2)
-            found = self.of_kind(self.advice(p, run_json([thread(1, 10), thread(2, 0.01)], 10, 2, ("REALTIME",), metrics=metrics)),
-                                 "blocked")
+            run = run_json([thread(1, 10), thread(2, 0.01)], 10, 2, ("REALTIME",), metrics=metrics)
+            found = self.of_kind(self.advice(p, run), "blocked")
             self.assertEqual([round(f["gain"], 3) for f in found], [gain] if gain else [])
 
     def test_few_samples(self):
@@ -1152,16 +1152,18 @@ class CpusOfTheRun(Advice):
 
 
 class SharedHelpers(Advice):
-    """produce, called by main in line 40, and two more threads, which are idle meanwhile, call burn, with its loop at line
-    61; `between`: by way of share, line 71. Of three CPUs."""
+    """produce, called by main in line 40, and two more threads, which are idle meanwhile, call burn, with its loop at
+    line 61; `between`: by way of share, line 71. Of three CPUs."""
 
     def found(self, idle=(12, 0), work=(6, 2), between=False, callers=("produce", "parallel")):
         p = Program(("work", "idleness"), 3)
-        procedures = {"produce": p.main.statement(p.file, 40).call(p.function("produce", 50)), "parallel": p.thread, "main": p.main}
+        produce = p.main.statement(p.file, 40).call(p.function("produce", 50))
+        procedures = {"produce": produce, "parallel": p.thread, "main": p.main}
         begin = p.main.statement(p.file, 12).call(p.of_libc("clone3")).call(p.of_libc("start_thread"))
         burn, share = p.function("burn", 60), p.function("share", 70)
         for caller, profile, seconds, idleness in zip(callers, (1, 2), work, idle):
-            at = begin if caller == "thread" else procedures[caller].statement(p.file, 51 if caller == "produce" else 31)
+            line = 51 if caller == "produce" else 31
+            at = begin if caller == "thread" else procedures[caller].statement(p.file, line)
             if between:
                 at = at.call(share).statement(p.file, 71)
             loop = at.call(burn).loop(p.file, 61)
@@ -1174,14 +1176,15 @@ class SharedHelpers(Advice):
     def test_the_caller_during_whose_calls_others_are_idle(self):
         for between in (False, True):
             finding = self.found(between=between)
-            self.assertIn("threads are idle 60 % of the time, 100 % of that during produce, p.c:51, which calls burn; at most ",
+            self.assertIn("threads are idle 60 % of the time, 100 % of that during produce, p.c:51, which calls burn; ",
                           finding["text"])
             self.assertEqual(self.place(finding), ("produce", "/src/p.c", 51))
         self.assertIn("83 % of that during produce", self.found(idle=(10, 2))["text"])
 
     def test_a_thread_that_begins_in_the_helper(self):
         """main calls share; its threads begin there."""
-        self.assertIn("100 % of that during main, p.c:31, which calls burn; ", self.found(between=True, callers=("main", "thread"))["text"])
+        found = self.found(between=True, callers=("main", "thread"))
+        self.assertIn("100 % of that during main, p.c:31, which calls burn; ", found["text"])
 
     def test_otherwise_the_helper(self):
         """Idleness during the calls of both; one caller, directly or not, that has all of the work."""
@@ -1241,19 +1244,19 @@ class Grain(Advice):
             loop.statement(p.file, 33).call(p.of_libc("usleep")).charge(off_cpu, 0, 2).charge(off_cpu, 3, 2)
         fates = {name: {"count": 200, "amount": amount} for name, amount in
                  (("nobody working", nobody), ("idle thread", idle))}
-        threads = [thread(i, 3.05, "gomp", ready=0, timeslices=9, wall=3.05, events=[{"event": "REALTIME", "fates": fates}])
-                   for i in (1, 2)]
+        events = [{"event": "REALTIME", "fates": fates}]
+        threads = [thread(i, 3.05, "gomp", ready=0, timeslices=9, wall=3.05, events=events) for i in (1, 2)]
         run = run_json(threads, 3.05, 2, ("REALTIME",), metrics=p.db.metrics)
         run["agents"] = [{"name": "gomp"}]
         run["processes"][0].update(workers=2, ready=0)
         return self.of_kind(self.advice(p, run), "parallelization")
 
     def test_nobody_works_by_realtime(self):
-        """Of 6.1 s of CPU time, 4 s are work: on two CPUs this can be 1.525 times as fast. While a thread is blocked in the
-        program's code, for 0.5 s, the other one may wait for it: that leaves 0.5 s, and 1 s nothing."""
+        """Of 6.1 s of CPU time, 4 s are work: on two CPUs this can be 1.525 times as fast. While a thread is blocked in
+        the program's code, the other one may wait for it: 1.5 s leave 2.5 of 4 s, and 3.5 s too little."""
         finding, = self.by_wall()
-        self.assertIn("no worker has work for 20 % of the time, between pieces of the loop at p.c:31 of parallel; larger pieces "
-                      "could win 1.3x;", finding["text"])
+        self.assertIn("no worker has work for 20 % of the time, between pieces of the loop at p.c:31 of parallel; "
+                      "larger pieces could win 1.3x;", finding["text"])
         finding, = self.by_wall(nobody=4)
         self.assertAlmostEqual(finding["gain"], 1.525)
         finding, = self.by_wall(nobody=4, off_cpu=3.5)

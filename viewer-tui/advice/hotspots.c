@@ -5,6 +5,7 @@
 #include "viewer-tui/tree/labels.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,7 +257,8 @@ static double cost_from(const struct view *view, uint32_t procedure, uint32_t ca
         uint32_t from = nodes_caller(nodes, i);
         while (caller != NOTHING && is_called_in_thread(view->db, from) && nodes->place[from] != caller)
             from = nodes_caller(nodes, from);
-        cost += caller == NOTHING || is_called_in_thread(view->db, from) ? view_node_value(view, i, metric, INCLUSIVE) : 0;
+        if (caller == NOTHING || is_called_in_thread(view->db, from))
+            cost += view_node_value(view, i, metric, INCLUSIVE);
         i = nodes->end[i] - 1; /* recursion counts once */
     }
     return cost;
@@ -267,10 +269,13 @@ bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_
 {
     const struct nodes *nodes = database_nodes(view->db);
     uint32_t helper = hotspot->procedure, longest = 0;
-    for (uint32_t i = 0; i < nodes->n; i++)
-        if (is_procedure_kind(nodes->kind[i]) && nodes->place[i] == helper &&
-            (!longest || view_node_value(view, i, metric, INCLUSIVE) > view_node_value(view, longest, metric, INCLUSIVE)))
-            longest = i;
+    double most = -1;
+    for (uint32_t i = 0; i < nodes->n; i++) {
+        bool is_helper = is_procedure_kind(nodes->kind[i]) && nodes->place[i] == helper;
+        double cost = is_helper ? view_node_value(view, i, metric, INCLUSIVE) : -1;
+        longest = cost > most ? i : longest;
+        most = fmax(cost, most);
+    }
     double all = cost_from(view, helper, NOTHING, metric), all_work = cost_from(view, helper, NOTHING, work);
     if (hotspot->cost < NEARLY_ALL * all) /* what the helper calls, or other loops in it, have a part */
         return false;

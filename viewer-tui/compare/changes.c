@@ -303,9 +303,11 @@ static double unpaid_cpu(const json_t *run)
     json_each (process, json_object_get(run, "processes"))
         json_each (thread, json_object_get(process, "threads"))
             json_each (event, json_object_get(thread, "events"))
-                for (int fate = FATE_IDLE; fate <= FATE_NOBODY_WORKING; fate++)
+                for (int fate = FATE_IDLE; fate <= FATE_NOBODY_WORKING; fate++) {
+                    const json_t *fates = json_object_get(event, "fates");
                     if (strcmp(run_text(event, "event"), "CPUTIME") == 0)
-                        seconds += run_number(json_object_get(json_object_get(event, "fates"), fate_name(fate)), "amount");
+                        seconds += run_number(json_object_get(fates, fate_name(fate)), "amount");
+                }
     return seconds;
 }
 
