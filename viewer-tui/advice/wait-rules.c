@@ -36,6 +36,8 @@ bool wait_for_locks(const struct facts *facts, struct subject *subject)
     if (facts->held_in.n == 0)
         return false;
     subject->place = facts->held_in.at[0];
+    if (facts->row == 0)
+        hotspot_find_caller(facts->view, &facts->held_in.at[0], facts->lock_blame, facts->cpu.metric, &subject->place);
     subject->share.value = subject->place.cost / facts->lock.seconds.value;
     if (facts->lock.is_much)
         subject->order = ORDER_FIRST;
