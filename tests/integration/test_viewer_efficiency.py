@@ -533,7 +533,8 @@ class Advice(Case):
         for in_loop in (False, True):
             db = v4_writer.Database("cells", PARTS)
             file, module = db.file("/src/m.c"), db.module("/home/u/prog")
-            main, cell = db.entry().call(db.function("main", module, 16, file, 10)), db.function("cell", module, 64, file, 40)
+            main = db.entry().call(db.function("main", module, 16, file, 10))
+            cell = db.function("cell", module, 64, file, 40)
             loop = main.loop(file, 15)
             loop.statement(file, 16).call(cell).statement(file, 41).charge(20, OVERHEAD)
             (loop if in_loop else main).statement(file, 19).call(cell).statement(file, 41).charge(20, IDLENESS)

@@ -101,7 +101,8 @@ static void add_batch(struct place_search *search)
             if (!(seconds > 0))
                 continue;
             double *sum = &search->found.seconds.at[numbers[i] * n_times + t];
-            struct source_line *around = &search->found.list.at[numbers[i]].around, here = search->batch[i].place.around;
+            struct source_line *around = &search->found.list.at[numbers[i]].around;
+            struct source_line here = search->batch[i].place.around;
             if (*sum == 0 && (around->file != here.file || around->line != here.line))
                 *around = (struct source_line){NOTHING, 0}; /* the times have no loop in common */
             *sum += seconds;

@@ -157,7 +157,8 @@ void view_add_costs(struct view *view, uint32_t row, const struct cost *costs, b
 {
     struct row_sums *sums = view->sums;
     for (size_t column = 0; column < 2 * view->metrics->n_stored; column++) {
-        double cost = column % 2 == EXCLUSIVE ? costs[column / 2].exclusive : is_exposed ? costs[column / 2].inclusive : 0;
+        const struct cost *of = &costs[column / 2];
+        double cost = column % 2 == EXCLUSIVE ? of->exclusive : is_exposed ? of->inclusive : 0;
         while (sums->of[column].n <= row) {
             bool is_unknown = sums->of[column].n < row;
             vec_push(&sums->of[column], is_unknown ? NAN : 0);
