@@ -1382,6 +1382,16 @@ class HotPlaces(Advice):
         self.assertEqual(self.place(found), ("main", "/src/p.c", 18))
         self.assertEqual(found["text"], "100 % of the time is in main, p.c:18, most of it in memcpy (libc).")
 
+    def test_a_line_that_calls_several(self):
+        """It has more of the time than another line, though none of its callees has."""
+        p = Program()
+        line = p.main.statement(p.file, 19)
+        line.call(p.of_libc("memcpy")).charge(3)
+        line.call(p.of_libc("memset")).charge(3)
+        p.main.statement(p.file, 18).charge(4)
+        found, = self.of_kind(self.advice(p, run_json([thread(1, 10)], 10)), "hot place")
+        self.assertEqual(found["text"], "100 % of the time is in main, p.c:19.")
+
     def test_what_has_no_name_says_its_library(self):
         """Once, as the begin of its name."""
         p = Program()

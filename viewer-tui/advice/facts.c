@@ -362,7 +362,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
     return facts;
 }
 
-void facts_free(struct facts *facts)
+void facts_drop_places(struct facts *facts)
 {
     time_places_free(&facts->cpu_places);
     time_places_free(&facts->waiting_places);
@@ -370,6 +370,11 @@ void facts_free(struct facts *facts)
     time_places_free(&facts->lock.waits);
     vec_free(&facts->hotspots);
     vec_free(&facts->held_in);
+}
+
+void facts_free(struct facts *facts)
+{
+    facts_drop_places(facts);
     vec_free(&facts->balance.list);
     vec_free(&facts->process.threads);
     vec_free(&facts->parallelizations.list);
