@@ -25,6 +25,8 @@ struct process_thread {
                                 account without what idle CPUs may have taken to wake up */
     double nobody; /* of `cpu`, while no worker of a runtime worked: it begins or ends a region, or all have come to a
                       barrier. 0 if unknown */
+    double nobody_by_wall; /* the same of `wall`, by REALTIME: also while those that have work are blocked */
+    double unpaid;         /* that and the time without work in a runtime with an agent, by REALTIME */
 };
 
 struct main_process {
