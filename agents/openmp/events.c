@@ -455,26 +455,43 @@ static void mutex_acquire(int kind, unsigned hint, unsigned implementation, uint
     if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock)
         return;
     struct agent_slot *slot = slot_mine();
-    slot_set_state(slot, AGENT_SLOT_IDLE);
+    slot_waits_for(slot, lock);
     lock_wanted(slot, lock);
+}
+
+/* That of hpctoolkit_waited_for_lock: others of these are on the heap. */
+static const char *name_of_lock(int kind)
+{
+    switch (kind) {
+    case ompt_mutex_critical: return "<lock critical>";
+    case ompt_mutex_atomic: return "<lock atomic>";
+    case ompt_mutex_ordered: return "<lock ordered>";
+    default: return NULL;
+    }
 }
 
 static void mutex_acquired(int kind, uint64_t lock, const void *caller)
 {
-    (void)kind;
     (void)caller;
     struct agent_slot *slot = slot_mine();
     lock_taken(slot, lock);
-    slot_set_state(slot, AGENT_SLOT_WORKING);
+    slot_has_lock(slot, (const void *)lock, name_of_lock(kind));
+    held_note(slot, (const void *)lock);
+}
+
+static void mutex_released(int kind, uint64_t lock, const void *caller)
+{
+    (void)kind;
+    (void)caller;
+    held_forget(slot_own(), (const void *)lock);
 }
 
 /* In place of mutex_acquired if the thread has the lock already. */
 static void nest_lock(int endpoint, uint64_t lock, const void *caller)
 {
-    (void)lock;
     (void)caller;
     if (endpoint == ompt_scope_begin)
-        slot_set_state(slot_mine(), AGENT_SLOT_WORKING);
+        slot_has_lock(slot_mine(), (const void *)lock, NULL);
 }
 
 /* -------- registration -------- */
@@ -507,6 +524,7 @@ bool events_register(ompt_set_callback_t set_callback)
     EVENT(sync_region_wait);
     EVENT(mutex_acquire);
     EVENT(mutex_acquired);
+    EVENT(mutex_released);
     EVENT(nest_lock);
 #undef EVENT
     return are_known;

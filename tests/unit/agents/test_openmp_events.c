@@ -389,13 +389,19 @@ TEST(a_thread_that_waits_does_not_work)
 
     tell.mutex_acquire(CRITICAL, 0, 0, 1, NULL);
     assert_int_equal(now(), AGENT_SLOT_IDLE);
+    assert_int_equal(own_slot->lock, 1);
     tell.mutex_acquired(CRITICAL, 1, NULL);
     assert_int_equal(now(), AGENT_SLOT_WORKING);
+    assert_int_equal(own_slot->lock, 0);
+    assert_int_equal(own_slot->held[0], 1);
+    tell_mutex_released(CRITICAL, 1, NULL);
+    assert_int_equal(own_slot->held[0], 0);
     tell.mutex_acquire(ompt_mutex_test_lock, 0, 0, 1, NULL); /* returns at once */
     assert_int_equal(now(), AGENT_SLOT_WORKING);
     tell.mutex_acquire(CRITICAL, 0, 0, 1, NULL);
     tell.nest_lock(ompt_scope_begin, 1, NULL);
     assert_int_equal(now(), AGENT_SLOT_WORKING);
+    assert_int_equal(own_slot->lock, 0);
 
     tell.sync_region_wait(BARRIER, ompt_scope_begin, &team.data, &implicit.data, NULL);
     assert_int_equal(now(), AGENT_SLOT_IDLE);
