@@ -833,6 +833,30 @@ class Locks(Advice):
             self.assertEqual(found["text"], f"Lock queue_lock (80 %) and others: threads wait {wait}, 100 % of that while "
                                             f"parallel, p.c:31 holds it; could win {gain:.1f}x without it.")
 
+    def test_critical_sections(self):
+        """All without a name are one lock. Two call a function that has all of the time: the one with most of it is named,
+        also by what others waited while its thread had no CPU. Without scopes, it is the function."""
+        for name, has_scopes, where in (("critical", True, "a thread is in the section at p.c:20"),
+                                        ("critical(table)", True, "a thread is in the section at p.c:20"),
+                                        ("critical", False, "spin, p.c:40 holds it"),
+                                        ("queue_lock", True, "spin, p.c:40 holds it")):
+            with self.subTest(name=name, has_scopes=has_scopes):
+                p = Program(("work", "off CPU", "lock blame", "lock wait"), 3)
+                spin = p.function("spin", 40)
+                for line, seconds in ((20, 4), (10, 1)):
+                    at = p.thread.statement(p.file, 5)
+                    if has_scopes:
+                        section = name if name.startswith("critical") else "critical"
+                        at = at.inline(p.function("single @ p.c:6", 6)).statement(p.file, line) \
+                            .inline(p.function(f"{section} @ p.c:{line}", line)).statement(p.file, line + 1)
+                    time = at.call(spin).statement(p.file, 40).charge(seconds, 0, 2).charge(seconds, 2, 2)
+                    time.call(p.function("<lock held without a CPU>", 0)).charge(seconds / 10, 2, 2)
+                p.thread.statement(p.file, 32).call(p.function(f"<lock {name}>", 0)).charge(5.5, 3, 1)
+                run = run_json([thread(1, 1), thread(2, 4), thread(3, 0)], 10, 2, events=("REALTIME",), metrics=p.db.metrics)
+                found, = self.of_kind(self.advice(p, run), "lock")
+                share = 80 if "section" in where else 100
+                self.assertIn(f"Lock {name}: threads wait 5.0 s, {share} % of that while {where}", found["text"])
+
     def test_the_interval(self):
         """By REALTIME of 5 s, in samples that stand for the waiting of up to three threads. By CPUTIME from what is known of
         the waiting to all that the CPUs allow."""

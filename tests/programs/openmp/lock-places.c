@@ -33,10 +33,12 @@ static void lock_it(enum kind kind)
         omp_set_nest_lock(&nest_lock);
         omp_set_nest_lock(&nest_lock);
         break;
-    case BY_TEST_LOCK:
-        if (!omp_test_lock(&queue_lock))
-            omp_set_lock(&queue_lock);
-        break;
+    case BY_TEST_LOCK: /* thread 0 tries until it has the lock: it does not wait */
+        while (omp_get_thread_num() == 0 && !omp_test_lock(&queue_lock))
+            ;
+        if (omp_get_thread_num() == 0)
+            break;
+        __attribute__((fallthrough));
     default: omp_set_lock(&queue_lock); break;
     }
 }
@@ -55,7 +57,8 @@ static void unlock_it(enum kind kind)
 #define PLACE(name, site, microseconds)                                                            \
     __attribute__((noinline)) static void name(enum kind kind)                                     \
     {                                                                                              \
-        ledger_note(WAIT, 0, -1);                                                                  \
+        bool tries = kind == BY_TEST_LOCK && omp_get_thread_num() == 0;                            \
+        ledger_note(WAIT, tries ? -1 : 0, -1);                                                     \
         if (kind == UNNAMED) {                                                                     \
             _Pragma("omp critical") hold(site, microseconds);                                      \
         } else if (kind == NAMED) {                                                                \
