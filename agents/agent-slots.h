@@ -177,8 +177,8 @@ struct agent_slot {
 };
 
 /* Any context. The calling thread's slot; NULL: it has none. libhpcrun.so exports this: a function, which is NULL where
- * hpcrun is not there, and the variable that it returns, as a call would be much of what a free lock costs. Agents have no
- * thread-local storage of their own: under an auditor (LD_AUDIT) there is little room for that of all libraries. */
+ * hpcrun is not there, and the variable that it returns, as a call would be much of what a free lock costs. Agents have
+ * no thread-local storage of their own: under an auditor (LD_AUDIT) there is little room for that of all libraries. */
 struct agent_slot *hpctoolkit_own_slot(void) __attribute__((weak, visibility("default")));
 extern __thread struct agent_slot *hpctoolkit_thread_slot
     __attribute__((weak, tls_model("initial-exec"), visibility("default")));
@@ -195,8 +195,8 @@ uint64_t hpctoolkit_lets_go(const volatile void *object) __attribute__((weak, vi
 bool hpctoolkit_waited(const volatile void *object, uint64_t since) __attribute__((weak, visibility("default")));
 void hpctoolkit_woken_by(uint64_t thread, uint64_t since) __attribute__((weak, visibility("default")));
 
-/* Normal context. The calling thread, whose slot is_charged, has waited in a runtime for a lock, and works now. `name`: a
- * constant, "<lock NAME>"; NULL: the lock has the name of the variable at its address. Weak, as above. */
+/* Normal context. The calling thread, whose slot is_charged, has waited in a runtime for a lock, and works now. `name`:
+ * a constant, "<lock NAME>"; NULL: the lock has the name of the variable at its address. Weak, as above. */
 void hpctoolkit_waited_for_lock(const volatile void *lock, const char *name)
     __attribute__((weak, visibility("default")));
 

@@ -93,7 +93,8 @@ static inline void slot_has_lock(struct agent_slot *slot, const volatile void *l
 {
     atomic_store_explicit(&slot->lock, 0, memory_order_relaxed);
     slot_set_state(slot, AGENT_SLOT_WORKING);
-    if (__builtin_expect(atomic_load_explicit(&slot->is_charged, memory_order_relaxed), 0) && hpctoolkit_waited_for_lock)
+    bool is_charged = atomic_load_explicit(&slot->is_charged, memory_order_relaxed);
+    if (__builtin_expect(is_charged, 0) && hpctoolkit_waited_for_lock)
         hpctoolkit_waited_for_lock(lock, name);
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "critical(NAME)": compilers name the mutex of such a section of OpenMP .gomp_critical_user_NAME, clang with ".var" behind
+/* "critical(NAME)": compilers name the mutex of such a section of OpenMP .gomp_critical_user_NAME, clang with ".var" after
  * it. NULL: it is no such mutex. */
 static char *section_of(const char *symbol)
 {

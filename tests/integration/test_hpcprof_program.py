@@ -110,7 +110,8 @@ class LockNames(unittest.TestCase):
     """A lock has the name of the object that contains it, by the symbols of the program."""
     SOURCE = """
         _Alignas(64) long first[3] = {1}, second[5] = {1};
-        long sections[] __asm__(".gomp_critical_user_table") = {1}, others[] __asm__(".gomp_critical_user_log.var") = {1};
+        long sections[] __asm__(".gomp_critical_user_table") = {1};
+        long others[] __asm__(".gomp_critical_user_log.var") = {1};
         long unnamed[] __asm__(".gomp_critical_user_.var") = {1};
         int main(void) { return 0; }
         """

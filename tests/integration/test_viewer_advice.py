@@ -834,7 +834,7 @@ class Locks(Advice):
                                             f"parallel, p.c:31 holds it; could win {gain:.1f}x without it.")
 
     def test_critical_sections(self):
-        """All without a name are one lock. Two call a function that has all of the time: the one with most of it is named,
+        """All without a name are one lock. Two call a function that has all of the time: that with most of it is named,
         also by what others waited while its thread had no CPU. Without scopes, it is the function."""
         for name, has_scopes, where in (("critical", True, "a thread is in the section at p.c:20"),
                                         ("critical(table)", True, "a thread is in the section at p.c:20"),
@@ -852,7 +852,8 @@ class Locks(Advice):
                     time = at.call(spin).statement(p.file, 40).charge(seconds, 0, 2).charge(seconds, 2, 2)
                     time.call(p.function("<lock held without a CPU>", 0)).charge(seconds / 10, 2, 2)
                 p.thread.statement(p.file, 32).call(p.function(f"<lock {name}>", 0)).charge(5.5, 3, 1)
-                run = run_json([thread(1, 1), thread(2, 4), thread(3, 0)], 10, 2, events=("REALTIME",), metrics=p.db.metrics)
+                threads = [thread(1, 1), thread(2, 4), thread(3, 0)]
+                run = run_json(threads, 10, 2, events=("REALTIME",), metrics=p.db.metrics)
                 found, = self.of_kind(self.advice(p, run), "lock")
                 share = 80 if "section" in where else 100
                 self.assertIn(f"Lock {name}: threads wait 5.0 s, {share} % of that while {where}", found["text"])

@@ -1,5 +1,5 @@
-/* lock-places KIND THREADS ROUNDS: threads of a region that want one lock at three places, which hold it for 7, 2 and 1 ms
- * of CPU time, with a ledger of the truth (state-ledger.h). Critical sections without a name are one lock. */
+/* lock-places KIND THREADS ROUNDS: threads of a region that want one lock at three places, which hold it for 7, 2 and
+ * 1 ms of CPU time, with a ledger of the truth (state-ledger.h). Critical sections without a name are one lock. */
 #include "tests/programs/pthread/state-ledger.h"
 
 #include <omp.h>

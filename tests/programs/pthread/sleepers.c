@@ -2,7 +2,8 @@
  *
  *     sleepers THREADS SECONDS
  *
- * Compiled with -fopenmp, they are the threads of a parallel region, and with -DCRITICAL the lock is OpenMP's. Prints "lock wait S": for how long threads waited for
+ * Compiled with -fopenmp, they are the threads of a parallel region, and with -DCRITICAL the lock is OpenMP's.
+ * Prints "lock wait S": for how long threads waited for
  * the lock, by their own clocks, in all. */
 #ifdef _OPENMP
 #include <omp.h>
