@@ -286,7 +286,7 @@ static void find_busiest(struct facts *facts)
         uint32_t profile = thread->profile < n ? thread->profile : n; /* n: unknown, without values */
         double spun = spun_in[profile] + locked_in[profile];
         facts->spun += spun;
-        double busy = thread->cpu - spun + fmax(none_in[profile], thread->ready);
+        double busy = thread->cpu - spun - thread->idle + fmax(none_in[profile], thread->ready);
         facts->busiest = fmax(facts->busiest, busy);
         facts->longest = fmax(facts->longest, busy + slept_in[profile] + waited_in[profile]);
     }
@@ -378,7 +378,7 @@ void facts_free(struct facts *facts)
 static double factor_without(const struct facts *facts, double seconds)
 {
     const struct main_process *process = &facts->process;
-    double cpu = process->cpu - facts->spun;
+    double cpu = process->cpu - facts->spun - process->waited;
     double least = fmax(cpu / process->most_running, facts->busiest);
     double rest = fmax(process->wall - seconds, fmin(least, process->wall));
     return rest > 0 ? process->wall / rest : INFINITY;

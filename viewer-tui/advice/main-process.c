@@ -47,6 +47,7 @@ static void add_thread(struct main_process *main, const json_t *thread)
         .work = fmax(cpu - SAMPLE_OF_WAITING * wall_samples, 0),
         .ready = thread_ready(thread),
         .wall = run_number(thread, "wall"),
+        .idle = waited,
         .nobody = nobody,
     };
     main->ready += new.ready;
