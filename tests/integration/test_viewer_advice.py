@@ -21,6 +21,11 @@ def thread(profile, cpu, start_routine=None, kind="created", begin=0.0, wall=10.
             "events": [], **more}
 
 
+def spun(seconds):
+    """A thread's event with CPU time in which it waited in its runtime."""
+    return {"event": "CPUTIME", "fates": {"idle thread": {"count": round(seconds / PERIOD), "amount": seconds}}}
+
+
 def run_json(threads, wall, cpus=4, events=("CPUTIME",), executable="/home/u/prog", command="prog",
              metrics=("work",)):
     threads[0]["kind"] = "initial"
@@ -140,15 +145,16 @@ class Threads(Advice):
             described.update(begin=2.0 * i, wall=2.01)
         self.assertEqual(self.of_kind(self.advice(p, run_json(threads, 8)), "imbalance"), [])
 
-    def construct(self, name, parts, ready=None):
+    def construct(self, name, parts, ready=None, spins=False):
         """Seconds of threads 1, 2, ... in line 43 of a loop at line 42, in line 41 of a construct that solve contains.
-        `ready`: of all."""
+        `ready`: of all. `spins`: threads without work wait on their CPUs."""
         p = Program(n_threads=len(parts))
         region = p.main.statement(p.file, 11).call(p.function("solve", 40)).statement(p.file, 41).call(p.function(name, 41))
         body = region.loop(p.file, 42).statement(p.file, 43)
         for profile, seconds in enumerate(parts, 1):
             body.charge(seconds, 0, profile)
-        run = run_json([thread(i, s, "gomp", ready=ready and ready / len(parts)) for i, s in enumerate(parts, 1)], max(parts))
+        run = run_json([thread(i, max(parts) if spins else s, "gomp", ready=ready and ready / len(parts),
+                               events=spins * [spun(max(parts) - s)]) for i, s in enumerate(parts, 1)], max(parts), 2)
         run["agents"] = [{"name": "gomp"}]
         run["processes"][0]["ready"] = ready
         return self.of_kind(self.advice(p, run), "imbalance")
@@ -162,6 +168,8 @@ class Threads(Advice):
         found, = self.construct("parallel for @ p.c:41", [1, 3])  # gcc's, of a dynamic schedule
         self.assertIn(": smaller pieces could win 1.5x.", found["text"])
         self.assertEqual(self.construct("parallel @ p.c:41", [2, 2.05]), [])
+        found, = self.construct("parallel @ p.c:41", [1, 3], spins=True)
+        self.assertEqual(found["gain"], 1.5)
 
     def test_idleness_of_unequal_parts(self):
         """3 and 1 s of few samples, and 2 s of idleness: the unequal parts say it."""
@@ -536,6 +544,34 @@ class System(Advice):
         self.assertEqual(found[0]["text"], "Most CPU time: xz 100 % (2 processes).")
 
 
+class Lost(Advice):
+    """The command becomes a program that is not measured, as that of env LD_PRELOAD=... does."""
+
+    def lost(self, *unmeasured, state="exec", later=()):
+        run = run_json([thread(1, 0.001)], 0.001)
+        image = {**run["processes"][0], "origin": "launched", "exec_sequence": 0, "state": state}
+        run["processes"] = [image, *({**image, **more} for more in later)]
+        run["unmeasured"] = [{"reason": reason, "count": len(programs), "cpu": 0, "programs": programs}
+                             for reason, *programs in unmeasured]
+        return [f["text"] for f in self.of_kind(self.advice(Program(), run), "not measured")]
+
+    def test_what_to_do(self):
+        preload, static = ("started without hpcrun's LD_PRELOAD", "perl"), ("statically linked", "/bin/busybox")
+        self.assertEqual(self.lost(preload), ["perl was not measured (started without hpcrun's LD_PRELOAD): "
+                                              "set LD_PRELOAD before hpcrun, or use hpcrun --outside."])
+        self.assertEqual(self.lost(static), ["/bin/busybox was not measured (statically linked): use hpcrun --outside."])
+        self.assertEqual(self.lost(("not an x86-64 program", "old")), [], "nor from outside")
+        self.assertEqual(self.lost(preload, static), [], "which one is not known")
+        self.assertEqual(self.lost((*preload, "awk")), [])
+
+    def test_children(self):
+        """The command itself was measured: to its end, or in the program that it executed."""
+        static = "statically linked", "busybox"
+        self.assertEqual(self.lost(static, state="exit"), [])
+        self.assertEqual(self.lost(static, later=[{"origin": "exec", "exec_sequence": 1, "state": "exit"}]), [])
+        self.assertEqual(len(self.lost(static, later=[{"pid": 71, "origin": "exec", "exec_sequence": 1, "state": "exit"}])), 1)
+
+
 class Supply(Advice):
     """Threads that wanted a CPU and had none, by the scheduler's account: seconds of the process."""
 
@@ -850,12 +886,40 @@ class Locks(Advice):
         for waits, place in (((4.5, 0.5), "parallel, p.c:31"), ((3, 2), "scan, p.c:61")):
             p = Program(("work", "lock blame", "lock wait", "idleness"), 2)
             scan = p.function("scan", 60)
-            for at, profile, seconds in ((p.thread.statement(p.file, 31), 2, waits[0]), (p.main.statement(p.file, 13), 1, waits[1])):
+            for at, profile, seconds in ((p.thread.statement(p.file, 31), 2, waits[0]),
+                                         (p.main.statement(p.file, 13), 1, waits[1])):
                 at.call(scan).statement(p.file, 61).charge(4, 0, profile).charge(seconds, 1, profile)
             p.thread.statement(p.file, 32).call(p.function("<lock table_lock>", 0)).charge(5, 2, 2)
-            found, = self.of_kind(self.advice(p, run_json([thread(1, 4), thread(2, 4)], 10, 2, metrics=p.db.metrics)), "lock")
+            run = run_json([thread(1, 4), thread(2, 4)], 10, 2, metrics=p.db.metrics)
+            found, = self.of_kind(self.advice(p, run), "lock")
             share = "90" if waits[0] == 4.5 else "100"
             self.assertIn(f", {share} % of that while {place} holds it", found["text"])
+
+    def test_critical_sections(self):
+        """All without a name are one lock. Two call a function that has all of the time: that with most of it is named,
+        also by what others waited while its thread had no CPU. Without scopes, it is the function."""
+        for name, has_scopes, where in (("critical", True, "a thread is in the section at p.c:20"),
+                                        ("critical(table)", True, "a thread is in the section at p.c:20"),
+                                        ("ordered", True, "a thread is in the section at p.c:20"),
+                                        ("critical", False, "spin, p.c:40 holds it"),
+                                        ("queue_lock", True, "critical @ p.c:20, p.c:21 holds it")):
+            with self.subTest(name=name, has_scopes=has_scopes):
+                p = Program(("work", "off CPU", "lock blame", "lock wait"), 3)
+                spin = p.function("spin", 40)
+                for line, seconds in ((20, 4), (10, 1)):
+                    at = p.thread.statement(p.file, 5)
+                    if has_scopes:
+                        section = "critical" if name == "queue_lock" else name
+                        at = at.inline(p.function("single @ p.c:6", 6)).statement(p.file, line) \
+                            .inline(p.function(f"{section} @ p.c:{line}", line)).statement(p.file, line + 1)
+                    time = at.call(spin).statement(p.file, 40).charge(seconds, 0, 2).charge(seconds, 2, 2)
+                    time.call(p.function("<lock held without a CPU>", 0)).charge(seconds / 10, 2, 2)
+                p.thread.statement(p.file, 32).call(p.function(f"<lock {name}>", 0)).charge(5.5, 3, 1)
+                threads = [thread(1, 1), thread(2, 4), thread(3, 0)]
+                run = run_json(threads, 10, 2, events=("REALTIME",), metrics=p.db.metrics)
+                found, = self.of_kind(self.advice(p, run), "lock")
+                share = 80 if "p.c:2" in where else 100
+                self.assertIn(f"Lock {name}: threads wait 5.0 s, {share} % of that while {where}", found["text"])
 
     def test_the_interval(self):
         """By REALTIME of 5 s, in samples that stand for the waiting of up to three threads. By CPUTIME from what is known of
@@ -938,6 +1002,17 @@ class Locks(Advice):
         run = run_json([thread(1, 4), thread(2, 4, "parallel")], 8, 2, metrics=p.db.metrics)
         found, = self.of_kind(self.advice(p, run), "lock")
         self.assertAlmostEqual(found["gain"], 4)
+
+    def test_waiting_on_a_cpu_goes_with_the_lock(self):
+        """Two threads of OpenMP with 4 s each, of which 1 is spinning for the lock without a sample in code: on two CPUs 3 s
+        are left of 4."""
+        p = Program(("work", "lock blame", "lock wait"), 2)
+        for profile in (1, 2):
+            p.thread.statement(p.file, 31).charge(3, 0, profile).charge(1, 1, profile)
+            p.thread.statement(p.file, 32).call(p.function("<lock critical>", 0)).charge(1, 2, profile)
+        run = run_json([thread(i, 4, "gomp", events=[spun(1)]) for i in (1, 2)], 4, 2, metrics=p.db.metrics)
+        found, = self.of_kind(self.advice(p, run), "lock")
+        self.assertAlmostEqual(found["gain"], 4 / 3)
 
     def test_what_waking_others_costs_goes_with_the_lock(self):
         """Two threads with 4 s each, of which 1 is in the call that releases the lock: on two CPUs 3 s are left of 8."""
@@ -1456,6 +1531,16 @@ class HotPlaces(Advice):
         found, = self.of_kind(found, "hot place")
         self.assertEqual(self.place(found), ("main", "/src/p.c", 18))
         self.assertEqual(found["text"], "100 % of the time is in main, p.c:18, most of it in memcpy (libc).")
+
+    def test_a_line_that_calls_several(self):
+        """It has more of the time than another line, though none of its callees has."""
+        p = Program()
+        line = p.main.statement(p.file, 19)
+        line.call(p.of_libc("memcpy")).charge(3)
+        line.call(p.of_libc("memset")).charge(3)
+        p.main.statement(p.file, 18).charge(4)
+        found, = self.of_kind(self.advice(p, run_json([thread(1, 10)], 10)), "hot place")
+        self.assertEqual(found["text"], "100 % of the time is in main, p.c:19.")
 
     def test_what_has_no_name_says_its_library(self):
         """Once, as the begin of its name."""

@@ -294,7 +294,7 @@ static void find_busiest(struct facts *facts)
         if (is_by_wall) /* CPU time that no code has, as of sched_yield, while samples found the thread waiting */
             spun += fmin(fmax(thread->cpu - paid, 0), thread->unpaid + all_waits_in[profile]);
         facts->spun += spun;
-        double busy = thread->cpu - spun + fmax(none_in[profile], thread->ready);
+        double busy = thread->cpu - spun - thread->idle + fmax(none_in[profile], thread->ready);
         facts->busiest = fmax(facts->busiest, busy);
         facts->longest = fmax(facts->longest, busy + slept_in[profile] + waited_in[profile]);
     }
@@ -373,7 +373,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
     return facts;
 }
 
-void facts_free(struct facts *facts)
+void facts_drop_places(struct facts *facts)
 {
     time_places_free(&facts->cpu_places);
     time_places_free(&facts->waiting_places);
@@ -381,6 +381,11 @@ void facts_free(struct facts *facts)
     time_places_free(&facts->lock.waits);
     vec_free(&facts->hotspots);
     vec_free(&facts->held_in);
+}
+
+void facts_free(struct facts *facts)
+{
+    facts_drop_places(facts);
     vec_free(&facts->balance.list);
     vec_free(&facts->process.threads);
     vec_free(&facts->parallelizations.list);
@@ -389,7 +394,7 @@ void facts_free(struct facts *facts)
 static double factor_without(const struct facts *facts, double seconds)
 {
     const struct main_process *process = &facts->process;
-    double cpu = process->cpu - facts->spun;
+    double cpu = process->cpu - facts->spun - process->waited;
     double least = fmax(cpu / process->most_running, facts->busiest);
     double rest = fmax(process->wall - seconds, fmin(least, process->wall));
     return rest > 0 ? process->wall / rest : INFINITY;

@@ -65,24 +65,26 @@ struct callee {
     uint32_t hotspot, procedure, module;
 };
 
-/* To which hotspots places belong, by number, and to which of their callees. */
+/* To which hotspots places belong, by number, and to which of their lines and callees. */
 struct grouping {
-    uint32_t *hotspots, *callees; /* by place; callees: NOTHING for the hotspot's own code */
-    uint32_t n_hotspots;
+    uint32_t *hotspots, *lines, *callees; /* by place; callees: NOTHING for the hotspot's own code */
+    uint32_t n_hotspots, n_lines;
     VEC(struct callee) list;
 };
 
 static struct grouping group(const struct places_of_times *all, bool by_loop)
 {
     size_t size = all->list.n * sizeof(uint32_t);
-    struct grouping grouping = {.hotspots = mem_alloc(size), .callees = mem_alloc(size)};
-    autofree struct idmap hotspots = {0}, callees = {0};
+    struct grouping grouping = {.hotspots = mem_alloc(size), .lines = mem_alloc(size), .callees = mem_alloc(size)};
+    autofree struct idmap hotspots = {0}, lines = {0}, callees = {0};
     for (size_t i = 0; i < all->list.n; i++) {
         const struct time_place *place = &all->list.at[i];
         bool is_loop = by_loop && place->loop.file != NOTHING;
         uint64_t loop = is_loop ? (uint64_t)place->loop.file << 32 | place->loop.line : UINT64_MAX;
         struct callee new = {.procedure = place->callee, .module = place->callee_module};
         new.hotspot = grouping.hotspots[i] = idmap_number(&hotspots, place->procedure, loop, (uint32_t)hotspots.count);
+        grouping.lines[i] = idmap_number(&lines, new.hotspot, (uint64_t)place->at.file << 32 | place->at.line,
+                                         (uint32_t)lines.count);
         grouping.callees[i] = NOTHING;
         if (new.procedure != NOTHING)
             grouping.callees[i] = idmap_number(&callees, new.hotspot, new.procedure, (uint32_t)callees.count);
@@ -90,28 +92,36 @@ static struct grouping group(const struct places_of_times *all, bool by_loop)
             vec_push(&grouping.list, new);
     }
     grouping.n_hotspots = (uint32_t)hotspots.count;
+    grouping.n_lines = (uint32_t)lines.count;
     return grouping;
 }
 
-/* Those of one of the times. The place with most of it stands for a hotspot, a callee with half of it is named. */
+/* Those of one of the times. The line with most of it stands for a hotspot, whatever it calls; a callee with half of it
+ * is named. */
 static hotspot_list hotspots_of_time(const struct database *db, const struct places_of_times *all, size_t time,
                                      const struct grouping *grouping, bool by_loop)
 {
     hotspot_list list = {0};
     autofree double *costs = mem_alloc(grouping->n_hotspots * sizeof *costs);
+    autofree double *of_lines = mem_alloc(grouping->n_lines * sizeof *of_lines);
     autofree double *of_callees = mem_alloc(grouping->list.n * sizeof *of_callees);
     autofree uint32_t *numbers = mem_alloc(grouping->n_hotspots * sizeof *numbers); /* of places, then in the list */
     for (uint32_t i = 0; i < all->list.n; i++) {
-        const struct time_place *place = &all->list.at[i];
+        double here = all->seconds.at[i * all->n_times + time];
+        of_lines[grouping->lines[i]] += here;
+        if (here > 0 && grouping->callees[i] != NOTHING)
+            of_callees[grouping->callees[i]] += here;
+    }
+    for (uint32_t i = 0; i < all->list.n; i++) {
         uint32_t hotspot = grouping->hotspots[i], *most = &numbers[hotspot];
-        double here = all->seconds.at[i * all->n_times + time], before = all->seconds.at[*most * all->n_times + time];
+        double here = all->seconds.at[i * all->n_times + time];
+        double line = of_lines[grouping->lines[i]], before = of_lines[grouping->lines[*most]];
         if (!(here > 0))
             continue;
-        if (costs[hotspot] == 0 || here > before || (here == before && place->at.line < all->list.at[*most].at.line))
+        if (costs[hotspot] == 0 || line > before ||
+            (line == before && all->list.at[i].at.line < all->list.at[*most].at.line))
             *most = i;
         costs[hotspot] += here;
-        if (place->callee != NOTHING)
-            of_callees[grouping->callees[i]] += here;
     }
     for (uint32_t h = 0; h < grouping->n_hotspots; h++) {
         if (!(costs[h] > 0))
@@ -138,6 +148,7 @@ static void group_each(const struct database *db, const struct places_of_times *
     for (size_t t = 0; t < all->n_times; t++)
         lists[t] = hotspots_of_time(db, all, t, &grouping, by_loop);
     free(grouping.hotspots);
+    free(grouping.lines);
     free(grouping.callees);
     vec_free(&grouping.list);
 }

@@ -52,6 +52,7 @@ static void add_thread(struct main_process *main, const json_t *thread)
         .work = fmax(cpu - SAMPLE_OF_WAITING * wall_samples, 0),
         .ready = thread_ready(thread),
         .wall = run_number(thread, "wall"),
+        .idle = waited,
         .nobody = nobody,
         .nobody_by_wall = nobody_by_wall,
         .unpaid = unpaid,
