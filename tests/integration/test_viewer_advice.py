@@ -1264,7 +1264,8 @@ class SharedHelpers(Advice):
     def test_the_thread_that_runs_alone_meanwhile(self):
         self.found()
         alone, = self.of_kind(self.all, "one thread")
-        self.assertIn("Only the main thread runs for at least 4.0 s of 7.0 s, mostly in produce, p.c:51: could win", alone["text"])
+        self.assertIn("Only the main thread runs for at least 4.0 s of 7.0 s, mostly in produce, p.c:51: could win",
+                      alone["text"])
 
     def test_the_caller_during_whose_calls_others_are_idle(self):
         for between in (False, True):
