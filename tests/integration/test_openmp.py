@@ -510,6 +510,7 @@ class ScopesOfClang(Scopes):
 JUMPS = {
     "in_region": ["main", "plain", "parallel", "in_region"],
     "in_nested": ["main", "nested", "parallel", "middle", "parallel", "in_nested"],
+    "in_inner": ["main", "inside", "parallel", "parallel", "in_inner"],
     "in_leaf": ["main", "start", "parallel", "tree", "task", "tree", "task", "tree", "in_leaf"],
     "compare": ["main", "library", "parallel", "compare"],
     "in_frame": ["main", "framed", "parallel", "in_frame"],
@@ -536,13 +537,15 @@ class Jumps(OpenMp):
 
     def kinds_of(self, names, constructs):
         """The names, but of constructs their kinds. One that no sample was in, but that created a task, is `construct`."""
-        kinds = []
-        for caller, name in zip([None] + names, names):
+        kinds, caller = [], None
+        for name in names:
             place = re.match(r"(\w+) @ jumps\.c:([0-9]+)$", name)
             if place:
                 kind, function = constructs[int(place[2])]
                 self.assertEqual(function, caller)
                 self.assertIn(place[1], (kind, "construct"))
+            else:
+                caller = name
             kinds.append(kind if place else name)
         return kinds
 
@@ -564,12 +567,14 @@ class Jumps(OpenMp):
 
 
 class JumpsOfClang(Jumps):
+    """Of a body that jumps to libomp, nothing is known."""
     compilers = CLANG
+    JUMPS = dict(JUMPS, in_inner=["main", "inside", "parallel", "in_inner"])
 
 
 class JumpsOnLlvm(Jumps):
     """libomp does not keep the body of a region of one thread."""
-    JUMPS = dict(JUMPS, in_alone=["main", "deep", "parallel", "lower", "parallel", "lowest", "in_alone"])
+    JUMPS = dict(JumpsOfClang.JUMPS, in_alone=["main", "deep", "parallel", "lower", "parallel", "lowest", "in_alone"])
     OPTIONS = ("--openmp=llvm",)
 
     def setUp(self):
