@@ -292,6 +292,17 @@ class Blocked(Advice):
                                         "win 2.5x without it.")
         self.assertAlmostEqual(found["gain"], 10 / 4)
 
+    def test_a_lock_of_rust(self):
+        """Its system call is in the program itself, below the standard library's procedure, whose source is not the user's."""
+        p = self.program({})
+        name = "<std::sys::sync::mutex::futex::Mutex>::lock_contended"
+        source = p.db.file("/rustc/0123456789abcdef/library/std/src/sys/sync/mutex/futex.rs")
+        wait = p.thread.statement(p.file, 32).call(p.db.function(name, p.program, 0x900, source, 50))
+        wait.statement(source, 61).call(p.of_libc("syscall")).charge(6, 0, 2).charge(6, 1, 2)
+        found = self.advice(p, self.run_of((4, 1, 1)))[0]
+        self.assertEqual(found["text"], "A thread waits 60 % of the time for a lock at parallel, p.c:32 "
+                                        "(<std::sys::sync::mutex::futex::Mutex>::lock_contended); could win 2.5x without it.")
+
     def test_few_samples(self):
         """6 of 16 s in 29 samples can be 3.6 to 8.8 s; 4 s of the 10 remain."""
         run = self.run_of((4, 1, 1))
