@@ -140,12 +140,15 @@ bool have_too_few_cpus(const struct facts *facts, struct subject *subject)
 static size_t threads_of_runtime(const struct main_process *process)
 {
     size_t most = 0;
+    struct strtab routines = {0};
+    autofree size_t *n = mem_alloc((process->threads.n + 1) * sizeof *n); /* by routine */
+    for (size_t i = 0; i < process->threads.n; i++)
+        n[strtab_id(&routines, process->threads.at[i].start_routine)]++;
     for (size_t i = 0; i < process->threads.n; i++) {
-        size_t n = 0;
-        for (size_t k = 0; k < process->threads.n; k++)
-            n += strcmp(process->threads.at[i].start_routine, process->threads.at[k].start_routine) == 0;
-        most = !process->threads.at[i].is_initial && n > most ? n : most;
+        size_t same = n[strtab_id(&routines, process->threads.at[i].start_routine)];
+        most = !process->threads.at[i].is_initial && same > most ? same : most;
     }
+    strtab_free(&routines);
     return most + 1;
 }
 
@@ -197,17 +200,17 @@ static int by_cpu(const void *left, const void *right)
 static double find_programs(const json_t *run, program_list *programs)
 {
     double cpu = 0;
+    struct strtab names = {0};
     json_each (process, json_object_get(run, "processes")) {
         const char *name = path_name(run_text(process, "executable"));
-        size_t i = 0;
-        while (i < programs->n && strcmp(programs->at[i].name, name) != 0)
-            i++;
+        uint32_t i = strtab_id(&names, name);
         if (i == programs->n)
             vec_push(programs, (struct measured_program){.name = name});
         programs->at[i].cpu += run_number(process, "cpu");
         programs->at[i].processes++;
         cpu += run_number(process, "cpu");
     }
+    strtab_free(&names);
     vec_sort(programs, by_cpu);
     return cpu;
 }
