@@ -437,29 +437,31 @@ class LoneWaits(Advice):
     Thread 2 sleeps all the time, as a thread does that looks for something to do again and again."""
     STEP = 10**7  # ns between samples
 
-    def found(self, *options, metric="waiting", own=0):
-        """`own`: seconds for which thread 2 works first."""
+    def found(self, *options, metric="waiting", own=0, served=None):
+        """`own`: seconds for which thread 2 works first; `served`: the thread that waits for events from 8 s on."""
         metrics = ("work", "off CPU", "waiting", "lock blame")
-        p = Program(metrics, 3)
+        p = Program(metrics, 4)
         work = p.main.statement(p.file, 13)
         sleep = p.thread.statement(p.file, 32).call(p.of_libc("usleep"))
         join = p.main.statement(p.file, 14).call(p.of_libc("pthread_join"))
         line = tw.Timeline(unit=10)
-        places = {context: line.place(context.id) for context in (work, sleep, join)}
+        event = p.main.statement(p.file, 15).call(p.of_libc("epoll_wait"))
+        places = {context: line.place(context.id) for context in (work, sleep, join, event)}
         asleep = tw.OFF_CPU if metric == "off CPU" else tw.WAITING
         for profile, begin, end, state, context in (
                 (1, 0, 4, tw.WORK, work), (1, 4, 10, tw.WAITING, join), (3, 4, 8, tw.WORK, work),
-                (2, 0, own, tw.WORK, work), (2, own, 10, asleep, sleep)):
+                (2, 0, own, tw.WORK, work), (2, own, 10, asleep, sleep),
+                *([(served, 8, 10, tw.WAITING, event)] if served else [])):
             for time in range(round(begin * 1e9), round(end * 1e9), self.STEP):
                 line.record(profile, time + self.STEP, self.STEP, state, places[context])
             if state == tw.WORK or asleep == state == tw.OFF_CPU:
                 context.charge(end - begin, 0, profile)
             if state != tw.WORK:
                 context.charge(end - begin, 1 if state == tw.OFF_CPU else 2, profile)
-        run = run_json([thread(1, 4), thread(2, own), thread(3, 4)], 10, 2, ("REALTIME",), metrics=metrics)
+        run = run_json([thread(1, 4), thread(2, own), thread(3, 4), thread(4, 0)], 10, 2, ("REALTIME",), metrics=metrics)
         run["processes"][0]["time_line_begin"] = 0
         self.write(p.db, run)
-        line.places = [(context.id, 0, 3, 1, 0, 0) for context in places]
+        line.places = [(context.id, 0, 4, 1, 0, 0) for context in places]
         line.write(pathlib.Path(self.db))
         return self.of_kind(viewer.printed_json("summary", *options, self.db)["advice"], "blocked")
 
@@ -470,6 +472,12 @@ class LoneWaits(Advice):
             self.assertEqual(found["text"], "A thread waits 100 % of the time in a sleep at parallel, p.c:32 (usleep); could win "
                                             "1.2x without it.")
             self.assertAlmostEqual(found["gain"], 10 / 8, delta=0.02)
+
+    def test_others_wait_for_events(self):
+        """From 8 s on thread 3 waits for requests from outside. A thread that only waits for events serves nobody."""
+        self.assertEqual(self.found(served=3), [])
+        found, = self.found(served=4)
+        self.assertAlmostEqual(found["gain"], 10 / 8, delta=0.02)
 
     def test_the_gain_of_a_piece_of_time_is_that_of_the_run(self):
         """From 8 s on thread 2 sleeps, and nothing else remains: 10 s become 8. From 9.7 s on that is too little to name."""
