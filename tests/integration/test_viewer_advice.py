@@ -785,6 +785,30 @@ class Asleep(Advice):
         found, = self.of_kind(self.advice(p, run), "asleep")
         self.assertIn("at least 7.0 s of 10 s", found["text"])
 
+    def with_children(self, n, **child):
+        """A shell that runs for 1 s of 10, and children that were forked, and executed a program."""
+        p = Program(n_threads=2)
+        p.main.statement(p.file, 11).charge(1)
+        run = run_json([thread(1, 1, ready=0.5)], 10)
+        shell = run["processes"][0]
+        shell.update(ready=0.5, throttled=0.0, quota=None, origin="launched", startup_cpu=7)
+        for i in range(n):
+            image = {**shell, "pid": 80 + i, "origin": "fork", "cpu": 0.01, "ready": 0.005, "startup_cpu": 0.02, "threads": []}
+            run["processes"] += [image, {**image, "origin": "exec", "startup_cpu": 0.13}]
+        return self.advice(p, run)
+
+    def test_processes_before_they_are_sampled(self):
+        """10 children run for 0.02 s, and for 0.12 s before. The shell and they run for 1.2 s and are ready for half of
+        that; so they are for 0.6 s before. What the launched process did earlier is not of the run."""
+        found = self.with_children(10)
+        started, = self.of_kind(found, "starts")
+        self.assertEqual(started["text"], "The start of 10 processes took 1.2 s of CPU time, a part of it hpcrun's own, which has "
+                                          "no samples.")
+        asleep, = self.of_kind(found, "asleep")
+        self.assertIn(f"at least {10 - 1.8 - 1.8:.1f} s of 10 s", asleep["text"])
+        self.assertEqual(self.of_kind(self.with_children(0), "starts"), [])
+        self.assertEqual(self.of_kind(self.with_children(1), "starts"), [], "0.12 s of 1.1")
+
     def test_threads_that_are_awake(self):
         self.assertEqual(self.found(cpu=2.4), [])
         self.assertEqual(self.found(ready=2.2), [])
