@@ -524,6 +524,34 @@ class System(Advice):
         self.assertEqual(found[0]["text"], "Most CPU time: xz 100 % (2 processes).")
 
 
+class Lost(Advice):
+    """The command becomes a program that is not measured, as that of env LD_PRELOAD=... does."""
+
+    def lost(self, *unmeasured, state="exec", later=()):
+        run = run_json([thread(1, 0.001)], 0.001)
+        image = {**run["processes"][0], "origin": "launched", "exec_sequence": 0, "state": state}
+        run["processes"] = [image, *({**image, **more} for more in later)]
+        run["unmeasured"] = [{"reason": reason, "count": len(programs), "cpu": 0, "programs": programs}
+                             for reason, *programs in unmeasured]
+        return [f["text"] for f in self.of_kind(self.advice(Program(), run), "not measured")]
+
+    def test_what_to_do(self):
+        preload, static = ("started without hpcrun's LD_PRELOAD", "perl"), ("statically linked", "/bin/busybox")
+        self.assertEqual(self.lost(preload), ["perl was not measured (started without hpcrun's LD_PRELOAD): "
+                                              "set LD_PRELOAD before hpcrun, or use hpcrun --outside."])
+        self.assertEqual(self.lost(static), ["/bin/busybox was not measured (statically linked): use hpcrun --outside."])
+        self.assertEqual(self.lost(("not an x86-64 program", "old")), [], "nor from outside")
+        self.assertEqual(self.lost(preload, static), [], "which one is not known")
+        self.assertEqual(self.lost((*preload, "awk")), [])
+
+    def test_children(self):
+        """The command itself was measured: to its end, or in the program that it executed."""
+        static = "statically linked", "busybox"
+        self.assertEqual(self.lost(static, state="exit"), [])
+        self.assertEqual(self.lost(static, later=[{"origin": "exec", "exec_sequence": 1, "state": "exit"}]), [])
+        self.assertEqual(len(self.lost(static, later=[{"pid": 71, "origin": "exec", "exec_sequence": 1, "state": "exit"}])), 1)
+
+
 class Supply(Advice):
     """Threads that wanted a CPU and had none, by the scheduler's account: seconds of the process."""
 
