@@ -14,7 +14,9 @@
 /* One allocation for all arrays, those of larger elements first. */
 struct nodes *nodes_new(uint64_t most)
 {
+    static uint64_t last;
     struct nodes *nodes = mem_alloc(sizeof *nodes);
+    nodes->number = ++last;
     uint32_t *words = mem_alloc(most * NODE_SIZE);
     nodes->parent = words;
     nodes->end = words + most;

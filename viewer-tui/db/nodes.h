@@ -15,6 +15,7 @@
 struct database;
 
 struct nodes {
+    uint64_t number; /* no other tree has it */
     uint32_t n;
     uint8_t *kind;    /* enum scope_kind */
     uint32_t *parent; /* 0 for the entry points and for 0 itself */
