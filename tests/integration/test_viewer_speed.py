@@ -86,6 +86,16 @@ class Large(unittest.TestCase):
         """Passes take long, by the viewer's clock."""
         return self.start(environment={"LD_PRELOAD": str(FAST_CLOCK)})
 
+    def test_advice_is_on_the_threads_in_view(self):
+        driver = self.start()
+        efforts = []
+        for keys in (b"", b"|thread [0-3]$\r", b"|\x15\r"):
+            driver.press(keys + b"a")
+            efforts.append(int(re.search(rb"of the effort of (\d+)", driver.press(b"\x0c").output)[1]))
+            driver.press(b"q")
+        self.assertLess(efforts[1], efforts[0])
+        self.assertEqual(efforts[2], efforts[0])
+
     def finds(self, driver, keys):
         """The number of matches of a search, of which the keys find the first one."""
         driver.press(keys)
