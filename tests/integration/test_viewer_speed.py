@@ -89,9 +89,9 @@ class Large(unittest.TestCase):
     def test_advice_is_on_the_threads_in_view(self):
         driver = self.start()
         efforts = []
-        for keys in (b"", b"|thread [0-3]$\r", b"|\x15\r"):
-            driver.press(keys + b"a")
-            efforts.append(int(re.search(rb"of the effort of (\d+)", driver.press(b"\x0c").output)[1]))
+        for keys in (b"j", b"|thread [0-3]$\r", b"|\x15\r"):
+            driver.press(keys)
+            efforts.append(int(re.search(rb"effort of (\d+)", driver.press(b"a").output)[1]))
             driver.press(b"q")
         self.assertLess(efforts[1], efforts[0])
         self.assertEqual(efforts[2], efforts[0])
