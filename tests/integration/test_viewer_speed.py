@@ -89,7 +89,7 @@ class Large(unittest.TestCase):
     def test_advice_is_on_the_threads_in_view(self):
         driver = self.start()
         efforts = []
-        for keys in (b"j", b"|thread [0-3]$\r", b"|\x15\r"):
+        for keys in (b"g", b"|thread [0-3]$\r", b"|\x15\r"):
             driver.press(keys)
             efforts.append(int(re.search(rb"effort of (\d+)", driver.press(b"a").output)[1]))
             driver.press(b"q")
