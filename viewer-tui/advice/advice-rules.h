@@ -11,6 +11,7 @@
 struct subject {
     size_t entry; /* set by the driver: number of the entry to which the rule is applied */
     struct hotspot place; /* procedure NOTHING and no line: none */
+    bool is_section;      /* the place is a critical section of OpenMP */
     struct share share;   /* of time, or seconds (blocked) */
     double seconds;
     const void *of;           /* an entry of the facts */

@@ -1,8 +1,11 @@
 #include "viewer-tui/advice/hotspots.h"
 
+#include "viewer-tui/advice/libc-procedures.h"
+#include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,6 +241,67 @@ struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
     struct hotspots found;
     hotspots_find_each(view, row, &metric, 1, &found);
     return found;
+}
+
+/* ---- Callers of a helper ---- */
+
+/* Shares of the helper's cost that its own code and its caller have, and of its work that others have: a judgement. */
+#define NEARLY_ALL      0.8
+#define LEAST_OF_OTHERS 0.1
+
+/* Whether a node is a procedure that the thread called. */
+static bool is_called_in_thread(const struct database *db, uint32_t node)
+{
+    char buffer[NAME_SIZE];
+    return is_procedure_kind(db->nodes->kind[node]) &&
+           !begins_thread(database_procedure_name(db, db->nodes->place[node], buffer));
+}
+
+/* What a procedure costs where the thread came to it from `caller`; NOTHING: anywhere. */
+static double cost_from(const struct view *view, uint32_t procedure, uint32_t caller, size_t metric)
+{
+    const struct nodes *nodes = view->db->nodes;
+    double cost = 0;
+    for (uint32_t i = 0; i < nodes->n; i++) {
+        if (!is_procedure_kind(nodes->kind[i]) || nodes->place[i] != procedure)
+            continue;
+        uint32_t from = nodes_caller(nodes, i);
+        while (caller != NOTHING && is_called_in_thread(view->db, from) && nodes->place[from] != caller)
+            from = nodes_caller(nodes, from);
+        if (caller == NOTHING || is_called_in_thread(view->db, from))
+            cost += view_node_value(view, i, metric, INCLUSIVE);
+        i = nodes->end[i] - 1; /* recursion counts once */
+    }
+    return cost;
+}
+
+bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_t metric, size_t work,
+                         struct hotspot *caller)
+{
+    const struct nodes *nodes = database_nodes(view->db);
+    uint32_t helper = hotspot->procedure, longest = 0;
+    double most = -1;
+    for (uint32_t i = 0; i < nodes->n; i++) {
+        bool is_helper = is_procedure_kind(nodes->kind[i]) && nodes->place[i] == helper;
+        double cost = is_helper ? view_node_value(view, i, metric, INCLUSIVE) : -1;
+        longest = cost > most ? i : longest;
+        most = fmax(cost, most);
+    }
+    double all = cost_from(view, helper, NOTHING, metric), all_work = cost_from(view, helper, NOTHING, work);
+    if (hotspot->cost < NEARLY_ALL * all) /* what the helper calls, or other loops in it, have a part */
+        return false;
+    for (uint32_t node = longest, call; call = nodes_call_site(nodes, node), node = nodes_caller(nodes, node),
+                  is_called_in_thread(view->db, node);) {
+        uint32_t id = nodes->place[node];
+        double cost = code_rank(view->db, node) < RANK_OWN_WITHOUT_NAME ? 0 : cost_from(view, helper, id, metric);
+        if (cost < NEARLY_ALL * all || all_work - cost_from(view, helper, id, work) < LEAST_OF_OTHERS * all_work)
+            continue;
+        struct source_line at = {nodes->place[call], nodes->line[call]}, none = {NOTHING, 0};
+        *caller = (struct hotspot){id, CODE_OWN, known_line(view->db, at, id), .around = none, .callee = NOTHING,
+                                   .cost = hotspot->cost * cost / all};
+        return true;
+    }
+    return false;
 }
 
 /* ---- In words ---- */
