@@ -207,10 +207,13 @@ static struct nodes *make_nodes(struct folding *folding)
     }
     for (uint32_t number = 0; number < sizes[0] + 1; number++) {
         const struct folded_node *from = &all[by_number[number]];
-        struct node node = nodes_get(folding->file, from->from);
-        node.parent = all[from->parent].number;
-        node.no_call_site = from->no_call_site;
-        nodes_add(nodes, &node);
+        const struct nodes *file = folding->file;
+        nodes_add(nodes, &(struct node){.kind = file->kind[from->from],
+                                        .parent = all[from->parent].number,
+                                        .place = file->place[from->from],
+                                        .line = file->line[from->from],
+                                        .position = file->position[from->from],
+                                        .no_call_site = from->no_call_site});
     }
     nodes_find_ends(nodes);
     return nodes;

@@ -57,16 +57,6 @@ void nodes_find_ends(struct nodes *nodes)
             nodes->end[nodes->parent[c]] = nodes->end[c];
 }
 
-struct node nodes_get(const struct nodes *nodes, uint32_t number)
-{
-    return (struct node){.kind = nodes->kind[number],
-                         .parent = nodes->parent[number],
-                         .place = nodes->place[number],
-                         .line = nodes->line[number],
-                         .position = nodes->position[number],
-                         .no_call_site = nodes->no_call_site[number]};
-}
-
 struct nodes *nodes_select(const struct nodes *nodes, bool *is_marked)
 {
     struct nodes *kept = nodes_new(nodes->n);
