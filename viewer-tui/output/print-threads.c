@@ -7,8 +7,8 @@
 #include "viewer-tui/metrics/efficiency.h"
 #include "viewer-tui/table/columns.h"
 #include "viewer-tui/table/table.h"
-#include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/threads/thread-origin.h"
+#include "viewer-tui/threads/thread-totals.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -65,23 +65,34 @@ struct threads_table {
     const struct database *db;
     const struct metrics *metrics;
     struct threads threads;
+    double *totals; /* thread_totals */
     bool hosts_differ;
     table_columns columns;            /* ids, then costs */
     thread_lines lines;               /* threads, then statistics */
 };
 
-static double magnitude(const void *threads, size_t metric)
+/* The totals of a line: a thread, or after these a statistic. */
+static const double *totals_of(const struct threads_table *table, size_t line)
 {
-    const struct threads *all = threads;
-    double sum = all->statistics[SUM][metric];
-    return isfinite(sum) ? sum : all->statistics[LARGEST][metric];
+    return table->totals + line * table->metrics->n;
+}
+
+static const double *statistic(const struct threads_table *table, enum statistic statistic)
+{
+    return totals_of(table, table->threads.list.n + statistic);
+}
+
+static double magnitude(const void *table, size_t metric)
+{
+    double sum = statistic(table, SUM)[metric];
+    return isfinite(sum) ? sum : statistic(table, LARGEST)[metric];
 }
 
 /* Adds the columns of a metric: the cost, and in CSV and JSON its percentage of effort. */
 static void add_columns(struct threads_table *table, size_t m)
 {
-    struct number_scale scale = columns_scale_beside(table->metrics, m, magnitude, &table->threads);
-    double whole = threads_whole(&table->threads, table->metrics, m);
+    struct number_scale scale = columns_scale_beside(table->metrics, m, magnitude, table);
+    double whole = statistic(table, SUM)[metrics_whole(table->metrics, m)];
     struct table_column cost = table_cost_column(table->metrics, m, NULL, scale, whole);
     cost.place = offsetof(struct thread_line, totals);
     cost.width = COLUMN_WIDTH;
@@ -129,8 +140,9 @@ static const char *text_or_null(const json_t *object, const char *key)
     return *text ? text : NULL;
 }
 
-static void add_line(struct threads_table *table, const struct thread *thread)
+static void add_line(struct threads_table *table, size_t i)
 {
+    const struct thread *thread = &table->threads.list.at[i];
     struct text description = {0}, created_at = {0};
     add_description(table, thread, &description);
     text_add(&description, "");
@@ -153,23 +165,41 @@ static void add_line(struct threads_table *table, const struct thread *thread)
                                .description = description.at,
                                .created_at = created_at.at,
                                .path = thread->created_at,
-                               .totals = thread->totals};
+                               .totals = totals_of(table, i)};
     vec_push(&table->lines, line);
 }
 
-static struct data_table table_of(struct threads_table *table)
+/* The largest first, then those that are not defined. */
+static int compare_totals(const void *left, const void *right, void *metric)
 {
+    const struct thread_line *a = left, *b = right;
+    double total_a = a->totals[*(size_t *)metric], total_b = b->totals[*(size_t *)metric];
+    if (isnan(total_a) != isnan(total_b))
+        return isnan(total_a) ? 1 : -1;
+    if (total_a < total_b || total_a > total_b)
+        return total_a < total_b ? 1 : -1;
+    return (a->profile > b->profile) - (a->profile < b->profile);
+}
+
+/* `sorted_by`: the metric whose largest totals come first; NULL: threads are in their order. */
+static struct data_table table_of(struct threads_table *table, size_t *sorted_by)
+{
+    static const char *const names[STATISTICS] = {
+        [SUM] = "sum", [LEAST] = "min", [MEAN] = "mean", [LARGEST] = "max"};
+    size_t n = table->threads.list.n;
     for (size_t i = 0; i < IDS; i++)
         vec_push(&table->columns, id_columns[i]);
     vec_push(&table->columns, (struct table_column){.group = "metrics"});
     vec_push(&table->columns, (struct table_column){.group = "percent_of_effort"});
     for (size_t m = 0; m < table->metrics->n; m++)
         add_columns(table, m);
-    for (size_t i = 0; i < table->threads.list.n; i++)
-        add_line(table, &table->threads.list.at[i]);
+    for (size_t i = 0; i < n; i++)
+        add_line(table, i);
+    if (sorted_by && n)
+        qsort_r(table->lines.at, n, sizeof *table->lines.at, compare_totals, sorted_by);
     for (int s = 0; s < STATISTICS; s++)
-        vec_push(&table->lines, (struct thread_line){.kind = statistic_name((enum statistic)s), -1, -1, -1, -1, -1, -1, -1,
-                                                     .totals = table->threads.statistics[s]});
+        vec_push(&table->lines, (struct thread_line){.kind = names[s], -1, -1, -1, -1, -1, -1, -1,
+                                                     .totals = statistic(table, (enum statistic)s)});
     return (struct data_table){table->columns.at,          table->columns.n, table->lines.at,
                           sizeof *table->lines.at, table->lines.n, table->metrics};
 }
@@ -199,9 +229,9 @@ static void write_statistics_json(struct threads_table *table, const struct data
     json_print(json, "}");
 }
 
-static void write_threads(struct threads_table *table, enum projection projection)
+static void write_threads(struct threads_table *table, enum projection projection, size_t *sorted_by)
 {
-    struct data_table all = table_of(table);
+    struct data_table all = table_of(table, sorted_by);
     struct writer *writer = &table->writer;
     writer_head(writer, table->session, table->db, "threads", projection);
     if (writer->format == FORMAT_TEXT)
@@ -233,12 +263,12 @@ int print_threads(struct session *session, struct view *view, const struct print
                                   .metrics = &db->metrics,
                                   .hosts_differ = run_hosts_differ(session->run)};
     threads_read(&table.threads, db, session->run, false);
-    thread_set_keep(session->threads, &table.threads, &db->metrics);
-    if (options->sort)
-        threads_sort(&table.threads, sorting.metric);
+    thread_set_keep(session->threads, &table.threads);
+    table.totals = thread_totals(&table.threads, db);
     writer_open(&table.writer, options->format, options->width, out);
-    write_threads(&table, options->projection);
+    write_threads(&table, options->projection, options->sort ? &sorting.metric : NULL);
     writer_free(&table.writer);
+    free(table.totals);
     threads_free(&table.threads);
     return 0;
 }
