@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Sums over many threads are larger than costs in the trees. */
 #define TOTAL_WIDTH  12
@@ -22,7 +23,8 @@
 /* A thread, or a statistic over all. */
 struct thread_line {
     const char *kind; /* "thread", "sum" */
-    int64_t profile, pid, tid, rank, samples, dropped, partial;
+    int64_t profile, pid, tid, rank;
+    int64_t samples, dropped, partial; /* of all events: fired, without a path, with an incomplete path */
     const char *name, *command, *id, *host, *start_routine, *root;
     char *description, *created_at; /* for text; for CSV */
     const json_t *path;
@@ -119,18 +121,38 @@ static void print_head(struct threads_table *table)
 }
 
 /* "rank 3: solver  (of 100 samples 2 dropped, 1 partial)  created at start pool.c:12" */
-static void add_description(const struct threads_table *table, const struct thread *thread, struct text *out)
+static void add_description(const struct threads_table *table, const struct thread *thread,
+                            const struct thread_line *line, struct text *out)
 {
     bool ascii = table->writer.ascii;
     if (thread->process)
         run_add_place(thread->process, table->hosts_differ, ascii, out);
     text_add_clean(out, thread->pid >= 0 ? thread->name : thread->id, ascii);
-    if (thread->dropped || thread->partial)
-        text_printf(out, "  (of %" PRIu64 " samples %" PRIu64 " dropped, %" PRIu64 " partial)",
-                    thread->samples, thread->dropped, thread->partial);
+    if (line->dropped || line->partial)
+        text_printf(out, "  (of %" PRId64 " samples %" PRId64 " dropped, %" PRId64 " partial)", line->samples,
+                    line->dropped, line->partial);
     if (thread->created_at) {
         text_add(out, "  created at ");
         thread_origin_add(thread->created_at, ascii, out);
+    }
+}
+
+static void count_samples(const json_t *described, struct thread_line *line)
+{
+    json_t *tally;
+    const char *name;
+    json_each (event, json_object_get(described, "events")) {
+        json_object_foreach(json_object_get(event, "fates"), name, tally)
+        {
+            double count = run_number(tally, "count");
+            int64_t n = count > 0 && count < 1e18 ? (int64_t)count : 0;
+            if (strcmp(name, "fired") == 0)
+                line->samples += n;
+            else if (strncmp(name, "dropped: ", strlen("dropped: ")) == 0)
+                line->dropped += n;
+            else if (strncmp(name, "partial: ", strlen("partial: ")) == 0)
+                line->partial += n;
+        }
     }
 }
 
@@ -144,8 +166,6 @@ static void add_line(struct threads_table *table, size_t i)
 {
     const struct thread *thread = &table->threads.list.at[i];
     struct text description = {0}, created_at = {0};
-    add_description(table, thread, &description);
-    text_add(&description, "");
     if (thread->created_at)
         thread_origin_add(thread->created_at, false, &created_at);
     struct thread_line line = {.kind = "thread",
@@ -153,19 +173,19 @@ static void add_line(struct threads_table *table, size_t i)
                                .pid = thread->pid,
                                .tid = thread->tid,
                                .rank = run_rank(thread->process),
-                               .samples = (int64_t)thread->samples,
-                               .dropped = (int64_t)thread->dropped,
-                               .partial = (int64_t)thread->partial,
                                .name = thread->name,
                                .command = run_text(thread->process, "command"),
                                .id = thread->id,
                                .host = run_text(thread->process, "host"),
                                .start_routine = text_or_null(thread->described, "start_routine"),
                                .root = text_or_null(thread->described, "root"),
-                               .description = description.at,
                                .created_at = created_at.at,
                                .path = thread->created_at,
                                .totals = totals_of(table, i)};
+    count_samples(thread->described, &line);
+    add_description(table, thread, &line, &description);
+    text_add(&description, "");
+    line.description = description.at;
     vec_push(&table->lines, line);
 }
 

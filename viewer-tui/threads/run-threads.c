@@ -76,30 +76,6 @@ static int compare_profiles(const void *left, const void *right)
     return (a->profile > b->profile) - (a->profile < b->profile);
 }
 
-static bool begins(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
-
-static void count_samples(struct thread *thread, const json_t *described)
-{
-    json_t *tally;
-    const char *name;
-    json_each (event, json_object_get(described, "events")) {
-        json_object_foreach(json_object_get(event, "fates"), name, tally)
-        {
-            double count = run_number(tally, "count");
-            uint64_t n = count > 0 && count < 1e18 ? (uint64_t)count : 0;
-            if (strcmp(name, "fired") == 0)
-                thread->samples += n;
-            else if (begins(name, "dropped: "))
-                thread->dropped += n;
-            else if (begins(name, "partial: "))
-                thread->partial += n;
-        }
-    }
-}
-
 /* Completes a thread with what run.json says of it. */
 static void identify(struct threads *threads, const json_t *run, const json_t *process,
                      const json_t *described)
@@ -119,7 +95,6 @@ static void identify(struct threads *threads, const json_t *run, const json_t *p
     thread->process = process;
     thread->described = described;
     thread->created_at = thread_origin_path(run, described);
-    count_samples(thread, described);
 }
 
 void threads_read(struct threads *threads, const struct database *db, const json_t *run, bool is_whole)

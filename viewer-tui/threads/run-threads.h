@@ -14,8 +14,6 @@ struct thread {
     const json_t *process;    /* in run.json; NULL if unknown */
     const json_t *described;  /* the thread in run.json; NULL if unknown */
     const json_t *created_at; /* the path that created it (thread-origin.h); NULL if unknown */
-    uint64_t samples, dropped,
-        partial; /* samples of all events: fired, without a path, with an incomplete path */
 };
 
 struct threads {
