@@ -216,23 +216,14 @@ static uint32_t child_with(const struct place_scopes *scopes, struct view *view,
     return found;
 }
 
-uint32_t *place_owners(const struct place_scopes *scopes, const struct value_refs *values)
+void place_owners_add(const struct place_scopes *scopes, const struct value_refs *values, uint32_t owner, uint32_t *of_node)
 {
-    const struct nodes *nodes = scopes->nodes;
-    uint32_t *owner = mem_alloc((nodes->n + 1) * sizeof *owner), *owners = mem_alloc((scopes->n + 1) * sizeof *owners);
-    for (uint32_t node = 0; node < nodes->n; node++)
-        owner[node] = NOTHING;
     for (size_t i = 0; i < values->list.n; i++) {
-        const struct value_ref *ref = &values->list.at[i];
-        uint32_t from = node_of(scopes, ref->context);
-        for (uint32_t node = from; from && node < nodes->end[from]; node++)
-            if (includes(nodes, from, ref->scope, node))
-                owner[node] = ref->row;
+        uint32_t from = node_of(scopes, values->list.at[i].context);
+        for (uint32_t node = from; from && node < scopes->nodes->end[from]; node++)
+            if (includes(scopes->nodes, from, values->list.at[i].scope, node))
+                of_node[node] = owner;
     }
-    for (uint64_t place = 0; place < scopes->n; place++)
-        owners[place] = scopes->node[place] ? owner[scopes->node[place]] : NOTHING;
-    free(owner);
-    return owners;
 }
 
 uint32_t place_row(const struct place_scopes *scopes, struct view *topdown, uint32_t node)
