@@ -306,8 +306,8 @@ static double waited_cpu(const struct view *view, const json_t *run, double *per
     for (size_t from = 0; efficiency_next(view->metrics, &from, &event_of);) {
         size_t waiting = metrics_find_event(view->metrics, METRIC_WAITING, event_of.event);
         const char *name = run_text(run_metric(run, view->metrics->at[event_of.at[WORK]].name), "event");
-        if (strcmp(name, "CPUTIME") == 0 && waiting < view->metrics->n && metric_is_measured(&view->metrics->at[waiting]))
-            paid = view_total(view, waiting);
+        bool is_measured = waiting < view->metrics->n && metric_is_measured(&view->metrics->at[waiting]);
+        paid = is_measured && strcmp(name, "CPUTIME") == 0 ? view_total(view, waiting) : paid;
     }
     json_each (process, json_object_get(run, "processes"))
         json_each (thread, json_object_get(process, "threads"))
