@@ -240,6 +240,7 @@ struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
 
 struct caller_search {
     const struct view *view;
+    const struct nodes *nodes;
     uint32_t helper;
     bool *begins; /* by procedure: threads begin there */
 };
@@ -249,7 +250,7 @@ struct caller_search {
 static double cost_from(const struct caller_search *search, uint32_t caller, size_t metric, uint32_t first,
                         uint32_t end, bool is_inside)
 {
-    const struct nodes *nodes = search->view->db->nodes;
+    const struct nodes *nodes = search->nodes;
     double cost = 0;
     for (uint32_t i = first; i < end; i++) {
         uint32_t id = nodes->place[i];
@@ -271,8 +272,10 @@ bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_
     struct database *db = view->db;
     const struct nodes *nodes = database_nodes(db);
     uint32_t helper = hotspot->procedure, longest = 0, n = database_n_procedures(db);
+    if (helper == NOTHING)
+        return false;
     autofree bool *begins = mem_alloc(n), *is_tried = mem_alloc(n);
-    struct caller_search search = {view, helper, begins};
+    struct caller_search search = {view, nodes, helper, begins};
     char buffer[NAME_SIZE];
     double most = -1;
     for (uint32_t id = 0; id < n; id++)
@@ -291,7 +294,7 @@ bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_
     for (uint32_t node = longest, call; call = nodes_call_site(nodes, node), node = nodes_caller(nodes, node),
                   is_procedure_kind(nodes->kind[node]) && !begins[nodes->place[node]];) {
         uint32_t id = nodes->place[node];
-        if (is_tried[id] || code_rank(db, node) < RANK_OWN_WITHOUT_NAME)
+        if (is_tried[id] || code_owner_of_procedure(db, id, database_procedure(db, id).module) != CODE_OWN)
             continue;
         is_tried[id] = true;
         double cost = cost_from(&search, id, metric, 0, nodes->n, false);
