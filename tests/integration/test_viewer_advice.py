@@ -924,6 +924,20 @@ class Locks(Advice):
             self.assertEqual(found["text"], f"Lock queue_lock (80 %) and others: threads wait {wait}, 100 % of that while "
                                             f"parallel, p.c:31 holds it; could win {gain:.1f}x without it.")
 
+    def test_a_helper_of_those_that_hold_it(self):
+        """Both threads scan with the lock: while one in line 31 does, others wait for 4.5 of 5 s."""
+        for waits, place in (((4.5, 0.5), "parallel, p.c:31"), ((3, 2), "scan, p.c:61")):
+            p = Program(("work", "lock blame", "lock wait", "idleness"), 2)
+            scan = p.function("scan", 60)
+            for at, profile, seconds in ((p.thread.statement(p.file, 31), 2, waits[0]),
+                                         (p.main.statement(p.file, 13), 1, waits[1])):
+                at.call(scan).statement(p.file, 61).charge(4, 0, profile).charge(seconds, 1, profile)
+            p.thread.statement(p.file, 32).call(p.function("<lock table_lock>", 0)).charge(5, 2, 2)
+            run = run_json([thread(1, 4), thread(2, 4)], 10, 2, metrics=p.db.metrics)
+            found, = self.of_kind(self.advice(p, run), "lock")
+            share = "90" if waits[0] == 4.5 else "100"
+            self.assertIn(f", {share} % of that while {place} holds it", found["text"])
+
     def test_critical_sections(self):
         """All without a name are one lock. Two call a function that has all of the time: that with most of it is named,
         also by what others waited while its thread had no CPU. Without scopes, it is the function."""
@@ -931,7 +945,7 @@ class Locks(Advice):
                                         ("critical(table)", True, "a thread is in the section at p.c:20"),
                                         ("ordered", True, "a thread is in the section at p.c:20"),
                                         ("critical", False, "spin, p.c:40 holds it"),
-                                        ("queue_lock", True, "spin, p.c:40 holds it")):
+                                        ("queue_lock", True, "critical @ p.c:20, p.c:21 holds it")):
             with self.subTest(name=name, has_scopes=has_scopes):
                 p = Program(("work", "off CPU", "lock blame", "lock wait"), 3)
                 spin = p.function("spin", 40)
@@ -947,7 +961,7 @@ class Locks(Advice):
                 threads = [thread(1, 1), thread(2, 4), thread(3, 0)]
                 run = run_json(threads, 10, 2, events=("REALTIME",), metrics=p.db.metrics)
                 found, = self.of_kind(self.advice(p, run), "lock")
-                share = 80 if "section" in where else 100
+                share = 80 if "p.c:2" in where else 100
                 self.assertIn(f"Lock {name}: threads wait 5.0 s, {share} % of that while {where}", found["text"])
 
     def test_the_interval(self):
@@ -1314,7 +1328,7 @@ class Grain(Advice):
     or another time, nobody works."""
 
     def found(self, nobody=1.0, of_worker=1.0, event="CPUTIME", agent="gomp", overhead=0.1, cpus=2, ready=0.0, processes=1,
-              throttled=0.0, section=None, timeslices=9):
+              throttled=0.0, section=None, timeslices=9, period=PERIOD):
         p = Program(("work", "overhead", "idleness"), 2)
         loop = (p.thread.call(p.db.function(section)) if section else p.thread).loop(p.file, 31)
         for profile in (1, 2):
@@ -1324,11 +1338,18 @@ class Grain(Advice):
                                   for name, amount in ((event, (nobody, of_worker)[i - 1]), ("REALTIME", 5))]) for i in (1, 2)]
         run = run_json(threads, 10, cpus, (event,), metrics=p.db.metrics)
         run["agents"] = [{"name": agent}]
+        run["events"][0]["period"] = period
         run["processes"][0].update(workers=2, ready=2 * ready, throttled=throttled, quota=0.5)
         for pid in range(1, processes):
             run["processes"].append(dict(run["processes"][0], pid=70 + pid))
         self.all = self.advice(p, run)
         return self.of_kind(self.all, "parallelization")
+
+    def test_few_samples_of_threads_that_spin(self):
+        """One of two samples."""
+        for period, n in ((0.005, 1), (4, 0)):
+            self.found(ready=1.0, period=period)
+            self.assertEqual(self.all[0]["text"].count("OMP_WAIT_POLICY"), n)
 
     def test_threads_that_spin_on_a_busy_machine(self):
         """2 of 6.1 s. Threads of TBB sleep anyway, and 1 of 6.1 s is not worth a word."""

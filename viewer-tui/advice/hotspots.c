@@ -288,7 +288,7 @@ bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_
         most = fmax(cost, most);
     }
     double all = cost_from(view, helper, NOTHING, metric), all_work = cost_from(view, helper, NOTHING, work);
-    if (hotspot->cost < NEARLY_ALL * all) /* what the helper calls, or other loops in it, have a part */
+    if (!(all_work > 0) || hotspot->cost < NEARLY_ALL * all) /* what it calls, or other loops in it, have a part */
         return false;
     for (uint32_t node = longest, call; call = nodes_call_site(nodes, node), node = nodes_caller(nodes, node),
                   is_called_in_thread(view->db, node);) {

@@ -85,10 +85,10 @@ bool others_had_cpus(const struct facts *facts, struct subject *subject)
 static void add_spinning(const struct facts *facts, struct text *text)
 {
     const char *sleeping = facts->runtime ? facts->runtime->sleeping : NULL;
-    double waited = facts->process.waited / facts->process.cpu;
-    if (sleeping && !(waited < MUCH_WAITED_SHARE))
+    struct share waited = share_of_samples(facts->process.waited, facts->process.cpu, facts->cpu_increment);
+    if (sleeping && waited.low >= MUCH_WAITED_SHARE)
         text_printf(text, "; threads spent %s of their CPU time waiting for each other: try %s",
-                    as_percent(fmin(waited, 1)).text, sleeping);
+                    as_percent(waited.value).text, sleeping);
     text_add(text, ".");
 }
 

@@ -39,6 +39,8 @@ bool wait_for_locks(const struct facts *facts, struct subject *subject)
     if (facts->row == 0)
         section = lock_facts_section(&facts->lock, facts->view, facts->lock_blame);
     subject->place = section.cost > 0 ? section : facts->held_in.at[0];
+    if (facts->row == 0 && !(section.cost > 0))
+        hotspot_find_caller(facts->view, &facts->held_in.at[0], facts->lock_blame, facts->cpu.metric, &subject->place);
     double total = section.cost > 0 ? facts_cost(facts, facts->lock_blame) : facts->lock.seconds.value;
     subject->share.value = subject->place.cost / total;
     subject->is_section = section.cost > 0;

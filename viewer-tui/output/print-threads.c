@@ -18,6 +18,7 @@
 #define TOTAL_WIDTH  12
 #define COLUMN_WIDTH (TOTAL_WIDTH + PERCENT_WIDTH)
 #define ID_WIDTH     9
+#define LEAST_NAME   16
 
 /* A thread, or a statistic over all. */
 struct thread_line {
@@ -66,6 +67,7 @@ struct threads_table {
     const struct metrics *metrics;
     struct threads threads;
     bool hosts_differ;
+    size_t width;                     /* columns of a terminal that are taken */
     table_columns columns;            /* ids, then costs */
     thread_lines lines;               /* threads, then statistics */
 };
@@ -85,6 +87,12 @@ static void add_columns(struct threads_table *table, size_t m)
     struct table_column cost = table_cost_column(table->metrics, m, NULL, scale, whole);
     cost.place = offsetof(struct thread_line, totals);
     cost.width = COLUMN_WIDTH;
+    if (cost.title && table->writer.is_terminal && !table->session->metric_list &&
+        table->width + COLUMN_WIDTH > table->writer.width) { /* on a terminal, those that fit */
+        free((char *)cost.title);
+        cost.title = NULL;
+    }
+    table->width += cost.title ? COLUMN_WIDTH : 0;
     vec_push(&table->columns, cost);
     if (metric_is_of_effort(&table->metrics->at[m]) && cost.head)
         vec_push(&table->columns, table_percent_column(&cost, false));
@@ -231,6 +239,7 @@ int print_threads(struct session *session, struct view *view, const struct print
     struct threads_table table = {.session = session,
                                   .db = db,
                                   .metrics = &db->metrics,
+                                  .width = 2 * ID_WIDTH + LEAST_NAME,
                                   .hosts_differ = run_hosts_differ(session->run)};
     threads_read(&table.threads, db, session->run, false);
     thread_set_keep(session->threads, &table.threads, &db->metrics);
