@@ -945,15 +945,16 @@ class Locks(Advice):
                                         ("critical(table)", True, "a thread is in the section at p.c:20"),
                                         ("ordered", True, "a thread is in the section at p.c:20"),
                                         ("critical", False, "spin, p.c:40 holds it"),
-                                        ("queue_lock", True, "critical @ p.c:20, p.c:21 holds it")):
+                                         ("critical_list", True, "critical @ p.c:20, p.c:21 holds it")):
             with self.subTest(name=name, has_scopes=has_scopes):
                 p = Program(("work", "off CPU", "lock blame", "lock wait"), 3)
                 spin = p.function("spin", 40)
                 for line, seconds in ((20, 4), (10, 1)):
                     at = p.thread.statement(p.file, 5)
                     if has_scopes:
-                        section = "critical" if name == "queue_lock" else name
-                        at = at.inline(p.function("single @ p.c:6", 6)).statement(p.file, line) \
+                        section = "critical" if name == "critical_list" else name
+                        other = "critical" if name == "ordered" else "ordered"
+                        at = at.inline(p.function(f"{other} @ p.c:6", 6)).statement(p.file, line) \
                             .inline(p.function(f"{section} @ p.c:{line}", line)).statement(p.file, line + 1)
                     time = at.call(spin).statement(p.file, 40).charge(seconds, 0, 2).charge(seconds, 2, 2)
                     time.call(p.function("<lock held without a CPU>", 0)).charge(seconds / 10, 2, 2)

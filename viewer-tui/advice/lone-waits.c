@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Work and waits are compared in columns of equal time. A column is at least as long as LEAST_SAMPLES samples of a thread,
  * so that it has some of each. Waits at places after the first MOST_PLACES are short. */
@@ -90,14 +91,6 @@ static unsigned number_of_columns(const struct timeline *timeline, struct time_r
     return (unsigned)fmax(1, fmin(records / LEAST_SAMPLES, MOST_COLUMNS));
 }
 
-static void add_refs(const struct value_refs *refs, uint32_t row, struct value_refs *all)
-{
-    for (size_t r = 0; r < refs->list.n; r++) {
-        vec_push(&all->list, refs->list.at[r]);
-        all->list.at[all->list.n - 1].row = row & 0x1fffffff;
-    }
-}
-
 static bool matters(const struct time_place *place, double least)
 {
     return place->wait >= WAIT_LOCK && place->wait < WAIT_CONDITION && place->seconds >= least;
@@ -108,27 +101,27 @@ static bool is_for_event(const struct time_place *place)
     return place->wait == WAIT_POLL;
 }
 
-/* Owners of the places that matter, and of waits for events; NULL: none matters. */
+/* The owners of the places that matter, and of waits for events; NULL: none matters. */
 static uint32_t *owners_of(const struct time_places *places, size_t n, double least, struct database *db,
                            const struct timeline *timeline)
 {
-    struct value_refs values = {0};
     bool any = false;
-    for (uint32_t i = 0; i < n; i++) {
-        any |= matters(&places->list.at[i], least);
-        if (!matters(&places->list.at[i], least) && !is_for_event(&places->list.at[i]))
-            continue;
-        add_refs(&places->list.at[i].refs, i, &values);
-        add_refs(&places->list.at[i].joined_refs, i, &values);
-    }
-    if (!any) {
-        vec_free(&values.list);
+    for (size_t i = 0; i < n && !any; i++)
+        any = matters(&places->list.at[i], least);
+    if (!any)
         return NULL;
-    }
     struct place_scopes scopes = place_scopes_of(db, timeline, false);
-    uint32_t *owners = place_owners(&scopes, &values);
+    autofree uint32_t *of_node = mem_alloc((scopes.nodes->n + 1) * sizeof *of_node);
+    uint32_t *owners = mem_alloc((scopes.n + 1) * sizeof *owners);
+    memset(of_node, 0xff, (scopes.nodes->n + 1) * sizeof *of_node); /* NOTHING */
+    for (uint32_t i = 0; i < n; i++)
+        if (matters(&places->list.at[i], least) || is_for_event(&places->list.at[i])) {
+            place_owners_add(&scopes, &places->list.at[i].refs, i, of_node);
+            place_owners_add(&scopes, &places->list.at[i].joined_refs, i, of_node);
+        }
+    for (uint64_t place = 0; place < scopes.n; place++)
+        owners[place] = scopes.node[place] ? of_node[scopes.node[place]] : NOTHING;
     place_scopes_free(&scopes);
-    vec_free(&values.list);
     return owners;
 }
 
