@@ -301,6 +301,14 @@ class OthersDatabases(TwoUsers):
                         self.assertIn("wrong", printed)
                     self.clear()
 
+    def test_a_directory_where_the_user_may_not_create_a_database(self):
+        user = max(USERS, key=lambda user: user or 0)
+        folder, _ = self.measurements(user)
+        closed = self.folder("closed", permissions=0o755)
+        _, said = self.tool(HPCVIEWER, "--print", "summary", folder, user=user, cwd=closed, status=1)
+        self.assertRegex(said, r"\nhpcprof: hpctoolkit-x-database\.unfinished-\d+: Permission denied \(hpcprof -o DB "
+                               r"chooses another place\)\n")
+
     def test_a_database_of_more_measurements_is_another(self):
         for user in USERS:
             folder, file = self.measurements(user)
