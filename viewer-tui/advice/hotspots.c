@@ -213,25 +213,14 @@ hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool b
     return list;
 }
 
-/* Inserts in order; drops the last one if the list is full. */
-static void insert(struct hotspots *hotspots, const struct hotspot *new)
-{
-    size_t at = hotspots->n < MOST_HOTSPOTS ? hotspots->n++ : MOST_HOTSPOTS;
-    for (; at > 0 && compare(&hotspots->at[at - 1], new) > 0; at--)
-        if (at < MOST_HOTSPOTS)
-            hotspots->at[at] = hotspots->at[at - 1];
-    if (at < MOST_HOTSPOTS)
-        hotspots->at[at] = *new;
-}
-
 void hotspots_find_each(struct view *view, uint32_t row, const size_t *metrics, size_t n, struct hotspots *found)
 {
     hotspot_list lists[MOST_TIMES];
     list_each(view, row, metrics, n, true, lists);
     for (size_t i = 0; i < n; i++) {
-        found[i].n = 0;
-        for (size_t h = 0; h < lists[i].n; h++)
-            insert(&found[i], &lists[i].at[h]);
+        vec_sort(&lists[i], compare);
+        for (found[i].n = 0; found[i].n < lists[i].n && found[i].n < MOST_HOTSPOTS; found[i].n++)
+            found[i].at[found[i].n] = lists[i].at[found[i].n];
         vec_free(&lists[i]);
     }
 }

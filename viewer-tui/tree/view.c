@@ -142,7 +142,7 @@ static double sum_of_nodes(const struct view *view, uint32_t row, size_t metric,
     add_nodes(view, row, part, &sums->refs);
     for (size_t i = 0; i < sums->refs.list.n; i++)
         sum += node_cost(view->db, sums->refs.list.at[i].node, metric, (enum cost_part)sums->refs.list.at[i].part);
-    if (sums->refs.list.n <= 1)
+    if (sums->refs.list.n <= 1 && !view->db->fold)
         return sum;
     while (sums->of[column].n <= row)
         vec_push(&sums->of[column], NAN);
