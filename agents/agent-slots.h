@@ -37,25 +37,13 @@ enum agent_slot_state {
 
 #define AGENT_MAX_EVENTS 8
 
-/* Where an interpreter keeps what a thread executes: addresses of types, offsets in structures of the thread, its frames,
- * the code of these, and byte strings. */
-struct agent_frames {
-    uint64_t code_type, bound_method;
-    bool has_bound_exits; /* a `with` keeps a bound method, of the type bound_method; else a method and its object */
-    uint32_t newest;      /* in a thread: its newest frame; 0: nothing here is known */
-    uint32_t previous, code, instruction, locals;
-    uint32_t code_start, code_locals, code_exceptions;
-    uint32_t bytes_size, bytes_start;
-    uint32_t object_type, object_size; /* size: of the header */
-    uint32_t type_size;                /* in a type: the size of its objects */
-    uint32_t thread_id;                /* in a thread: its pthread_self() */
-    uint32_t recursive_size; /* of an object whose byte is followed by the pthread_self() of the thread that has it; 0:
-                                there are none */
-};
+struct agent;
+struct agent_cursor;
 
 /* A runtime's lock for which threads wait at a condition variable, such as an interpreter's. hpcrun's
  * wrappers of these calls say in the slot that the thread waits for this lock. */
 struct agent_lock {
+    const struct agent *agent;
     uint64_t condition; /* address of the pthread_cond_t */
     uint64_t locked;    /* address of an int; 0 there: the lock is free */
     uint64_t holder;  /* address of a pointer to a structure of the thread that has it, or had it */
@@ -70,20 +58,15 @@ struct agent_lock {
     uint64_t code_start, code_size;
     const char *semaphore_name; /* a constant, "<lock NAME>" for all of them */
 
-    /* Objects' locks, each a byte that does not say who has it; `sections` 0: there are none.
+    /* Locks that are a byte each, which does not say who has it.
      *
-     * Holders: in the structure of a thread, at this offset, begins the list of the sections of code that it is in,
-     * innermost first. A pointer to a section has SECTION_IS_LEFT if the thread has let go of its locks and those of the sections
-     * around it. A section is {pointer to the one around it, lock}, with SECTION_HAS_TWO {the same, second lock}.
+     * has_byte: handler, after the path of the sample. Whether the cursor's thread has the lock whose byte is at an
+     * address, as far as the agent knows. It may be asked for one lock after the other; the host has `read`.
      * Waiters: in the interpreter's code, on the stack before the semaphore: {address of what the thread waits with,
-     * above the semaphore on the stack; lock}. The lock's byte is BYTE_IS_WAITED_FOR then.
-     * The locks of the program, too, are objects with such a byte, of which `frames` tells holders. */
-    uint64_t sections;
+     * above the semaphore on the stack; lock}. The lock's byte is BYTE_IS_WAITED_FOR then. */
+    bool (*has_byte)(const struct agent_cursor *cursor, uint64_t lock);
     const char *byte_name; /* a constant, "<lock NAME>" for all of them; NULL: there are no such bytes */
-    struct agent_frames frames;
 };
-
-enum { SECTION_IS_LEFT = 1, SECTION_HAS_TWO = 2, SECTION_BITS = 3 };
 
 enum { BYTE_IS_WAITED_FOR = 3 };
 
@@ -159,9 +142,8 @@ struct agent_slot {
     _Atomic uint64_t holder; /* waiting: address of the word (4 bytes) with the tid of the lock's
                                 holder; 0: the lock has none. With AGENT_HOLDER_OF_LOCK: address of
                                 a struct agent_lock. With AGENT_HOLDER_OF_SEMAPHORE: address of a word of
-                                semaphore-holders.h. With AGENT_HOLDER_OF_BYTE: address of a struct agent_lock whose
-                                list of sections, or frames, tell the holder */
-    uint64_t interpreted; /* address of the thread's structure of the interpreter, at its last sample; 0: unknown */
+                                semaphore-holders.h. With AGENT_HOLDER_OF_BYTE: address of a struct agent_lock
+                                that knows the holder (has_byte) */
     _Atomic uint64_t held[AGENT_MAX_HELD]; /* addresses of these locks; 0: none. Read by the thread's own samples only.
                                               The thread that destroys a lock removes its address */
     uint32_t held_turn;            /* number of samples of the thread while others waited for one that it shares */

@@ -75,6 +75,7 @@ $(foreach t,test_python_frames test_python_names,\
 	$(eval $(call unit_test,agents/$(t),$(patsubst %,$(BUILD)/obj/agents/python/%.o,python-frames python-names python-objects),)))
 $(eval $(call unit_test,agents/test_python_objects,$(patsubst %,$(BUILD)/obj/agents/python/%.o,python-objects python-frames),))
 $(eval $(call unit_test,agents/test_python_tasks,$(patsubst %,$(BUILD)/obj/agents/python/%.o,python-tasks python-objects python-frames),))
+$(eval $(call unit_test,agents/test_python_locks,$(patsubst %,$(BUILD)/obj/agents/python/%.o,python-locks python-objects python-frames),))
 $(eval $(call unit_test,agents/test_python_layout,$(BUILD)/obj/agents/python/python-layout.o,))
 $(eval $(call unit_test,agents/test_missing_bodies,$(BUILD)/obj/agents/common/missing-bodies.o,))
 TBB_TASKS = $(patsubst %,$(BUILD)/obj/agents/tbb/%.o,tbb-tasks task-contexts) \

@@ -92,7 +92,7 @@ HPCRUN_OUTSIDE_FOLDERS = base config process code unwind tree logical thread sou
 OUTSIDE_OBJS = $(call objects_of,hpcrun/outside) $(call objects_of,agents/pthread) $(call objects_of,agents/python) $(BUILD)/obj/agents/common/loaded-modules.o $(foreach d,unwind tree thread record process config,$(call objects_of,hpcrun/$(d))) \
 	$(addprefix $(BUILD)/obj/hpcrun/,code/module-instances.o sample/sample.o sample/sample-trace.o sample/lock-wait-record.o sample/own-path.o life/process-summary.o source/source-perf.o source/kernel-frames.o \
 	base/own-fds.o base/own-pages.o base/own-section.o base/program-file.o base/seccomp-filters.o base/shared-pages.o base/text-buffer.o base/fork-mark.o base/kernel-text.o \
-	$(addprefix logical/,agent-host.o agent-names.o agent-query.o agent-table.o answer-cache.o claims.o lock-waiters.o logical.o stack-owner.o wait-slots.o with-blocks.o))
+	$(addprefix logical/,agent-host.o agent-names.o agent-query.o agent-table.o answer-cache.o claims.o lock-waiters.o logical.o stack-owner.o wait-slots.o))
 HPCRUN_OUTSIDE = $(BUILD)/lib/hpcrun-outside
 PROGRAMS += $(HPCRUN_OUTSIDE)
 
@@ -167,8 +167,7 @@ CCT_PARTS = $(addprefix $(BUILD)/obj/hpcrun/,tree/cct.o tree/segments.o base/own
 $(eval $(call unit_test,hpcrun/test_cct,$(CCT_PARTS),))
 $(eval $(call unit_test,hpcrun/test_saved_path,$(CCT_PARTS) $(addprefix $(BUILD)/obj/hpcrun/,tree/lnotes.o tree/saved-path.o),))
 $(eval $(call unit_test,hpcrun/test_wait_slots,$(addprefix $(BUILD)/obj/hpcrun/,logical/wait-slots.o base/own-pages.o),))
-$(eval $(call unit_test,hpcrun/test_lock_waiters,$(addprefix $(BUILD)/obj/hpcrun/logical/,lock-waiters.o with-blocks.o),))
-$(eval $(call unit_test,hpcrun/test_with_blocks,$(BUILD)/obj/hpcrun/logical/with-blocks.o,))
+$(eval $(call unit_test,hpcrun/test_lock_waiters,$(BUILD)/obj/hpcrun/logical/lock-waiters.o,))
 $(eval $(call unit_test,hpcrun/test_stack_owner,$(addprefix $(BUILD)/obj/hpcrun/,logical/stack-owner.o logical/wait-slots.o base/own-pages.o),))
 $(eval $(call unit_test,hpcrun/test_agent_names,$(addprefix $(BUILD)/obj/hpcrun/,logical/agent-names.o unwind/memory.o base/own-pages.o shared/utf8.o),-lpthread))
 $(eval $(call unit_test,hpcrun/test_answer_cache,$(BUILD)/obj/hpcrun/logical/answer-cache.o,))

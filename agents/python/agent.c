@@ -17,7 +17,7 @@
 
 #include "agents/common/loaded-modules.h"
 #include "agents/common/published-copy.h"
-#include "agents/common/thread-slots.h"
+#include "agents/python/python-locks.h"
 #include "agents/python/python-names.h"
 #include "agents/python/python-tasks.h"
 
@@ -32,6 +32,7 @@ static struct code_range interpreter;
 struct thread_data {
     uint64_t state; /* address of the thread state at the last sample; 0: unknown */
     struct python_names names;
+    struct python_blocks blocks;               /* of this sample */
     bool is_named;                             /* the thread's name was looked for */
     uint64_t suspended[PYTHON_MOST_SUSPENDED]; /* frames of state.task */
 };
@@ -93,6 +94,19 @@ static struct python_types types_of(const struct agent_module *module)
                                  .async_generator = export_of(module, "PyAsyncGen_Type", NULL)};
 }
 
+static struct python_reader reader_of(const struct agent_cursor *cursor)
+{
+    const struct state *state = cursor->state;
+    return (struct python_reader){host, cursor, state->layout};
+}
+
+static bool has_byte(const struct agent_cursor *cursor, uint64_t lock)
+{
+    struct thread_data *data = cursor->thread_data;
+    const struct python_reader reader = reader_of(cursor);
+    return reader.layout && data->state && python_has_lock(&reader, data->state, lock, &data->blocks);
+}
+
 _Static_assert(AGENT_LONG_MS == 20, "as the name says");
 
 static void share_lock(const struct python_layout *layout)
@@ -110,11 +124,10 @@ static void share_lock(const struct python_layout *layout)
     lock.code_start = interpreter.start;
     lock.code_size = interpreter.end - interpreter.start;
     lock.semaphore_name = "<lock of Python>";
-    lock.sections = layout->thread_sections;
-    if (layout->minor > 12) {
+    lock.agent = &hpcrun_agent;
+    lock.has_byte = has_byte;
+    if (layout->minor > 12)
         lock.byte_name = layout->thread_sections ? "<lock of a Python object>" : lock.semaphore_name;
-        lock.frames = python_layout_frames(layout);
-    }
     const struct agent_lock *copy = published_copy(&copies, &lock, sizeof lock);
     if (copy)
         host->set_lock(&hpcrun_agent, copy);
@@ -188,18 +201,13 @@ static void module_removed(const struct agent_module *module)
 
 /* -------- bichords -------- */
 
-static struct python_reader reader_of(const struct agent_cursor *cursor)
-{
-    const struct state *state = cursor->state;
-    return (struct python_reader){host, cursor, state->layout};
-}
-
 static enum agent_thread_status unwind_begin(struct agent_cursor *cursor)
 {
     struct state *state = cursor->state;
     struct thread_data *data = cursor->thread_data;
     state->layout = atomic_load_explicit(&known_layout, memory_order_acquire);
     python_names_begin(&data->names);
+    data->blocks.is_known = false;
     if (host->is_elsewhere)
         data->state = cursor->hint;
     return AGENT_FOREIGN;
@@ -254,9 +262,6 @@ static bool find_activation(struct agent_cursor *cursor, const struct agent_fram
         uint64_t known = data->state;
         state->next = python_newest(&reader, &data->state);
         state->has_begun = true;
-        struct agent_slot *slot = host->is_elsewhere ? NULL : slot_own();
-        if (slot)
-            slot->interpreted = data->state;
         if (!host->is_elsewhere && data->state != known && python_has_other_lock(&reader, data->state))
             atomic_store(&has_other_lock, true);
     }

@@ -266,8 +266,6 @@ static bool fits(const struct python_layout *layout, const struct python_exports
            instance_size(exports->text_type, layout) == layout->text_compact + 8u;
 }
 
-#define OBJECT_HEADER 16 /* of a build with a GIL */
-
 #define OTHER_STRUCTURES "this build of CPython has other structures than the agent knows"
 
 /* `locked` and the number of turns come before the condition variable. */
@@ -287,36 +285,6 @@ static const char *take_layout(uint64_t version, uint64_t runtime, struct python
         return version > 0x30e ? "the agent knows CPython up to 3.14"
                                : "the agent knows CPython from 3.11 on";
     }
-}
-
-/* In a code object of 3.13 and 3.14, around its first line. */
-enum { EXCEPTIONS_BEFORE = 28, LOCALS_AFTER = 4 };
-
-/* From 3.14 on, an RLock has a _PyRecursiveMutex: the byte, the thread that has it, and how often. */
-#define RECURSIVE_MUTEX 24
-
-struct agent_frames python_layout_frames(const struct python_layout *layout)
-{
-    return (struct agent_frames){
-        .code_type = layout->code_type,
-        .bound_method = layout->bound_method,
-        .has_bound_exits = layout->minor == 13,
-        .newest = layout->thread_frame,
-        .previous = layout->frame_previous,
-        .code = layout->frame_code,
-        .instruction = layout->frame_instruction,
-        .locals = layout->frame_locals,
-        .code_start = layout->code_start,
-        .code_locals = layout->code_first_line + LOCALS_AFTER,
-        .code_exceptions = layout->code_first_line - EXCEPTIONS_BEFORE,
-        .bytes_size = layout->bytes_size,
-        .bytes_start = layout->bytes_start,
-        .object_type = layout->object_type,
-        .object_size = OBJECT_HEADER + layout->object_more,
-        .type_size = layout->object_type + SIZE_AFTER_TYPE,
-        .thread_id = layout->thread_id,
-        .recursive_size = layout->minor > 13 ? OBJECT_HEADER + layout->object_more + RECURSIVE_MUTEX : 0,
-    };
 }
 
 const char *python_layout_find(const struct python_exports *exports, struct python_layout *layout)

@@ -75,9 +75,6 @@ struct python_exports {
     struct python_types types;
 };
 
-/* What hpcrun needs to find the holders of locks; for 3.13 on. */
-struct agent_frames python_layout_frames(const struct python_layout *layout);
-
 /* Normal context, while the module is pinned. Why the agent cannot serve it, or NULL. */
 const char *python_layout_find(const struct python_exports *exports, struct python_layout *layout);
 

@@ -1,7 +1,6 @@
 #include "hpcrun/logical/lock-waiters.h"
 
 #include "hpcrun/logical/wait-slots.h"
-#include "hpcrun/logical/with-blocks.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -13,10 +12,8 @@ enum { READERS_OF_RWLOCK = offsetof(pthread_rwlock_t, __data.__readers), READER_
 struct sampled {
     struct memory *memory;
     int tid;
-    struct with_blocks *blocks; /* count NOT_FOUND: not yet */
+    const struct agent_query *query;
 };
-
-#define NOT_FOUND UINT32_MAX
 
 static bool is_waiting(const struct agent_slot *slot)
 {
@@ -50,60 +47,13 @@ static bool waits_for_semaphore(const struct sampled *sampled, const struct agen
     return memory_word(sampled->memory, word) == semaphore_held_by(lock, sampled->tid) && !waits_for_the_same(slot);
 }
 
-/* No code is in as many sections. */
-#define MOST_SECTIONS 32
-
-/* The thread's structure of the interpreter; 0: unknown. */
-static uint64_t interpreted(const struct sampled *sampled, const struct agent_lock *kind)
-{
-    uint64_t thread = own_slot ? own_slot->interpreted : 0; /* may be freed since the last sample */
-    return thread && (int)memory_half_word(sampled->memory, thread + kind->tid) == sampled->tid ? thread : 0;
-}
-
-/* Whether this thread has the lock of an object, by the blocks of `with` that it is in. */
-static bool is_in_with_of(const struct sampled *sampled, uint64_t lock, const struct agent_lock *kind)
-{
-    struct with_blocks *blocks = sampled->blocks;
-    uint64_t thread = kind->frames.newest ? interpreted(sampled, kind) : 0;
-    if (thread && blocks->count == NOT_FOUND)
-        with_blocks_find(sampled->memory, &kind->frames, thread, blocks);
-    for (uint32_t i = 0; thread && i < blocks->count; i++)
-        if (blocks->locks[i] == lock)
-            return true;
-    return false;
-}
-
-/* Whether this thread has a lock that says who has it. */
-static bool is_owner_of(const struct sampled *sampled, uint64_t lock, const struct agent_lock *kind)
-{
-    const struct agent_frames *frames = &kind->frames;
-    uint64_t thread = frames->recursive_size ? interpreted(sampled, kind) : 0, object = lock - frames->object_size;
-    uint64_t type = thread ? memory_word(sampled->memory, object + frames->object_type) : 0;
-    return type && memory_word(sampled->memory, type + frames->type_size) == frames->recursive_size &&
-           memory_word(sampled->memory, lock + sizeof lock) == memory_word(sampled->memory, thread + frames->thread_id);
-}
-
-/* Whether this thread has the lock of an object, by the sections of code that the interpreter says it is in. */
-static bool is_in_section_of(const struct sampled *sampled, uint64_t lock, const struct agent_lock *kind)
-{
-    uint64_t thread = kind->sections ? interpreted(sampled, kind) : 0;
-    uint64_t section = thread ? memory_word(sampled->memory, thread + kind->sections) : 0;
-    for (int i = 0; i < MOST_SECTIONS && section && !(section & SECTION_IS_LEFT); i++) {
-        uint64_t at = section & ~(uint64_t)SECTION_BITS;
-        if (memory_word(sampled->memory, at + 8) == lock ||
-            (section & SECTION_HAS_TWO && memory_word(sampled->memory, at + 16) == lock))
-            return true;
-        section = memory_word(sampled->memory, at);
-    }
-    return false;
-}
-
-/* Whether the thread of a slot waits for the lock of an object that this thread has. */
+/* Whether the thread of a slot waits for a byte that this thread has as a lock, as far as the agent knows. */
 static bool waits_for_byte(const struct sampled *sampled, const struct agent_slot *slot, const struct agent_lock *kind)
 {
-    uint64_t lock = atomic_load_explicit(&slot->lock, memory_order_relaxed);
-    return is_in_section_of(sampled, lock, kind) || is_owner_of(sampled, lock, kind) ||
-           (is_in_with_of(sampled, lock, kind) && !waits_for_the_same(slot));
+    unsigned agent = agents_index(kind->agent);
+    const struct agent_cursor *cursor = agent < MAX_AGENTS ? &sampled->query->cursor[agent] : NULL;
+    return cursor && cursor->host_private && !waits_for_the_same(slot) &&
+           kind->has_byte(cursor, atomic_load_explicit(&slot->lock, memory_order_relaxed));
 }
 
 /* Whether the thread of a slot waits for a lock that this thread holds. */
@@ -201,11 +151,11 @@ static struct lock_waiters find_waiters(const struct sampled *sampled)
 
 /* One waiter gets the amount for all of them, each in turn: it will unwind its stack when it has the lock, and that
  * must not happen once per waiter. */
-struct lock_waiters lock_waiters_charge(struct memory *memory, int tid, unsigned event, uint64_t amount)
+struct lock_waiters lock_waiters_charge(struct memory *memory, int tid, const struct agent_query *query, unsigned event,
+                                        uint64_t amount)
 {
     static _Atomic uint32_t turn;
-    struct with_blocks blocks = {.count = NOT_FOUND};
-    const struct sampled sampled = {memory, tid, &blocks};
+    const struct sampled sampled = {memory, tid, query};
     struct lock_waiters waiters = find_waiters(&sampled);
     if (waiters.count == 0)
         return waiters;

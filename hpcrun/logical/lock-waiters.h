@@ -9,7 +9,7 @@
 #ifndef HPCRUN_LOGICAL_LOCK_WAITERS_H
 #define HPCRUN_LOGICAL_LOCK_WAITERS_H
 
-#include "hpcrun/unwind/memory.h"
+#include "hpcrun/logical/agent-query.h"
 
 struct lock_waiters {
     uint32_t count;
@@ -18,7 +18,9 @@ struct lock_waiters {
 
 /* Signal handler. Adds `amount`, in the event's unit, to the slots of the threads that wait for locks of the sampled
  * thread `tid`, whose slot is own_slot. Returns the number of those that were charged: those that do not wait any more,
- * or are paid already (agent_slot.unpaid), are not. The memory of a lock is read through `memory`: it may be gone. */
-struct lock_waiters lock_waiters_charge(struct memory *memory, int tid, unsigned event, uint64_t amount);
+ * or are paid already (agent_slot.unpaid), are not. The memory of a lock is read through `memory`: it may be gone.
+ * `query`: of the sampled thread, after the agents were asked for its path. */
+struct lock_waiters lock_waiters_charge(struct memory *memory, int tid, const struct agent_query *query, unsigned event,
+                                        uint64_t amount);
 
 #endif

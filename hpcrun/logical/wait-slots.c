@@ -119,7 +119,7 @@ static void clear(struct agent_slot *slot)
         atomic_store(&slot->delay[event], 0);
         atomic_store(&slot->unpaid[event], 0);
     }
-    slot->frame = slot->lock_since = slot->interpreted = 0;
+    slot->frame = slot->lock_since = 0;
 }
 
 void slots_find_long_calls(uint64_t ticks)

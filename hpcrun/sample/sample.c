@@ -128,7 +128,8 @@ static uint32_t charge_lock_blame(struct thread *thread, struct thread_event *ev
 {
     unsigned which = (unsigned)(event - thread->events);
     uint64_t amount = increment->amount - increment->ready;
-    struct lock_waiters waiters = lock_waiters_charge(&thread->unwinder.memory, thread->tid, which, increment->amount);
+    struct lock_waiters waiters = lock_waiters_charge(&thread->unwinder.memory, thread->tid, &thread->logical.query, which,
+                                                      increment->amount);
     if (waiters.count == 0)
         return 0;
     cct_add(&thread->cct, blamed_node(thread, event, waiters.turn, amount, node), event->lock_blame,

@@ -34,6 +34,8 @@ INDIRECT = {
     "read_pages": "the same, inlined",
     "ask_path": "agents' steps",
     "agent_query_path": "agents' steps, inlined",
+    "waits_for_byte": "an agent's has_byte",
+    "waits_for": "the same, inlined",
     "signal_entry": "the program's handler",
     "enter_in_place": "the same",
     "threads_visit": "what is to be done with each thread: its callers' functions, seen there",
@@ -68,8 +70,8 @@ SYSTEM_CALLS = {"sys_pages": "rooms for instances of modules, of more and more",
                 "armed.part.0": "the guard of reads, where the program may have changed its signals",
                 "read_pages": "the reader of another process's memory, in hpcrun-outside only"}
 
-# What hpcrun calls of an agent in the handler (agents/agent.h), in the table at the end of its agent.c.
-AGENT_ENTRY = re.compile(r"\.(?:unwind_begin|worker_counts|step_bichord|step_pnote|step_lnote) = (\w+),")
+# What hpcrun calls of an agent in the handler (agents/agent.h), in the table at the end of its agent.c, and of its lock.
+AGENT_ENTRY = re.compile(r"\.(?:unwind_begin|worker_counts|step_bichord|step_pnote|step_lnote|has_byte) = (\w+)[,;]")
 AGENTS = ("minicilk", "cilk5", "opencilk", "gomp", "openmp", "tbb", "openblas", "python", "pthread")
 AGENTS_USE = {"hpctoolkit_own_slot"}  # of libhpcrun.so
 

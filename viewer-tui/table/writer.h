@@ -40,6 +40,7 @@ struct writer {
     FILE *out;
     bool ascii;              /* text: no other characters */
     size_t width;            /* text: columns of running text */
+    bool is_terminal;        /* text: of a terminal, on which longer lines are broken between words */
     struct text line;        /* text: the line in the making */
     bool has_fields;         /* csv: the record has a field already */
     struct json_writer json; /* json */
@@ -48,7 +49,8 @@ struct writer {
 /* Columns of text for people. */
 #define LINE_WIDTH 100
 
-/* Width 0: LINE_WIDTH. The caller frees it with writer_free, which ends a JSON document. */
+/* Width: columns of the terminal; 0: it is none, and lines have LINE_WIDTH. The caller frees it with writer_free, which
+ * ends a JSON document. */
 void writer_open(struct writer *writer, enum format format, size_t width, FILE *out);
 void writer_free(struct writer *writer);
 

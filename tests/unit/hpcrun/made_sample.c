@@ -42,8 +42,10 @@ struct rule rule_cache_fill(struct rule_cache *of, uint64_t pc)
     return (struct rule){.hidden = pc == OWN_CODE};
 }
 
-struct lock_waiters lock_waiters_charge(struct memory *memory, int tid, unsigned which, uint64_t amount)
+struct lock_waiters lock_waiters_charge(struct memory *memory, int tid, const struct agent_query *query, unsigned which,
+                                        uint64_t amount)
 {
+    assert_ptr_equal(query, &thread.logical.query);
     assert_ptr_equal(memory, &thread.unwinder.memory);
     assert_int_equal(tid, thread.tid);
     assert_int_equal(which, 0);

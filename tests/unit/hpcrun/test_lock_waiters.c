@@ -27,6 +27,14 @@ bool memory_load_guarded(struct memory *its, uint64_t address, uint64_t *value)
     return true;
 }
 
+static struct agent_query query;
+static const struct agent agents_of[2];
+
+unsigned agents_index(const struct agent *agent)
+{
+    return (unsigned)(agent - agents_of);
+}
+
 static struct agent_slot *add(enum agent_slot_state state)
 {
     struct agent_slot *slot = &chunk[slots.end++];
@@ -44,19 +52,20 @@ static struct agent_slot *add_waiter(const int *holder)
 
 static uint32_t charge(unsigned event)
 {
-    return lock_waiters_charge(&memory, OWN_TID, event, 100).count;
+    return lock_waiters_charge(&memory, OWN_TID, &query, event, 100).count;
 }
 
 /* Those that are charged by an event that does not sample waits. */
 static uint32_t waiters(void)
 {
-    return lock_waiters_charge(&memory, OWN_TID, 0, 0).count;
+    return lock_waiters_charge(&memory, OWN_TID, &query, 0, 0).count;
 }
 
 static int begin(void **state)
 {
     slots = (struct agent_slots){.chunk = {chunk}};
     own_slot = add(AGENT_SLOT_WORKING);
+    query.cursor[1].host_private = NULL;
     return 0;
 }
 
@@ -147,61 +156,38 @@ TEST(a_semaphore_that_is_a_lock_has_a_holder)
     assert_int_equal(waiters(), 0);
 }
 
-/* An interpreter says which sections of code a thread is in, and each section which locks of objects it has. */
-struct section {
-    uint64_t around;
-    const void *locks[2];
-};
+/* An agent says whether the thread has it. Another agent's locks are not looked for, nor is one without data. */
+static const struct agent_cursor *asked_for;
+static uint64_t asked_lock;
+static bool has_byte;
 
-static struct {
-    uint64_t tid, sections;
-} interpreted;
-
-static const struct agent_lock objects = {.tid = 0, .sections = 8};
-
-static uint32_t waiters_for_byte(const uint8_t *lock)
+static bool is_holder(const struct agent_cursor *cursor, uint64_t lock)
 {
+    asked_for = cursor;
+    asked_lock = lock;
+    return has_byte;
+}
+
+TEST(an_agent_knows_the_holder_of_a_byte)
+{
+    const struct agent_lock kind = {.agent = &agents_of[1], .has_byte = is_holder};
     struct agent_slot *waiter = add(AGENT_SLOT_WAITING);
-    waiter->lock = (uint64_t)lock;
-    waiter->holder = AGENT_HOLDER_OF_BYTE | (uint64_t)&objects;
-    uint32_t count = waiters();
-    slots.end--;
-    return count;
-}
-
-TEST(a_thread_has_the_locks_of_the_sections_that_it_is_in)
-{
-    static const uint8_t locks[4];
-    struct section outer = {0, {&locks[0]}}, inner = {(uint64_t)&outer, {&locks[1], &locks[2]}};
-    interpreted.tid = OWN_TID;
-    interpreted.sections = (uint64_t)&inner | SECTION_HAS_TWO;
-    assert_int_equal(waiters_for_byte(&locks[0]), 0);
-    own_slot->interpreted = (uint64_t)&interpreted;
-    const uint32_t expected[] = {1, 1, 1, 0};
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(waiters_for_byte(&locks[i]), expected[i]);
-    interpreted.sections = (uint64_t)&inner;
-    assert_int_equal(waiters_for_byte(&locks[2]), 0);
-    inner.around |= SECTION_IS_LEFT;
-    assert_int_equal(waiters_for_byte(&locks[0]), 0);
-    assert_int_equal(waiters_for_byte(&locks[1]), 1);
-    interpreted.sections |= SECTION_IS_LEFT;
-    assert_int_equal(waiters_for_byte(&locks[1]), 0);
-}
-
-/* The thread's structure may be freed, and its memory be another thread's. */
-TEST(sections_of_another_thread_are_not_looked_at)
-{
-    static const uint8_t lock;
-    struct section section = {0, {&lock}};
-    own_slot->interpreted = (uint64_t)&interpreted;
-    interpreted.tid = OTHER_TID;
-    interpreted.sections = (uint64_t)&section;
-    assert_int_equal(waiters_for_byte(&lock), 0);
-    interpreted.tid = OWN_TID;
-    assert_int_equal(waiters_for_byte(&lock), 1);
-    section.around = (uint64_t)&section; /* not a list */
-    assert_int_equal(waiters_for_byte(&lock + 1), 0);
+    waiter->lock = 4711;
+    waiter->holder = AGENT_HOLDER_OF_BYTE | (uint64_t)&kind;
+    has_byte = true;
+    assert_int_equal(waiters(), 0);
+    assert_null(asked_for);
+    query.cursor[1].host_private = &query;
+    assert_int_equal(waiters(), 1);
+    assert_ptr_equal(asked_for, &query.cursor[1]);
+    assert_int_equal(asked_lock, 4711);
+    own_slot->lock = waiter->lock;
+    own_slot->state = AGENT_SLOT_WAITING;
+    assert_int_equal(waiters(), 0);
+    own_slot->lock = 1;
+    assert_int_equal(waiters(), 1);
+    has_byte = false;
+    assert_int_equal(waiters(), 0);
 }
 
 /* By an event whose samples come while threads wait, too: a holder with too many of them pays no more than its waiters
@@ -255,63 +241,17 @@ TEST(the_turn_is_that_of_an_interpreters_lock)
     const struct agent_lock lock = {
         .locked = (uint64_t)&locked, .holder = (uint64_t)&holder, .turns = (uint64_t)&turns};
     add_waiter(&own_tid);
-    assert_int_equal(lock_waiters_charge(&memory, OWN_TID, 0, 0).turn, 0);
+    assert_int_equal(lock_waiters_charge(&memory, OWN_TID, &query, 0, 0).turn, 0);
     add(AGENT_SLOT_WAITING)->holder = AGENT_HOLDER_OF_LOCK | (uint64_t)&lock;
-    assert_int_equal(lock_waiters_charge(&memory, OWN_TID, 0, 0).turn, 41);
+    assert_int_equal(lock_waiters_charge(&memory, OWN_TID, &query, 0, 0).turn, 41);
     holder = &other_tid;
-    assert_int_equal(lock_waiters_charge(&memory, OWN_TID, 0, 0).turn, 0);
+    assert_int_equal(lock_waiters_charge(&memory, OWN_TID, &query, 0, 0).turn, 0);
 }
 
 TEST(a_waiter_that_has_gone_is_not_charged)
 {
     add_waiter(&other_tid);
     assert_int_equal(charge(0), 0);
-}
-
-/* An object of an interpreter: its type, which says its size, and the lock: a byte, and who has it. */
-enum { HEADER = 16, RECURSIVE_SIZE = 40, PTHREAD_SELF = 0x7f0010 };
-
-/* The thread of the sample has it by its own word; an object of another size has no such word. */
-TEST(a_lock_that_says_who_has_it)
-{
-    uint64_t type[] = {RECURSIVE_SIZE}, thread[] = {OWN_TID, PTHREAD_SELF};
-    uint64_t object[] = {0, (uint64_t)type, 1, PTHREAD_SELF, 1};
-    const struct agent_lock kind = {.frames = {.object_type = 8,
-                                               .object_size = HEADER,
-                                               .thread_id = 8,
-                                               .recursive_size = RECURSIVE_SIZE}};
-    struct agent_slot *waiter = add(AGENT_SLOT_WAITING);
-    waiter->lock = (uint64_t)object + HEADER;
-    waiter->holder = AGENT_HOLDER_OF_BYTE | (uint64_t)&kind;
-    assert_int_equal(waiters(), 0);
-    own_slot->interpreted = (uint64_t)thread;
-    assert_int_equal(waiters(), 1);
-    object[3] = PTHREAD_SELF + 1;
-    assert_int_equal(waiters(), 0);
-    object[3] = PTHREAD_SELF;
-    type[0] = RECURSIVE_SIZE - HEADER;
-    assert_int_equal(waiters(), 0);
-    type[0] = RECURSIVE_SIZE;
-    thread[0] = OTHER_TID; /* the structure is another thread's by now */
-    assert_int_equal(waiters(), 0);
-}
-
-/* The blocks are looked for once for all that wait, and only if any does. `thread`: has no frame. */
-TEST(blocks_of_with_are_looked_for_once)
-{
-    uint64_t thread[] = {OWN_TID, 0}, byte[2] = {0};
-    const struct agent_lock kind = {.frames = {.newest = 8}};
-    own_slot->interpreted = (uint64_t)thread;
-    loads = 0;
-    assert_int_equal(waiters(), 0);
-    assert_int_equal(loads, 0);
-    for (int i = 0; i < 3; i++) {
-        struct agent_slot *waiter = add(AGENT_SLOT_WAITING);
-        waiter->lock = (uint64_t)byte;
-        waiter->holder = AGENT_HOLDER_OF_BYTE | (uint64_t)&kind;
-    }
-    assert_int_equal(waiters(), 0);
-    assert_int_equal(loads, 3 + 1);
 }
 
 EACH_TEST(begin, NULL);
