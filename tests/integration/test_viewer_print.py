@@ -419,6 +419,7 @@ class Options(Story):
                 (["--print", "summary", "--format", "csv", self.db],
                  "--format csv is for top-down, bottom-up, flat, threads, phases, critical-path, scaling, losses; summary can be printed as text, json, markdown\n"),
                 (["--print", "flat", "--format", "gnuplot", self.db], "no format 'gnuplot'"),
+                (["--print", "timeline", "--format", "firefox", self.db], "no format 'firefox'; there are text, csv"),
                 (["--numbers", "plain", self.db], "unknown option --numbers"),
                 (["--print", "flat", "--depth", "0", self.db], "--depth takes"),
                 (["--print", "flat", "--depth", "x", self.db], "--depth takes"),

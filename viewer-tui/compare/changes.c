@@ -3,7 +3,7 @@
 #include "lib/measurement-format.h"
 #include "lib/number.h"
 #include "viewer-tui/advice/judgement.h"
-#include "viewer-tui/db/fates.h"
+#include "viewer-tui/db/run.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -299,18 +299,15 @@ static void add_both(const struct changes_printer *printer, const char *what, co
 /* The CPU seconds of threads that waited for work or for others, which no code pays. */
 static double unpaid_cpu(const json_t *run)
 {
-    struct fates fates;
     double seconds = 0;
-    fates_read(&fates, run);
-    for (size_t e = 0; e < fates.events.n; e++) {
-        const struct event_fates *event = &fates.events.at[e];
-        for (size_t i = 0; i < event->fates.n && strcmp(event->event, "CPUTIME") == 0; i++) {
-            bool is_unpaid = strcmp(event->fates.at[i].name, fate_name(FATE_IDLE)) == 0 ||
-                             strcmp(event->fates.at[i].name, fate_name(FATE_NOBODY_WORKING)) == 0;
-            seconds += is_unpaid ? event->fates.at[i].amount : 0;
-        }
-    }
-    fates_free(&fates);
+    json_each (process, json_object_get(run, "processes"))
+        json_each (thread, json_object_get(process, "threads"))
+            json_each (event, json_object_get(thread, "events"))
+                for (int fate = FATE_IDLE; fate <= FATE_NOBODY_WORKING; fate++) {
+                    const json_t *fates = json_object_get(event, "fates");
+                    if (strcmp(run_text(event, "event"), "CPUTIME") == 0)
+                        seconds += run_number(json_object_get(fates, fate_name(fate)), "amount");
+                }
     return seconds;
 }
 
@@ -399,14 +396,6 @@ static void describe_event(const struct changes_printer *printer, const struct c
 {
     static const enum change_verdict verdicts[] = {CHANGE_WORSE, CHANGE_BETTER, CHANGE_BY_CHANCE,
                                                    CHANGE_HARDLY, CHANGE_NOT_MEASURED};
-    /* Causes of an increase, and what to do about it. */
-    static const char *const meanings[EFFORT] = {
-        [WORK] = "More work: there is more to do, or the same takes longer, by other code or data "
-                 "that is farther away.",
-        [OVERHEAD] = "More overhead: tasks are smaller for what they cost, or more of them are "
-                     "stolen. Make the grain of tasks coarser.",
-        [IDLENESS] = "More idleness: there is less to do in parallel than workers could do. "
-                     "Parallelize what is serial, or make the grain of tasks finer."};
     const struct change *effort = &changes->parts[EFFORT];
     struct text text = {0};
     if (effort->verdict != CHANGE_NOT_MEASURED)
@@ -417,8 +406,6 @@ static void describe_event(const struct changes_printer *printer, const struct c
         describe_verdict(printer, changes, verdicts[i]);
     for (int part = WORK; part < EFFORT; part++) {
         const struct change *change = &changes->parts[part];
-        if (change->verdict == CHANGE_WORSE)
-            advice_add_paragraph(printer->lines, 2, 0, meanings[part]);
         for (int direction = MORE; direction < DIRECTIONS; direction++)
             describe_hotspots(printer, change, (enum efficiency_part)part, (enum direction)direction);
     }

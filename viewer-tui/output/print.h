@@ -20,7 +20,6 @@ enum format format_of_file(const char *name);
 struct print_options {
     enum format format;
     enum projection projection;
-    const char *of;     /* threads only: a regular expression for one procedure; NULL: all costs */
     const char *sort;   /* as on the command line; NULL: the view's own order */
     const char *columns; /* trees as text, CSV or JSON: only these (column-choice.h); NULL: the format's own */
     bool has_bars;       /* trees as text: bars in place of percentages */

@@ -29,8 +29,7 @@ enum format {
     FORMAT_SPEEDSCOPE,
     FORMAT_PPROF,
     FORMAT_SVG, /* of a tree the flame graph, of a set the speedups, or the time line */
-    FORMAT_CHROME, /* these show time lines only */
-    FORMAT_FIREFOX,
+    FORMAT_CHROME, /* of time lines only */
     FORMAT_MARKDOWN, /* of a comparison, for the log of a build server */
     FORMATS
 };
