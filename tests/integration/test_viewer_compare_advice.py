@@ -142,7 +142,7 @@ class ByHand(Compared):
 
     def run_of(self, wall, cpu, event="CPUTIME", **fates):
         """One process with one thread; fates in seconds."""
-        fates = {name.replace("_", " "): {"count": 1, "amount": amount} for name, amount in fates.items()}
+        fates = {name.replace("_", " "): {"count": amount * 100, "amount": amount} for name, amount in fates.items()}
         return {"processes": [{"origin": "launched", "wall": wall, "cpu": cpu,
                                "threads": [{"cpu": cpu, "events": [{"event": event, "fates": fates}]}]}]}
 
@@ -161,6 +161,8 @@ class ByHand(Compared):
         self.describe_runs(before, self.run_of(20, 40, "REALTIME", recorded=10, idle_thread=30))
         text = " ".join(viewer.printed("summary", *self.folders).split())
         self.assertIn("Of that, waiting that no code pays is 0 s in after", text)
+        self.describe_runs(*(self.run_of(20, 0.4, recorded=0.3, idle_thread=seconds) for seconds in (0.1, 0.05)))
+        self.assertNotIn("Of that", viewer.printed("summary", *self.folders))  # 10 samples and 5
         self.describe_runs(before, {})
         self.assertNotIn("Wall clock", viewer.printed("summary", *self.folders))
 

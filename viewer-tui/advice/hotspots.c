@@ -213,25 +213,14 @@ hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool b
     return list;
 }
 
-/* Inserts in order; drops the last one if the list is full. */
-static void insert(struct hotspots *hotspots, const struct hotspot *new)
-{
-    size_t at = hotspots->n < MOST_HOTSPOTS ? hotspots->n++ : MOST_HOTSPOTS;
-    for (; at > 0 && compare(&hotspots->at[at - 1], new) > 0; at--)
-        if (at < MOST_HOTSPOTS)
-            hotspots->at[at] = hotspots->at[at - 1];
-    if (at < MOST_HOTSPOTS)
-        hotspots->at[at] = *new;
-}
-
 void hotspots_find_each(struct view *view, uint32_t row, const size_t *metrics, size_t n, struct hotspots *found)
 {
     hotspot_list lists[MOST_TIMES];
     list_each(view, row, metrics, n, true, lists);
     for (size_t i = 0; i < n; i++) {
-        found[i].n = 0;
-        for (size_t h = 0; h < lists[i].n; h++)
-            insert(&found[i], &lists[i].at[h]);
+        vec_sort(&lists[i], compare);
+        for (found[i].n = 0; found[i].n < lists[i].n && found[i].n < MOST_HOTSPOTS; found[i].n++)
+            found[i].at[found[i].n] = lists[i].at[found[i].n];
         vec_free(&lists[i]);
     }
 }
@@ -288,7 +277,7 @@ bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_
         most = fmax(cost, most);
     }
     double all = cost_from(view, helper, NOTHING, metric), all_work = cost_from(view, helper, NOTHING, work);
-    if (hotspot->cost < NEARLY_ALL * all) /* what the helper calls, or other loops in it, have a part */
+    if (!(all_work > 0) || hotspot->cost < NEARLY_ALL * all) /* what it calls, or other loops in it, have a part */
         return false;
     for (uint32_t node = longest, call; call = nodes_call_site(nodes, node), node = nodes_caller(nodes, node),
                   is_called_in_thread(view->db, node);) {

@@ -296,18 +296,21 @@ static void add_both(const struct changes_printer *printer, const char *what, co
                 verdict == CHANGE_BY_CHANCE ? ", which may be chance" : "");
 }
 
-/* The CPU seconds of threads that waited for work or for others, which no code pays. */
-static double unpaid_cpu(const json_t *run)
+/* The CPU seconds of threads that waited for work or for others, which no code pays. *period: set to what one sample
+ * of them stands for, if there are any. */
+static double unpaid_cpu(const json_t *run, double *period)
 {
-    double seconds = 0;
+    double seconds = 0, count = 0;
     json_each (process, json_object_get(run, "processes"))
         json_each (thread, json_object_get(process, "threads"))
             json_each (event, json_object_get(thread, "events"))
                 for (int fate = FATE_IDLE; fate <= FATE_NOBODY_WORKING; fate++) {
-                    const json_t *fates = json_object_get(event, "fates");
-                    if (strcmp(run_text(event, "event"), "CPUTIME") == 0)
-                        seconds += run_number(json_object_get(fates, fate_name(fate)), "amount");
+                    const json_t *of = json_object_get(json_object_get(event, "fates"), fate_name(fate));
+                    bool is_cpu_time = strcmp(run_text(event, "event"), "CPUTIME") == 0;
+                    seconds += is_cpu_time ? run_number(of, "amount") : 0;
+                    count += is_cpu_time ? run_number(of, "count") : 0;
                 }
+    *period = count > 0 ? seconds / count : *period;
     return seconds;
 }
 
@@ -318,6 +321,7 @@ static void describe_times(const struct changes_printer *printer)
     static const char *const words[TIMES] = {"Wall clock", " CPU time", " Of that, waiting that no code pays"};
     const struct merged_runs *merged = merged_runs_of(printer->view);
     autofree double *seconds = mem_alloc(TIMES * merged->runs.n * sizeof *seconds);
+    double periods[SIDES] = {0};
     struct costs_of_both costs[TIMES];
     struct text text = {0};
     for (size_t i = 0; i < merged->runs.n; i++) {
@@ -327,13 +331,13 @@ static void describe_times(const struct changes_printer *printer)
             return;
         seconds[i] = times.wall;
         seconds[CPU * merged->runs.n + i] = times.cpu;
-        seconds[UNPAID * merged->runs.n + i] = unpaid_cpu(run);
+        seconds[UNPAID * merged->runs.n + i] = unpaid_cpu(run, &periods[merged->runs.at[i].group]);
     }
     for (int t = 0; t < TIMES; t++) {
-        struct compared_event compared = {.merged = merged};
+        struct compared_event compared = {.merged = merged, .periods = t == UNPAID ? periods : NULL};
         costs[t] = both(&compared, seconds + (size_t)t * merged->runs.n);
         double whole = costs[t < CPU ? t : CPU].sides[0];
-        if (t != UNPAID || fabs(costs[t].difference) >= NOTABLE_SHARE_OF_RUN * whole)
+        if (t != UNPAID || judge_change(&costs[t], whole) > CHANGE_BY_CHANCE)
             add_both(printer, words[t], "s", whole, &costs[t], &text);
     }
     take_text(printer, &text);
