@@ -1300,8 +1300,15 @@ class SharedHelpers(Advice):
             loop.statement(p.file, 62).charge(seconds, 0, profile).charge(idleness, 1, profile)
         run = run_json([thread(1, work[0])] + [thread(i, work[1] / 2) for i in (2, 3)], 7, 3, metrics=p.db.metrics)
         run["agents"] = [{"name": "pthread"}]
-        finding, = self.of_kind(self.advice(p, run), "parallelization")
+        self.all = self.advice(p, run)
+        finding, = self.of_kind(self.all, "parallelization")
         return finding
+
+    def test_the_thread_that_runs_alone_meanwhile(self):
+        self.found()
+        alone, = self.of_kind(self.all, "one thread")
+        self.assertIn("Only the main thread runs for at least 4.0 s of 7.0 s, mostly in produce, p.c:51: could win",
+                      alone["text"])
 
     def test_the_caller_during_whose_calls_others_are_idle(self):
         for between in (False, True):
