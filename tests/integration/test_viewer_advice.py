@@ -760,9 +760,8 @@ class Asleep(Advice):
         """The process used 2 s, of which the threads in its list have 1 s, and was ready for 1.5."""
         found, = self.found(cpu=0.5, ready=0.75)
         self.assertIn("at least 7.5 s of 10 s", found["text"])
-        run = json.loads(pathlib.Path(self.db, "run.json").read_text())
-        run["processes"][0]["cpu"] = 2.0
-        pathlib.Path(self.db, "run.json").write_text(json.dumps(run))
+        with viewer.changed_run(self.db) as run:
+            run["processes"][0]["cpu"] = 2.0
         found, = self.of_kind(viewer.printed_json("summary", self.db)["advice"], "asleep")
         self.assertIn("at least 6.5 s of 10 s", found["text"])
 
