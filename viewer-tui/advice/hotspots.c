@@ -218,9 +218,17 @@ void hotspots_find_each(struct view *view, uint32_t row, const size_t *metrics, 
     hotspot_list lists[MOST_TIMES];
     list_each(view, row, metrics, n, true, lists);
     for (size_t i = 0; i < n; i++) {
-        vec_sort(&lists[i], compare);
-        for (found[i].n = 0; found[i].n < lists[i].n && found[i].n < MOST_HOTSPOTS; found[i].n++)
-            found[i].at[found[i].n] = lists[i].at[found[i].n];
+        found[i].n = lists[i].n < MOST_HOTSPOTS ? lists[i].n : MOST_HOTSPOTS;
+        for (size_t k = 0; k < found[i].n; k++) {
+            struct hotspot *first = &lists[i].at[k];
+            for (struct hotspot *at = first; at < lists[i].at + lists[i].n; at++)
+                if (compare(at, first) < 0) {
+                    found[i].at[k] = *first;
+                    *first = *at;
+                    *at = found[i].at[k];
+                }
+            found[i].at[k] = *first;
+        }
         vec_free(&lists[i]);
     }
 }
@@ -246,20 +254,17 @@ static bool is_called_in_thread(const struct database *db, uint32_t node)
            !begins_thread(database_procedure_name(db, db->nodes->place[node], buffer));
 }
 
-/* What a procedure costs where the thread came to it from `caller`; NOTHING: anywhere. */
-static double cost_from(const struct view *view, uint32_t procedure, uint32_t caller, size_t metric)
+/* What the contexts of a procedure cost where the thread came to it from `caller`; NOTHING: anywhere. */
+static double cost_from(const struct view *view, const context_ids *contexts, uint32_t caller, size_t metric)
 {
     const struct nodes *nodes = view->db->nodes;
     double cost = 0;
-    for (uint32_t i = 0; i < nodes->n; i++) {
-        if (!is_procedure_kind(nodes->kind[i]) || nodes->place[i] != procedure)
-            continue;
-        uint32_t from = nodes_caller(nodes, i);
+    for (size_t i = 0; i < contexts->n; i++) {
+        uint32_t from = nodes_caller(nodes, contexts->at[i]);
         while (caller != NOTHING && is_called_in_thread(view->db, from) && nodes->place[from] != caller)
             from = nodes_caller(nodes, from);
         if (caller == NOTHING || is_called_in_thread(view->db, from))
-            cost += view_node_value(view, i, metric, INCLUSIVE);
-        i = nodes->end[i] - 1; /* recursion counts once */
+            cost += view_node_value(view, contexts->at[i], metric, INCLUSIVE);
     }
     return cost;
 }
@@ -268,22 +273,28 @@ bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_
                          struct hotspot *caller)
 {
     const struct nodes *nodes = database_nodes(view->db);
-    uint32_t helper = hotspot->procedure, longest = 0;
+    uint32_t longest = 0;
     double most = -1;
+    autofree context_ids helper = {0};
+    if (nodes != view->db->nodes) /* folded, or of some threads: code_rank does not know its nodes */
+        return false;
     for (uint32_t i = 0; i < nodes->n; i++) {
-        bool is_helper = is_procedure_kind(nodes->kind[i]) && nodes->place[i] == helper;
-        double cost = is_helper ? view_node_value(view, i, metric, INCLUSIVE) : -1;
+        if (nodes->place[i] != hotspot->procedure || !is_procedure_kind(nodes->kind[i]))
+            continue;
+        vec_push(&helper, i);
+        double cost = view_node_value(view, i, metric, INCLUSIVE);
         longest = cost > most ? i : longest;
         most = fmax(cost, most);
+        i = nodes->end[i] - 1; /* recursion counts once */
     }
-    double all = cost_from(view, helper, NOTHING, metric), all_work = cost_from(view, helper, NOTHING, work);
+    double all = cost_from(view, &helper, NOTHING, metric), all_work = cost_from(view, &helper, NOTHING, work);
     if (!(all_work > 0) || hotspot->cost < NEARLY_ALL * all) /* what it calls, or other loops in it, have a part */
         return false;
     for (uint32_t node = longest, call; call = nodes_call_site(nodes, node), node = nodes_caller(nodes, node),
                   is_called_in_thread(view->db, node);) {
         uint32_t id = nodes->place[node];
-        double cost = code_rank(view->db, node) < RANK_OWN_WITHOUT_NAME ? 0 : cost_from(view, helper, id, metric);
-        if (cost < NEARLY_ALL * all || all_work - cost_from(view, helper, id, work) < LEAST_OF_OTHERS * all_work)
+        double cost = code_rank(view->db, node) < RANK_OWN_WITHOUT_NAME ? 0 : cost_from(view, &helper, id, metric);
+        if (cost < NEARLY_ALL * all || all_work - cost_from(view, &helper, id, work) < LEAST_OF_OTHERS * all_work)
             continue;
         struct source_line at = {nodes->place[call], nodes->line[call]}, none = {NOTHING, 0};
         *caller = (struct hotspot){id, CODE_OWN, known_line(view->db, at, id), .around = none, .callee = NOTHING,
