@@ -67,8 +67,8 @@ static bool step_in_copy(struct agent_cursor *cursor, struct agent_frame *frame)
 }
 
 /* One step on a stack, not a copy. At the end of a construct that another thread began, the path
- * continues in its context: *context is then set. A body that jumped to the function which begins a construct has no frame:
- * the first one is then its trampoline's, and has still to be looked at. */
+ * continues in its context: *context is then set. A body that jumped to the function which begins a construct has no
+ * frame: the first one is then its trampoline's, and has still to be looked at. */
 static bool step_on_stack(struct agent_cursor *cursor, struct agent_frame *frame, uint64_t *context)
 {
     struct agent_claim claim;

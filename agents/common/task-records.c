@@ -273,8 +273,8 @@ static struct slab *first_slab(void)
     return first;
 }
 
-/* Frees the small records of a group that are left: of tasks that never ran, and of those that created these. Large ones
- * are lost. `creator`: of the task that had the group. */
+/* Frees the small records of a group that are left: of tasks that never ran, and of those that created these. Large
+ * ones are lost. `creator`: of the task that had the group. */
 static void end_cancelled_group(struct agent_slot_part *thread, const struct task_record *group,
                                 struct task_record *creator)
 {

@@ -30,8 +30,8 @@ struct task_record {
                                    task has ended: then 0 means that no child is left */
     const struct agent_slot_part *creator; /* whose thread created the task */
     struct task_record *group;  /* the taskgroup that its task belongs to; NULL: none, or it is not known */
-    struct task_record *inside; /* the innermost taskgroup that its task is in, to which its children belong. That is a
-                                   record, too, of which only `parent`, the group around it, and is_cancelled are used */
+    struct task_record *inside; /* the innermost taskgroup that its task is in, to which its children belong. That is
+                                   a record, too, of which `parent`, the group around it, and is_cancelled are used */
     _Atomic bool is_cancelled;             /* of a taskgroup: some of its tasks may never run */
     _Atomic bool is_awaited;               /* the task waits for its children, and other threads may have some */
     bool is_ready;                         /* the task counts as ready (ready-tasks.h) */

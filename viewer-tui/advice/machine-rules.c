@@ -1,4 +1,4 @@
-/* Rules about the run: what is not measured; others had the CPUs, a quota, more threads than CPUs. */
+/* Rules about the run: what is not measured; many processes; others had the CPUs, a quota, more threads than CPUs. */
 #include "viewer-tui/advice/advice-rules.h"
 
 #include "lib/measurement-format.h"
@@ -46,6 +46,27 @@ void say_lost(const struct facts *facts, const struct subject *subject, struct t
     bool sets_preload = is_reason(subject->of, UNMEASURED_ENVIRONMENT);
     text_printf(text, "%s was not measured (%s): %suse hpcrun --outside.", program ? program : "The program",
                 run_text(subject->of, "reason"), sets_preload ? "set LD_PRELOAD before hpcrun, or " : "");
+}
+
+/* ---- Many short processes ---- */
+
+/* Less CPU time, or a smaller share of the run's, is not worth a word. */
+#define LEAST_STARTUP       0.1
+#define LEAST_STARTUP_SHARE 0.25
+
+bool starts_many(const struct facts *facts, struct subject *subject)
+{
+    struct run_times times = run_times_of(facts->run);
+    (void)subject;
+    return times.startup >= LEAST_STARTUP && times.startup >= LEAST_STARTUP_SHARE * (times.cpu + times.startup);
+}
+
+void say_starts(const struct facts *facts, const struct subject *subject, struct text *text)
+{
+    struct run_times times = run_times_of(facts->run);
+    (void)subject;
+    text_printf(text, "The start of %zu process%s took %s of CPU time, a part of it hpcrun's own, which has no samples.",
+                times.started, times.started == 1 ? "" : "es", as_seconds(times.startup).text);
 }
 
 /* ---- Others had the CPUs ---- */

@@ -233,7 +233,7 @@ void say_blocked(const struct facts *facts, const struct subject *subject, struc
  *
  * This is the wall clock without the CPU time of all threads and the time in which they waited for a CPU, also if no
  * two threads ever did so at once. The sums of the processes also have short-lived threads and the wake-ups of idle
- * CPUs. */
+ * CPUs. Before its sampling begins a process is taken to wait for a CPU as much, for its CPU time, as all do after that. */
 
 /* Less of the wall clock is not named: most programs wait a little for their input. */
 #define LEAST_ASLEEP_SHARE 0.50
@@ -243,9 +243,12 @@ bool are_asleep(const struct facts *facts, struct subject *subject)
     const struct main_process *process = &facts->process;
     if (facts->off_cpu.metric != NO_METRIC || isnan(process->ready) || !(process->wall > 0))
         return false;
-    subject->seconds = process->wall - process->throttled;
+    struct run_times times = run_times_of(facts->run);
+    double wanted = 0;
     json_each (one, json_object_get(facts->run, "processes"))
-        subject->seconds -= run_number(one, "cpu") + run_number(one, "ready");
+        wanted += run_number(one, "cpu") + run_number(one, "ready");
+    wanted *= times.cpu > 0 ? 1 + times.startup / times.cpu : 1;
+    subject->seconds = process->wall - process->throttled - wanted;
     double share = subject->seconds / process->wall;
     /* It only orders: a server may have no requests. */
     subject->gain = gain_without(&(struct share){share, share, share});
