@@ -1332,6 +1332,12 @@ class SharedHelpers(Advice):
                     {"between": True, "callers": ("parallel", "parallel")}):
             self.assertIn("of that during the loop at p.c:61 of burn; at most ", self.found(**how)["text"], how)
 
+    def test_of_folded_trees_the_helper(self):
+        self.found()
+        for option in ("--fold-inlined", "--collapse-recursion"):
+            finding, = self.of_kind(viewer.printed_json("summary", option, self.db)["advice"], "parallelization")
+            self.assertIn("of that during the loop at p.c:61 of burn; at most ", finding["text"], option)
+
 
 class Grain(Advice):
     """Two workers of OpenMP on two CPUs: each works for 2 s in the loop at line 31 while the other one is idle, and for 1 s,

@@ -218,9 +218,17 @@ void hotspots_find_each(struct view *view, uint32_t row, const size_t *metrics, 
     hotspot_list lists[MOST_TIMES];
     list_each(view, row, metrics, n, true, lists);
     for (size_t i = 0; i < n; i++) {
-        vec_sort(&lists[i], compare);
-        for (found[i].n = 0; found[i].n < lists[i].n && found[i].n < MOST_HOTSPOTS; found[i].n++)
-            found[i].at[found[i].n] = lists[i].at[found[i].n];
+        found[i].n = lists[i].n < MOST_HOTSPOTS ? lists[i].n : MOST_HOTSPOTS;
+        for (size_t k = 0; k < found[i].n; k++) {
+            struct hotspot *first = &lists[i].at[k];
+            for (struct hotspot *at = first; at < lists[i].at + lists[i].n; at++)
+                if (compare(at, first) < 0) {
+                    found[i].at[k] = *first;
+                    *first = *at;
+                    *at = found[i].at[k];
+                }
+            found[i].at[k] = *first;
+        }
         vec_free(&lists[i]);
     }
 }
@@ -278,6 +286,8 @@ bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_
     struct caller_search search = {view, nodes, helper, begins};
     char buffer[NAME_SIZE];
     double most = -1;
+    if (nodes != db->nodes) /* folded, or of some threads: code_rank does not know its nodes */
+        return false;
     for (uint32_t id = 0; id < n; id++)
         begins[id] = begins_thread(database_procedure_name(db, id, buffer));
     for (uint32_t i = 0; i < nodes->n; i++) {
