@@ -175,7 +175,7 @@ struct arena_mark {
 struct arena_wake_up {
     uint64_t ticks, began; /* when this thread went on, and when it began to wait */
     uint64_t released;     /* when the other thread let it; 0: at its end */
-    uint64_t thread;       /* index of the other thread; or WAKER_IS_PROCESS (trace-format.h) and a pid */
+    uint64_t thread;       /* index of the other thread */
 };
 
 struct arena_join {

@@ -88,7 +88,7 @@ struct timeline_thread {
     uint64_t records, n_records;
 };
 
-/* The waits of a thread that other threads of its process have ended, or the end of a child, ascending by time. Its creation is the first
+/* The waits of a thread that other threads of its process have ended, ascending by time. Its creation is the first
  * one, by its creator. */
 struct timeline_wake_list {
     uint64_t wake_ups, n_wake_ups;
@@ -99,11 +99,8 @@ struct timeline_wake_list {
 
 struct timeline_wake_up {
     uint32_t time, began, released; /* when it went on, when it began to wait, and when it was released */
-    uint32_t profile;               /* of the thread that released it. Or WAKER_IS_PROCESS and the pid of a child that ended */
+    uint32_t profile;               /* of the thread that released it */
 };
-
-/* In the place of a thread's index or profile. The time of its release is then that of the wake-up. */
-#define WAKER_IS_PROCESS (UINT32_C(1) << 31)
 
 struct timeline_record {
     uint32_t time;   /* units since `begin`: the end of what the record is about */

@@ -89,7 +89,6 @@ $(CILK5_PROGRAMS): tests/programs/hpcrun/burn.h runtime-patches/cilk5/descriptio
 PTHREAD_PROGRAMS = $(addprefix $(BUILD)/tests/programs/pthread/,thread-states lock-semantics std-threads yields relay sleepers)
 TEST_PROGRAMS += $(PTHREAD_PROGRAMS)
 $(PTHREAD_PROGRAMS): $(wildcard tests/programs/pthread/*.h) tests/programs/hpcrun/burn.h tests/tools/naps.h
-$(BUILD)/tests/programs/hpcrun/child-path: tests/programs/pthread/path-stages.h
 
 $(BUILD)/tests/programs/pthread/std-threads: tests/programs/pthread/std-threads.cc
 	@mkdir -p $(@D)

@@ -12,7 +12,7 @@
 /* Indexes of rows[], in the order of --help. The words that --format offers are in the order of enum format. */
 enum {
     PRINT, FORMAT, OUTPUT, SORT, METRICS, KINDS, DERIVE, PHYSICAL_CALLS, FOLD_INLINED, COLLAPSE, KERNEL, FILTER,
-    DEPTH, MIN_PERCENT, PROGRAM, THREADS, FROM, TO, PHASE, DURING, OF, WHAT_IF, COMPARE, FAIL_IF, NAMES,
+    DEPTH, MIN_PERCENT, PROGRAM, THREADS, FROM, TO, PHASE, DURING, WHAT_IF, COMPARE, FAIL_IF, NAMES,
     INCLUDE, REPLACE, OWN, COLUMNS, BARS, NO_MOUSE, CLOSED, NO_CONFIG, OPTIONS
 };
 
@@ -21,10 +21,10 @@ static struct option_row rows[OPTIONS] = {
                "top-down, bottom-up, flat, threads, summary, ...",
                "Print a view: `top-down`, `bottom-up`, `flat`, `threads`, `summary` or `timeline`, see Views; or `scaling` or "
                "`losses` of a set of runs, see Sets of runs."},
-    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg chrome firefox markdown",
+    [FORMAT] = {NULL, "format", "FORMAT", "text csv json folded flamegraph speedscope pprof svg chrome markdown",
                 "text,csv,json,folded,flamegraph,speedscope,pprof,...",
                 "Format of `--print`: `text` (the default), `csv`, `json`, `folded`, `flamegraph`, `speedscope`, "
-                "`pprof`, `svg`, for the time line `chrome` and `firefox`, and for the summary of a comparison `markdown`. "
+                "`pprof`, `svg`, for the time line `chrome`, and for the summary of a comparison `markdown`. "
                 "See Formats."},
     [OUTPUT] = {NULL, "output", "FILE", "@file", "print to FILE",
                 "Print to FILE instead of standard output. An existing file is overwritten."},
@@ -93,9 +93,6 @@ static struct option_row rows[OPTIONS] = {
                 "(hpctoolkit.h, ITT, NVTX). If none has that name: in which a thread was in a procedure that matches the "
                 "extended regular expression NAME, or in what that calls. With `--from`, `--to` or `--phase`: the part "
                 "in that piece."},
-    [OF] = {NULL, "of", "REGEX", NULL, "print threads: costs of the procedure that matches",
-            "With `--print threads`: print what the one procedure whose name the extended regular expression "
-            "matches costs in each thread, and how even that is. Inclusive, unless `--sort` says otherwise."},
     [WHAT_IF] = {NULL, "what-if", "CHANGE", NULL, "work and span after 'PROCEDURE 2x' or '... parallel'",
                  "Print the summary, with work, span and speedups as they would be after a change, next to the measured "
                  "ones: `PROCEDURE 2x` makes the own code of a spawned procedure twice as fast (any factor above 0), "
@@ -235,7 +232,6 @@ static void take_option(void *target, size_t option, const char *value)
             diag_usage("--during takes the name of a region or procedure, of 1 to %zu bytes",
                        sizeof options->range.during - 1);
         break;
-    case OF: options->print.of = value; break;
     case WHAT_IF:
         if (!speed_change_read(value, &change))
             diag_usage("--what-if takes 'PROCEDURE parallel' or 'PROCEDURE 2x' (a number above 0), not '%s'", value);
@@ -346,7 +342,6 @@ static void check_combination(const struct options *options, const bool given[OP
                                 "DB@during:NAME for one of two"},
         {given[PHASE] && (given[FROM] || given[TO]), "--phase has its own begin and end: leave out --from and --to"},
         {given[COLUMNS] && compares, "--columns works with one database, not with two that are compared"},
-        {options->print.of && options->printed != PRINT_THREADS, "--of needs --print threads"},
         {options->changes.n && options->printed != PRINT_SUMMARY,
          "--what-if works with the summary: leave --print out, or print summary"},
         {options->changes.n && compares, "--what-if works with one database, not with two that are compared"},

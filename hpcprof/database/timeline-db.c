@@ -180,7 +180,7 @@ static void add_wake_ups(const struct timeline_job *job, const struct traced_thr
             .time = time_of(job, thread, found[i].time),
             .began = time_of(job, thread, found[i].began),
             .released = time_of(job, thread, found[i].released),
-            .profile = found[i].thread & WAKER_IS_PROCESS ? found[i].thread : first + found[i].thread + 1,
+            .profile = first + found[i].thread + 1,
         };
         team_bytes_add(bytes, &wake_up, sizeof wake_up);
     }

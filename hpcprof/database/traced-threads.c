@@ -69,12 +69,11 @@ size_t traced_wake_ups(const struct measurement *m, const struct measurement_thr
         struct measurement_wake_up wake_up = {begin, begin, begin, (uint32_t)thread->creator - 1};
         if (i > 0)
             wake_up = thread->wake_ups.at[i - 1];
-        bool is_process = i > 0 && wake_up.thread & WAKER_IS_PROCESS;
         size_t waker = position_of(m, wake_up.thread);
         const struct measurement_thread *by = &m->threads.at[waker];
-        if (!is_process && (waker == m->threads.n || by->index != wake_up.thread || !by->known || by == thread))
+        if (waker == m->threads.n || by->index != wake_up.thread || !by->known || by == thread)
             continue;
-        wake_up.thread = is_process ? wake_up.thread : (uint32_t)waker;
+        wake_up.thread = (uint32_t)waker;
         if (wake_ups)
             wake_ups[n] = wake_up;
         n++;

@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 
-/* Whether a handler is one of these: its module has a note of Go's linker. */
+/* Whether a handler is one of these: its module has a note of Go's linker. The answer is kept until a
+ * module is unloaded. No two threads may ask at once. */
 bool uses_kernel_stack(const void *handler);
 
 #endif

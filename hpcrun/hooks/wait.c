@@ -8,8 +8,6 @@
 #include "hpcrun/logical/long-calls.h"
 #include "hpcrun/process/process-notes.h"
 #include "hpcrun/process/process.h"
-#include "hpcrun/sample/wake-up-record.h"
-#include "lib/trace-format.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -36,30 +34,21 @@ struct answer {
     answer.status = answer.status ? answer.status : &answer.own_status;                            \
     answer.usage = answer.usage ? answer.usage : &answer.own_usage
 
-/* The child has ended, for which the thread has waited since then. */
-static void child_ended(pid_t child, int signal, uint64_t cpu, uint64_t since)
-{
-    uint64_t now = ticks_now();
-    note_child_end(child, signal, cpu);
-    wake_up_add(&(struct arena_wake_up){now, since, now, WAKER_IS_PROCESS | (uint32_t)child});
-}
-
 /* Ignores children that have stopped or continued. */
-static void note_answer(pid_t child, const struct answer *answer, uint64_t since)
+static void note_answer(pid_t child, const struct answer *answer)
 {
     int status = *answer->status;
     if (child > 0 && process.active && (WIFEXITED(status) || WIFSIGNALED(status)))
-        child_ended(child, WIFSIGNALED(status) ? WTERMSIG(status) : 0, cpu_of(answer->usage), since);
+        note_child_end(child, WIFSIGNALED(status) ? WTERMSIG(status) : 0, cpu_of(answer->usage));
 }
 
 HOOK pid_t wait4(pid_t which, int *status, int options, struct rusage *usage)
 {
     ANSWER(answer, status, usage);
-    uint64_t since = ticks_now();
     struct long_call call = long_call_begin(own_slot, 0);
     pid_t child = REAL(wait4)(which, answer.status, options, answer.usage);
     long_call_end(&call);
-    note_answer(child, &answer, since);
+    note_answer(child, &answer);
     return child;
 }
 
@@ -93,15 +82,15 @@ HOOK int waitid(idtype_t kind, id_t which, siginfo_t *info, int options)
     siginfo_t own;
     siginfo_t *to = info ? info : &own; /* the kernel sets si_pid to 0 if no child has changed */
     bool is_counted = process.active && !process_is_restricted();
-    uint64_t cpu = is_counted ? cpu_of_children() : 0, since = ticks_now();
+    uint64_t cpu = is_counted ? cpu_of_children() : 0;
     struct long_call call = long_call_begin(own_slot, 0);
     int result = REAL(waitid)(kind, which, to, options);
     long_call_end(&call);
     if (result != 0 || to->si_pid == 0 || !process.active || (options & WNOWAIT))
         return result;
     if (to->si_code == CLD_EXITED)
-        child_ended(to->si_pid, 0, is_counted ? cpu_of_children() - cpu : 0, since);
+        note_child_end(to->si_pid, 0, is_counted ? cpu_of_children() - cpu : 0);
     else if (to->si_code == CLD_KILLED || to->si_code == CLD_DUMPED)
-        child_ended(to->si_pid, to->si_status, is_counted ? cpu_of_children() - cpu : 0, since);
+        note_child_end(to->si_pid, to->si_status, is_counted ? cpu_of_children() - cpu : 0);
     return result;
 }

@@ -32,7 +32,6 @@ STEPS = [
     ("hot path", b"gjH"),
     ("threads of a row", b"gjj4"),
     ("the next metric in threads", b">"),
-    ("histogram", b"h"),
     ("back", b"q"),
     ("zoom in, and out", b"zZ"),
     ("source pane off and on", b"vv"),
@@ -78,7 +77,7 @@ STEPS = [
 
 SMALL_CONTEXTS, SMALL_THREADS, RUNS = 30_000, 64, 10
 # Those that a comparison has, too.
-COMPARED = ("threads", "the next metric in threads", "histogram", "back", "inspect", "define", "sort by it", "one thread",
+COMPARED = ("threads", "the next metric in threads", "back", "inspect", "define", "sort by it", "one thread",
             "half of the threads", "all threads", "callers", "advice")
 COMPARED_STEPS = [(step, keys) for step, keys in STEPS if not step.startswith(COMPARED)]
 

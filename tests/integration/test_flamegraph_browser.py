@@ -13,7 +13,6 @@ import subprocess
 import tempfile
 import unittest
 
-import test_viewer_timeline
 import viewer
 import viewer_story as story
 
@@ -157,53 +156,6 @@ class InChromium(unittest.TestCase):
         self.assertNotIn("write_out", report["zoomed"])
         self.assertEqual(report["after"], report["before"])
         self.assertEqual(report["focus"], "wanted")
-
-    def test_a_piece_of_time(self):
-        """The slider lays out the frames of the piece; search and zoom go on in it; the whole is as it was."""
-        use = """<script>
-            const report = {};
-            const shown = (e) => getComputedStyle(e).display !== 'none';
-            const named = (name) => Array.from(document.querySelectorAll('.f')).find((e) => e.textContent === name);
-            const widths = () => Object.fromEntries(Array.from(document.querySelectorAll('.f')).filter(shown).map(
-                (e) => [e.textContent, parseFloat(e.style.width)]));
-            const move = (id, value) => {
-                document.getElementById(id).value = value;
-                document.getElementById(id).dispatchEvent(new Event('input'));
-                return document.getElementById('time').textContent;
-            };
-            report.slider = shown(document.getElementById('slider'));
-            report.whole = widths();
-            report.first = [move('to', 48), widths()];
-            report.beyond = [move('from', 99), document.getElementById('from').value];
-            move('to', 120);
-            report.second = [move('from', 48), widths()];
-            named('kernel').dispatchEvent(new MouseEvent('mouseenter'));
-            report.said = document.getElementById('said').textContent;
-            const field = document.getElementById('wanted');
-            field.value = 'assemble|kernel';
-            field.dispatchEvent(new Event('input'));
-            const matches = () => document.getElementById('matches').textContent;
-            report.matches = [matches(), (move('from', 84), matches())];
-            named('solve').click();
-            report.zoomed = [move('from', 84), widths()];
-            document.getElementById('reset').click();
-            report.again = [move('from', 0), widths()];
-            report.errors = errors;
-            document.documentElement.setAttribute('data-report', JSON.stringify(report));
-            </script>"""
-        db = os.path.join(self.folder, "phases")
-        test_viewer_timeline.Phases().write(db)
-        report = self.report(db, use=use)
-        self.assertEqual((report["errors"], report["slider"]), ([], True))
-        self.assertEqual(report["first"][0], "0.000 s to 0.4000 s")
-        self.assertEqual((report["first"][1]["assemble"], report["first"][1].get("solve")), (100, None))
-        self.assertEqual(report["beyond"], ["0.3917 s to 0.4000 s", "47"])
-        self.assertAlmostEqual(report["second"][1]["kernel"], 87.5, delta=0.1)
-        self.assertNotIn("assemble", report["second"][1])
-        self.assertTrue(report["said"].endswith("\nin this time: 87.5% of all"), report["said"])
-        self.assertEqual(report["matches"], ["1 frames, 87.5% of the width", "1 frames, 80.0% of the width"])
-        self.assertAlmostEqual(report["zoomed"][1]["kernel"], 80, delta=0.2)  # 0.7 to 0.8 s: one and a quarter threads
-        self.assertEqual(report["again"][1], report["whole"])
 
     def check_legible(self, report):
         for pair in (*report["colors"], *report["found_colors"], report["page"]):

@@ -21,6 +21,11 @@ def thread(profile, cpu, start_routine=None, kind="created", begin=0.0, wall=10.
             "events": [], **more}
 
 
+def spun(seconds):
+    """A thread's event with CPU time in which it waited in its runtime."""
+    return {"event": "CPUTIME", "fates": {"idle thread": {"count": round(seconds / PERIOD), "amount": seconds}}}
+
+
 def run_json(threads, wall, cpus=4, events=("CPUTIME",), executable="/home/u/prog", command="prog",
              metrics=("work",)):
     threads[0]["kind"] = "initial"
@@ -140,15 +145,16 @@ class Threads(Advice):
             described.update(begin=2.0 * i, wall=2.01)
         self.assertEqual(self.of_kind(self.advice(p, run_json(threads, 8)), "imbalance"), [])
 
-    def construct(self, name, parts, ready=None):
+    def construct(self, name, parts, ready=None, spins=False):
         """Seconds of threads 1, 2, ... in line 43 of a loop at line 42, in line 41 of a construct that solve contains.
-        `ready`: of all."""
+        `ready`: of all. `spins`: threads without work wait on their CPUs."""
         p = Program(n_threads=len(parts))
         region = p.main.statement(p.file, 11).call(p.function("solve", 40)).statement(p.file, 41).call(p.function(name, 41))
         body = region.loop(p.file, 42).statement(p.file, 43)
         for profile, seconds in enumerate(parts, 1):
             body.charge(seconds, 0, profile)
-        run = run_json([thread(i, s, "gomp", ready=ready and ready / len(parts)) for i, s in enumerate(parts, 1)], max(parts))
+        run = run_json([thread(i, max(parts) if spins else s, "gomp", ready=ready and ready / len(parts),
+                               events=spins * [spun(max(parts) - s)]) for i, s in enumerate(parts, 1)], max(parts), 2)
         run["agents"] = [{"name": "gomp"}]
         run["processes"][0]["ready"] = ready
         return self.of_kind(self.advice(p, run), "imbalance")
@@ -162,6 +168,8 @@ class Threads(Advice):
         found, = self.construct("parallel for @ p.c:41", [1, 3])  # gcc's, of a dynamic schedule
         self.assertIn(": smaller pieces could win 1.5x.", found["text"])
         self.assertEqual(self.construct("parallel @ p.c:41", [2, 2.05]), [])
+        found, = self.construct("parallel @ p.c:41", [1, 3], spins=True)
+        self.assertEqual(found["gain"], 1.5)
 
     def test_idleness_of_unequal_parts(self):
         """3 and 1 s of few samples, and 2 s of idleness: the unequal parts say it."""
@@ -291,6 +299,18 @@ class Blocked(Advice):
         self.assertEqual(found["text"], "A thread waits 60 % of the time for a lock at parallel, p.c:32 (pthread_mutex_lock); could "
                                         "win 2.5x without it.")
         self.assertAlmostEqual(found["gain"], 10 / 4)
+
+    def test_another_thread_spins_by_yield(self):
+        """Thread 2 sleeps for 9 s of 10. Thread 1 calls sched_yield for 9 s, on a CPU: without the sleep, its 1 s
+        remains. If it computes for 9 s, nothing is gained."""
+        metrics = ("work", "off CPU", "waiting", "lock blame")
+        for spins, gain in ((9, 10), (0, None)):
+            p = Program(metrics, 2)
+            p.main.statement(p.file, 13).charge(10 - spins, 0).call(p.of_libc("sched_yield")).charge(spins, 2)
+            p.thread.statement(p.file, 32).charge(0.01, 0, 2).call(p.of_libc("usleep")).charge(9, 2, 2)
+            run = run_json([thread(1, 10), thread(2, 0.01)], 10, 2, ("REALTIME",), metrics=metrics)
+            found = self.of_kind(self.advice(p, run), "blocked")
+            self.assertEqual([round(f["gain"], 3) for f in found], [gain] if gain else [])
 
     def test_few_samples(self):
         """6 of 16 s in 29 samples can be 3.6 to 8.8 s; 4 s of the 10 remain."""
@@ -522,6 +542,34 @@ class System(Advice):
     def test_a_program_alone(self):
         found, _ = self.summary(("xz", 4, 9), ("xz", 4, 9))
         self.assertEqual(found[0]["text"], "Most CPU time: xz 100 % (2 processes).")
+
+
+class Lost(Advice):
+    """The command becomes a program that is not measured, as that of env LD_PRELOAD=... does."""
+
+    def lost(self, *unmeasured, state="exec", later=()):
+        run = run_json([thread(1, 0.001)], 0.001)
+        image = {**run["processes"][0], "origin": "launched", "exec_sequence": 0, "state": state}
+        run["processes"] = [image, *({**image, **more} for more in later)]
+        run["unmeasured"] = [{"reason": reason, "count": len(programs), "cpu": 0, "programs": programs}
+                             for reason, *programs in unmeasured]
+        return [f["text"] for f in self.of_kind(self.advice(Program(), run), "not measured")]
+
+    def test_what_to_do(self):
+        preload, static = ("started without hpcrun's LD_PRELOAD", "perl"), ("statically linked", "/bin/busybox")
+        self.assertEqual(self.lost(preload), ["perl was not measured (started without hpcrun's LD_PRELOAD): "
+                                              "set LD_PRELOAD before hpcrun, or use hpcrun --outside."])
+        self.assertEqual(self.lost(static), ["/bin/busybox was not measured (statically linked): use hpcrun --outside."])
+        self.assertEqual(self.lost(("not an x86-64 program", "old")), [], "nor from outside")
+        self.assertEqual(self.lost(preload, static), [], "which one is not known")
+        self.assertEqual(self.lost((*preload, "awk")), [])
+
+    def test_children(self):
+        """The command itself was measured: to its end, or in the program that it executed."""
+        static = "statically linked", "busybox"
+        self.assertEqual(self.lost(static, state="exit"), [])
+        self.assertEqual(self.lost(static, later=[{"origin": "exec", "exec_sequence": 1, "state": "exit"}]), [])
+        self.assertEqual(len(self.lost(static, later=[{"pid": 71, "origin": "exec", "exec_sequence": 1, "state": "exit"}])), 1)
 
 
 class Supply(Advice):
@@ -833,6 +881,32 @@ class Locks(Advice):
             self.assertEqual(found["text"], f"Lock queue_lock (80 %) and others: threads wait {wait}, 100 % of that while "
                                             f"parallel, p.c:31 holds it; could win {gain:.1f}x without it.")
 
+    def test_critical_sections(self):
+        """All without a name are one lock. Two call a function that has all of the time: that with most of it is named,
+        also by what others waited while its thread had no CPU. Without scopes, it is the function."""
+        for name, has_scopes, where in (("critical", True, "a thread is in the section at p.c:20"),
+                                        ("critical(table)", True, "a thread is in the section at p.c:20"),
+                                        ("ordered", True, "a thread is in the section at p.c:20"),
+                                        ("critical", False, "spin, p.c:40 holds it"),
+                                        ("queue_lock", True, "spin, p.c:40 holds it")):
+            with self.subTest(name=name, has_scopes=has_scopes):
+                p = Program(("work", "off CPU", "lock blame", "lock wait"), 3)
+                spin = p.function("spin", 40)
+                for line, seconds in ((20, 4), (10, 1)):
+                    at = p.thread.statement(p.file, 5)
+                    if has_scopes:
+                        section = "critical" if name == "queue_lock" else name
+                        at = at.inline(p.function("single @ p.c:6", 6)).statement(p.file, line) \
+                            .inline(p.function(f"{section} @ p.c:{line}", line)).statement(p.file, line + 1)
+                    time = at.call(spin).statement(p.file, 40).charge(seconds, 0, 2).charge(seconds, 2, 2)
+                    time.call(p.function("<lock held without a CPU>", 0)).charge(seconds / 10, 2, 2)
+                p.thread.statement(p.file, 32).call(p.function(f"<lock {name}>", 0)).charge(5.5, 3, 1)
+                threads = [thread(1, 1), thread(2, 4), thread(3, 0)]
+                run = run_json(threads, 10, 2, events=("REALTIME",), metrics=p.db.metrics)
+                found, = self.of_kind(self.advice(p, run), "lock")
+                share = 80 if "section" in where else 100
+                self.assertIn(f"Lock {name}: threads wait 5.0 s, {share} % of that while {where}", found["text"])
+
     def test_the_interval(self):
         """By REALTIME of 5 s, in samples that stand for the waiting of up to three threads. By CPUTIME from what is known of
         the waiting to all that the CPUs allow."""
@@ -914,6 +988,17 @@ class Locks(Advice):
         run = run_json([thread(1, 4), thread(2, 4, "parallel")], 8, 2, metrics=p.db.metrics)
         found, = self.of_kind(self.advice(p, run), "lock")
         self.assertAlmostEqual(found["gain"], 4)
+
+    def test_waiting_on_a_cpu_goes_with_the_lock(self):
+        """Two threads of OpenMP with 4 s each, of which 1 is spinning for the lock without a sample in code: on two CPUs 3 s
+        are left of 4."""
+        p = Program(("work", "lock blame", "lock wait"), 2)
+        for profile in (1, 2):
+            p.thread.statement(p.file, 31).charge(3, 0, profile).charge(1, 1, profile)
+            p.thread.statement(p.file, 32).call(p.function("<lock critical>", 0)).charge(1, 2, profile)
+        run = run_json([thread(i, 4, "gomp", events=[spun(1)]) for i in (1, 2)], 4, 2, metrics=p.db.metrics)
+        found, = self.of_kind(self.advice(p, run), "lock")
+        self.assertAlmostEqual(found["gain"], 4 / 3)
 
     def test_what_waking_others_costs_goes_with_the_lock(self):
         """Two threads with 4 s each, of which 1 is in the call that releases the lock: on two CPUs 3 s are left of 8."""
@@ -1139,6 +1224,48 @@ class CpusOfTheRun(Advice):
         self.assertLess(kinds.index("system calls"), kinds.index("parallelization"))
 
 
+class SharedHelpers(Advice):
+    """produce, called by main in line 40, and two more threads, which are idle meanwhile, call burn, with its loop at
+    line 61; `between`: by way of share, line 71. Of three CPUs."""
+
+    def found(self, idle=(12, 0), work=(6, 2), between=False, callers=("produce", "parallel")):
+        p = Program(("work", "idleness"), 3)
+        produce = p.main.statement(p.file, 40).call(p.function("produce", 50))
+        procedures = {"produce": produce, "parallel": p.thread, "main": p.main}
+        begin = p.main.statement(p.file, 12).call(p.of_libc("clone3")).call(p.of_libc("start_thread"))
+        burn, share = p.function("burn", 60), p.function("share", 70)
+        for caller, profile, seconds, idleness in zip(callers, (1, 2), work, idle):
+            line = 51 if caller == "produce" else 31
+            at = begin if caller == "thread" else procedures[caller].statement(p.file, line)
+            if between:
+                at = at.call(share).statement(p.file, 71)
+            loop = at.call(burn).loop(p.file, 61)
+            loop.statement(p.file, 62).charge(seconds, 0, profile).charge(idleness, 1, profile)
+        run = run_json([thread(1, work[0])] + [thread(i, work[1] / 2) for i in (2, 3)], 7, 3, metrics=p.db.metrics)
+        run["agents"] = [{"name": "pthread"}]
+        finding, = self.of_kind(self.advice(p, run), "parallelization")
+        return finding
+
+    def test_the_caller_during_whose_calls_others_are_idle(self):
+        for between in (False, True):
+            finding = self.found(between=between)
+            self.assertIn("threads are idle 60 % of the time, 100 % of that during produce, p.c:51, which calls burn; ",
+                          finding["text"])
+            self.assertEqual(self.place(finding), ("produce", "/src/p.c", 51))
+        self.assertIn("83 % of that during produce", self.found(idle=(10, 2))["text"])
+
+    def test_a_thread_that_begins_in_the_helper(self):
+        """main calls share; its threads begin there."""
+        found = self.found(between=True, callers=("main", "thread"))
+        self.assertIn("100 % of that during main, p.c:31, which calls burn; ", found["text"])
+
+    def test_otherwise_the_helper(self):
+        """Idleness during the calls of both; one caller, directly or not, that has all of the work."""
+        for how in ({"idle": (9, 3)}, {"callers": ("produce", "produce")},
+                    {"between": True, "callers": ("parallel", "parallel")}):
+            self.assertIn("of that during the loop at p.c:61 of burn; at most ", self.found(**how)["text"], how)
+
+
 class Grain(Advice):
     """Two workers of OpenMP on two CPUs: each works for 2 s in the loop at line 31 while the other one is idle, and for 1 s,
     or another time, nobody works."""
@@ -1179,6 +1306,36 @@ class Grain(Advice):
                                           "num_threads, no nested regions).")
         self.assertEqual((finding["verdict"], self.place(finding)), ("too fine a grain", ("parallel", "/src/p.c", 31)))
         self.assertAlmostEqual(finding["gain"], 10.1 / 8)
+
+    def by_wall(self, off_cpu=0.0, nobody=1.0, idle=0.0):
+        """The same by REALTIME alone, in 3.05 s, with spins of 1 s."""
+        p = Program(("work", "overhead", "idleness", "off CPU"), 2)
+        loop = p.thread.loop(p.file, 31)
+        for profile in (1, 2):
+            loop.statement(p.file, 32).charge(2, 0, profile).charge(2, 2, profile).charge(0.05, 1, profile)
+        if off_cpu:
+            loop.statement(p.file, 33).call(p.of_libc("usleep")).charge(off_cpu, 0, 2).charge(off_cpu, 3, 2)
+        fates = {name: {"count": 200, "amount": amount} for name, amount in
+                 (("nobody working", nobody), ("idle thread", idle))}
+        events = [{"event": "REALTIME", "fates": fates}]
+        threads = [thread(i, 3.05, "gomp", ready=0, timeslices=9, wall=3.05, events=events) for i in (1, 2)]
+        run = run_json(threads, 3.05, 2, ("REALTIME",), metrics=p.db.metrics)
+        run["agents"] = [{"name": "gomp"}]
+        run["processes"][0].update(workers=2, ready=0)
+        return self.of_kind(self.advice(p, run), "parallelization")
+
+    def test_nobody_works_by_realtime(self):
+        """Of 6.1 s of CPU time, 4 s are work: on two CPUs this can be 1.525 times as fast. While a thread is blocked in
+        the program's code, the other one may wait for it: 1.5 s leave 2.5 of 4 s, and 3.5 s too little."""
+        finding, = self.by_wall()
+        self.assertIn("no worker has work for 20 % of the time, between pieces of the loop at p.c:31 of parallel; "
+                      "larger pieces could win 1.3x;", finding["text"])
+        finding, = self.by_wall(nobody=4)
+        self.assertAlmostEqual(finding["gain"], 1.525)
+        finding, = self.by_wall(nobody=4, off_cpu=3.5)
+        self.assertNotIn("Too fine a grain", finding["text"])
+        finding, = self.by_wall(nobody=4, off_cpu=1.5)
+        self.assertIn("no worker has work for 34 % of the time", finding["text"])
 
     def test_seldom(self):
         finding, = self.found(nobody=0.1)
@@ -1353,6 +1510,16 @@ class HotPlaces(Advice):
         found, = self.of_kind(found, "hot place")
         self.assertEqual(self.place(found), ("main", "/src/p.c", 18))
         self.assertEqual(found["text"], "100 % of the time is in main, p.c:18, most of it in memcpy (libc).")
+
+    def test_a_line_that_calls_several(self):
+        """It has more of the time than another line, though none of its callees has."""
+        p = Program()
+        line = p.main.statement(p.file, 19)
+        line.call(p.of_libc("memcpy")).charge(3)
+        line.call(p.of_libc("memset")).charge(3)
+        p.main.statement(p.file, 18).charge(4)
+        found, = self.of_kind(self.advice(p, run_json([thread(1, 10)], 10)), "hot place")
+        self.assertEqual(found["text"], "100 % of the time is in main, p.c:19.")
 
     def test_what_has_no_name_says_its_library(self):
         """Once, as the begin of its name."""

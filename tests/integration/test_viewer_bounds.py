@@ -77,11 +77,6 @@ class Text(Case):
         text = viewer.printed("threads", self.db)
         self.assertIn("≥ overhead, s", text)
         self.assertRegex(text, r"≥ 2\.000  ")
-        of_fib = viewer.printed("threads", "--of", "fib", "--sort", "overhead", self.db)
-        self.assertRegex(of_fib, r"(?m)^ *≥ 2\.000 +100\.0%")
-        self.assertRegex(of_fib, r"(?m)^ *- +stddev$")
-        shown = viewer.printed_json("threads", "--of", "fib", "--sort", "overhead", self.db)
-        self.assertEqual((shown["state"], shown["why"]), ("lower bound", WHY))
 
     def test_advice_names_no_grain(self):
         text = " ".join(viewer.printed("summary", self.db).split())
@@ -160,3 +155,8 @@ class InTerminal(Case):
         self.write(with_kinds(describe()), RUN)
         with Terminal([viewer.VIEWER, "--closed", "--sort", "overhead", self.db], width=120, height=40) as term:
             term.until_seen("≥ overhead", "≥ 2.000", "fib")
+            term.answer("/", "fib")
+            term.press("4")
+            lines = term.until(lambda at: at[0].rstrip().endswith("threads: fib"), "the threads of fib")
+            self.assertRegex(lines[2], r"^min - .*max ≥ 2\.000 *$")
+            self.assertRegex(lines[3], r"^ *≥ 2\.000 +100\.0%")

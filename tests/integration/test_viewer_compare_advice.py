@@ -140,6 +140,30 @@ class ByHand(Compared):
                      "Less overhead in after is in:\n    -10 (10.0%) main, m.c:10"):
             self.assertIn(said, text)
 
+    def run_of(self, wall, cpu, event="CPUTIME", **fates):
+        """One process with one thread; fates in seconds."""
+        fates = {name.replace("_", " "): {"count": 1, "amount": amount} for name, amount in fates.items()}
+        return {"processes": [{"origin": "launched", "wall": wall, "cpu": cpu,
+                               "threads": [{"cpu": cpu, "events": [{"event": event, "fates": fates}]}]}]}
+
+    def test_the_whole_runs_come_first_with_what_no_code_pays(self):
+        self.write(parallel("a", [("work", 60)]), parallel("b", [("work", 60)]))
+        before = self.run_of(20, 40, recorded=10, idle_thread=14, nobody_working=16)
+        self.describe_runs(before, self.run_of(5, 9.9, recorded=9, idle_thread=0.5, nobody_working=0.4))
+        text = " ".join(viewer.printed("summary", *self.folders).split())
+        self.assertIn("Advice Wall clock is 5.000 s in after and 20.00 s in before: 15.00 s (75.0%) less. "
+                      "CPU time is 9.900 s in after and 40.00 s in before: 30.10 s (75.2%) less. Of that, waiting that no "
+                      "code pays is 900.0 ms in after and 30.00 s in before: 29.10 s (72.8%) less. Hardly", text)
+        self.describe_runs(before, self.run_of(20.1, 41, recorded=11, idle_thread=14, nobody_working=15.7))
+        text = " ".join(viewer.printed("summary", *self.folders).split())
+        self.assertIn("Wall clock is 20.10 s in after and 20.00 s in before: hardly changed. CPU time is 41.00 s in after "
+                      "and 40.00 s in before: 1.000 s (2.5%) more. Hardly", text)
+        self.describe_runs(before, self.run_of(20, 40, "REALTIME", recorded=10, idle_thread=30))
+        text = " ".join(viewer.printed("summary", *self.folders).split())
+        self.assertIn("Of that, waiting that no code pays is 0 s in after", text)
+        self.describe_runs(before, {})
+        self.assertNotIn("Wall clock", viewer.printed("summary", *self.folders))
+
     def test_what_only_one_run_measured(self):
         self.write(parallel("a", [("work", 60)]), parallel("b", [("work", 90), ("idleness", 30)]))
         text = viewer.printed("summary", *self.folders)

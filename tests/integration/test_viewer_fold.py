@@ -18,7 +18,7 @@ import v4_writer
 import viewer
 from folding_case import FoldingTest, RandomTrees
 from view_oracle import fold_inlined
-from viewer_screen import Viewer
+from viewer_screen import Viewer, costs_of_threads
 
 
 def describe():
@@ -77,9 +77,8 @@ class Known(Case):
         folded = viewer.printed("top-down", "--fold-inlined", "--format", "folded", self.db)
         self.assertEqual(set(folded.splitlines()),
                          {"main thread;main 39", "main thread;main;copy 24"})
-        shown = viewer.printed_json("threads", "--of", "^main$", "--sort", "work:exclusive",
-                                    "--fold-inlined", self.db)
-        self.assertEqual(sorted(t["value"] for t in shown["threads"]), [4, 35])
+        values = {(name, part): values for name, part, values in costs_of_threads(self, "--fold-inlined", self.db)}
+        self.assertEqual(sorted(values["main", "exclusive"].values()), [4, 35])
 
     def test_two_databases(self):
         """A comparison of before and after a procedure was inlined: if folded, nothing changed."""

@@ -1,10 +1,7 @@
-"""Output of the terminal viewer: the view to a file (W; more in test_viewer_written.py), rows to
-the clipboard (y, Y)."""
-import base64
+"""Output of the terminal viewer: the view to a file (W; more in test_viewer_written.py)."""
 import json
 import pathlib
 import re
-import subprocess
 import tempfile
 
 import viewer
@@ -106,8 +103,6 @@ class Writing(InTerminal):
                          viewer.printed_json("top-down", "--names=a,b", self.db, self.db))
         both = json.loads(self.written(terminal, "both.speedscope.json").read_text())
         self.assertEqual([profile["name"] for profile in both["profiles"]], ["work [a]", "work [b]"])
-        terminal.press("G", "+", "j", "y")
-        terminal.until_seen("sent to the terminal's clipboard: main  /src/xz.c:100  work [a]: 7.500 s")
 
     def test_files_are_overwritten_only_if_the_user_says_so(self):
         terminal = self.start(width=150)
@@ -146,51 +141,3 @@ class Writing(InTerminal):
         terminal.until_seen("overwrite it")
         terminal.type("y")
         terminal.press_until("Enter", f"cannot write {full}: No space left on device")
-
-
-class Copying(InTerminal):
-    """tmux, asked to obey OSC 52, is the terminal whose clipboard it is."""
-
-    LINE = ("coder_run  /src/coder.c:20  work: 6.500 s (65.0%) inclusive, 5.000 s (50.0%) exclusive")
-    PATH = "main thread > main > loop at xz.c:110 > coder_run"
-
-    def copied(self, terminal, text):
-        def is_there(_):
-            done = subprocess.run(["tmux", "-S", terminal.socket, "show-buffer"],
-                                  capture_output=True, text=True)
-            return done.stdout == text
-        terminal.until(is_there, f"{text!r} in the clipboard")
-
-    def test_the_row_and_its_path(self):
-        terminal = self.start(width=150)
-        terminal.tmux("set", "-g", "set-clipboard", "on")
-        terminal.press("H", "y")
-        self.copied(terminal, self.LINE)
-        before = terminal.until_seen("sent to the terminal's clipboard: coder_run")
-        terminal.press("Y")
-        self.copied(terminal, self.PATH)
-        after = terminal.until_seen("sent to the terminal's clipboard: main thread > main > loop")
-        self.assertEqual(before[:22], after[:22])  # nothing is drawn but the message
-        terminal.press("g", "j", "y")
-        self.copied(terminal, "main thread  work: 7.500 s (75.0%) inclusive, 0 s exclusive")
-
-    def test_what_is_sent(self):
-        """Byte for byte, in a terminal and inside of tmux and screen."""
-        plain = f"\033]52;c;{base64.b64encode(self.LINE.encode()).decode()}\a"
-        for environment, expected in [
-                ({"TMUX": "", "STY": ""}, plain),
-                ({"TMUX": "/tmp/x,1,0"},
-                 plain + "\033Ptmux;" + plain.replace("\033", "\033\033") + "\033\\"),
-                ({"TMUX": "", "STY": "1.x"}, plain + "\033P" + plain + "\033\\")]:
-            with tempfile.NamedTemporaryFile() as log:
-                terminal = self.start(environment=environment)
-                terminal.tmux("pipe-pane", "-O", f"cat > {log.name}")
-                terminal.press("H")
-                self.at(terminal, "5/8", "coder_run")
-                terminal.press_until("y", "sent to the terminal's clipboard")
-                terminal.press("q")
-                written = pathlib.Path(log.name)
-                terminal.until(lambda _: b"ended 0" in written.read_bytes(), "the end of what was sent")
-                sent = written.read_bytes().decode()
-                self.assertEqual(sent.count("]52;c;"), expected.count("]52;c;"))
-                self.assertIn(expected, sent)

@@ -97,6 +97,54 @@ class Text(Story):
                 "xz-h-72-6-0.hpcrun: 132 bytes at 4096 are damaged"):
             self.assertIn(expected, shown)
 
+    def test_a_terminal_has_what_fits(self):
+        shown = viewer.printed_on_terminal(60, "top-down", self.db)
+        self.assertEqual([line.rstrip() for line in shown[:22]], """\
+xz -9 file   8.25 s wall, 10.0 s CPU, 1.2 CPUs used
+top-down view, logical projection
+calling contexts, from the outermost procedure inwards
+
+  work  10.00 s
+  1 problem with the measurement: see --print summary
+
+    work, s
+       inclusive  scope
+────────────────────────────────────────────────────────────
+    10.00 100.0%  <whole program>
+     7.50  75.0%    main thread
+     7.50  75.0%      main  xz.c:100
+     6.75  67.5%        loop at xz.c:110
+     6.50  65.0%          111 » coder_run  coder.c:20
+     3.00  30.0%            coder.c:25  state = step(state);
+     3.00  30.0%            loop at coder.c:30
+     2.00  20.0%            [6] coder.c:31  line_31();
+     1.00  10.0%            [6] 33 » [I] min_size  util.h:40
+     1.00  10.0%            [7] util.h:41
+     0.50   5.0%            40 » coder_run  coder.c:20
+     0.50   5.0%            [6] coder.c:25  state = step(sta""".splitlines())
+
+    def test_names_on_a_terminal_are_shortened_before_places_and_places_left_out_whole(self):
+        db = v4_writer.Database("t", ["work"])
+        module, file = db.module("/t"), db.file("/src/long_file_name.cc")
+        entry = db.entry()
+        entry.call(db.function("std::map<int, std::pair<long, long>>::find(int)", module, 1, file, 10)).charge(2.0)
+        entry.call(db.function("a_name_of_32_letters_without_end", module, 2, file, 20)).charge(1.0)
+        shown = viewer.printed_on_terminal(90, "top-down", "--metrics", "work", viewer.written(self, db))
+        self.assertRegex(shown[-2], r"      std::map<.*…>::find\(.*\)  long_file_name\.cc:10$")
+        shown = viewer.printed_on_terminal(75, "top-down", "--metrics", "work", viewer.written(self, db))
+        self.assertEqual(shown[-1], "        1  33.3%        1  33.3%      a_name_of_32_letters_without_end")
+        shown = viewer.printed_on_terminal(69, "top-down", "--metrics", "work", viewer.written(self, db))
+        self.assertEqual(shown[-1], "        1  33.3%        1  33.3%    [2] a_name_of_32_letters_without_")
+
+    def test_no_line_is_longer_than_the_terminal_and_no_word_is_broken(self):
+        whole = {view: viewer.printed(view, self.db) for view in ("bottom-up", "flat", "summary", "threads")}
+        for view, text in whole.items():
+            for width in (80, 50):
+                shown = viewer.printed_on_terminal(width, view, self.db)
+                self.assertLessEqual(max(map(len, shown)), width)
+                if view == "summary":
+                    self.assertEqual(" ".join(shown[1:]).split(), text.partition("\n")[2].split())
+
     def test_names_cannot_command_the_terminal(self):
         db = v4_writer.Database("t\x1b[2J", ["work"])
         db.entry().call(db.function(b"evil\x1b]0;x\x07\xff\xc2\x9b\n", db.module("/b\x1b"))).charge(1.0)
@@ -371,6 +419,7 @@ class Options(Story):
                 (["--print", "summary", "--format", "csv", self.db],
                  "--format csv is for top-down, bottom-up, flat, threads, phases, critical-path, scaling, losses; summary can be printed as text, json, markdown\n"),
                 (["--print", "flat", "--format", "gnuplot", self.db], "no format 'gnuplot'"),
+                (["--print", "timeline", "--format", "firefox", self.db], "no format 'firefox'; there are text, csv"),
                 (["--numbers", "plain", self.db], "unknown option --numbers"),
                 (["--print", "flat", "--depth", "0", self.db], "--depth takes"),
                 (["--print", "flat", "--depth", "x", self.db], "--depth takes"),

@@ -13,6 +13,8 @@ import timeline_writer as tw
 import v4_writer
 import viewer
 from timeline_writer import NOBODY, OFF_CPU, OVERHEAD, READY, WAITING, WORK, WORKER
+from view_oracle import ByThread
+from viewer_screen import costs_of_threads
 
 AS_OVERHEAD, AS_WAITING = 32, 64
 NAMES = ("work", "wall", "idleness", "overhead", "overhead:spawn", "waiting", "off CPU", "ready", "lock blame",
@@ -141,12 +143,14 @@ class Range(unittest.TestCase):
             shown = viewer.printed_json(view, *more, *time, pathlib.Path(folder) / "db")
             expected = viewer.printed_json(view, *more, alone)
             self.assert_near(rounded(shown["root"]), rounded(expected["root"]))
-        for part in ("inclusive", "exclusive"):
-            of = ("--of", "^f0$", "--sort", f"work:{part}")
-            seen = viewer.printed_json("threads", *of, *time, pathlib.Path(folder) / "db")["threads"]
-            seen = {thread["profile"]: thread["value"] for thread in seen}
-            for thread in viewer.printed_json("threads", *of, alone)["threads"]:
-                self.assertAlmostEqual(seen.get(thread["profile"], 0), thread["value"], delta=1e-9)
+        rows = {row["name"]: row["metrics"] for row in ByThread(recorded.charged(*pieces)).bottomup(1)["children"]}
+        n = 0
+        for name, part, values in costs_of_threads(self, *time, "--filter", "name:^f0$", pathlib.Path(folder) / "db"):
+            expected = {profile: rows[name]["work", profile][part] for profile in (1, 2, 3)}
+            for profile, value in expected.items():
+                self.assertAlmostEqual(values.get(profile, 0), value, delta=1e-3 * max(expected.values()))
+            n += 1
+        self.assertEqual(n, 2)
         ours = viewer.printed_json("threads", *time, pathlib.Path(folder) / "db")["threads"]
         theirs = {t["profile"]: t for t in viewer.printed_json("threads", alone)["threads"]}
         self.assertTrue(ours)

@@ -14,7 +14,7 @@ import v4_writer
 import viewer
 from folding_case import FoldingTest, RandomTrees
 from view_oracle import Oracle, collapse_recursion, fold_inlined
-from viewer_screen import Viewer
+from viewer_screen import Viewer, costs_of_threads
 import viewer_screen
 
 
@@ -74,12 +74,15 @@ class Known(Case):
                          "collapsed")
         self.assertNotIn("recursion", viewer.printed_json("flat", self.db))
 
+    def check_threads(self, *options):
+        values = {(name, part): values for name, part, values in
+                  costs_of_threads(self, *options, "--collapse-recursion", self.db)}
+        self.assertEqual(sorted(values["a", "inclusive"].values()), [13, 18])
+        self.assertEqual(sorted(values["b", "inclusive"].values()), [2, 8])
+
     def test_values_of_threads(self):
         """b keeps nothing of what its recursive call of a cost in the second thread."""
-        for name, values in (("a", [13, 18]), ("b", [2, 8])):
-            shown = viewer.printed_json("threads", "--of", f"^{name}$", "--sort", "work",
-                                        "--collapse-recursion", self.db)
-            self.assertEqual(sorted(t["value"] for t in shown["threads"]), values)
+        self.check_threads()
 
     def test_values_of_threads_in_a_piece_of_time(self):
         """The same, of records: a sample for each charge, the last one after the piece."""
@@ -95,10 +98,7 @@ class Known(Case):
         for profile in 1, 2:
             line.record(profile, 20e9, 1e9, tw.WORK, 0)
         line.write(pathlib.Path(self.db))
-        for name, values in (("a", [13, 18]), ("b", [2, 8])):
-            shown = viewer.printed_json("threads", "--of", f"^{name}$", "--sort", "work", "--to", "18s",
-                                        "--collapse-recursion", self.db)
-            self.assertEqual(sorted(t["value"] for t in shown["threads"]), values)
+        self.check_threads("--to", "18s")
 
     def test_a_loop_in_a_piece_of_time(self):
         """Of thread 1, it has 1 s itself, 2 s in an inner loop and 4 s in a call; of thread 2, 8 s itself."""

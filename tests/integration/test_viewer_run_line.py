@@ -11,9 +11,9 @@ from viewer_screen import Viewer
 LINE = "app -n 2000   1.58 s wall, 2.87 s CPU, 1.8 of 2 CPUs used"
 
 
-def process(pid, wall, cpu, origin="launched", host="h", cpus=2, command="app -n 2000"):
+def process(pid, wall, cpu, origin="launched", host="h", cpus=2, command="app -n 2000", begin=0):
     return {"pid": pid, "host": host, "origin": origin, "command": command, "wall": wall, "cpu": cpu, "cpus": cpus,
-            "program": "app", "threads": [{"tid": pid, "profile": 1, "name": "app"}]}
+            "time_line_begin": begin, "program": "app", "threads": [{"tid": pid, "profile": 1, "name": "app"}]}
 
 
 def write(folder, *processes):
@@ -58,6 +58,16 @@ class Printed(Case):
         """They run while the launched process waits, or longer."""
         self.assertEqual(self.first(process(1, 4, 1, command="make"), process(2, 3, 2, "fork"), process(3, 9, 3, "fork")),
                          "make   4.00 s wall, 6.00 s CPU in 3 processes, 1.5 of 2 CPUs used")
+
+    def test_daemons(self):
+        """They work after the launched process has ended: more than its CPUs could have done until then."""
+        server = process(1, 0.01, 0.002), process(2, 0.005, 0.001, "fork", begin=0.002)
+        self.assertEqual(self.first(*server, process(3, 3.99, 2, "fork", begin=0.01)),
+                         "app -n 2000   4.00 s wall, 2.00 s CPU in 3 processes, 0.5 of 2 CPUs used")
+        self.assertEqual(self.first(*server, process(3, 3.99, 0.01, "fork", begin=0.01)),
+                         "app -n 2000   10.0 ms wall, 13.0 ms CPU in 3 processes, 1.3 of 2 CPUs used", "it only waits")
+        self.assertEqual(self.first(*(process(pid, 2, 2, cpus=1, begin=pid * 0.01) for pid in range(4))),
+                         "app -n 2000   2.00 s wall, 8.00 s CPU in 4 processes, 4.0 CPUs used", "not even then")
 
     def test_hosts(self):
         ranks = [process(pid, 2, 3, host=host) for host in "ab" for pid in (1, 2)]

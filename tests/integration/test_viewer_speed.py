@@ -90,7 +90,7 @@ class Large(unittest.TestCase):
     def test_progress(self):
         driver = self.with_fast_clock()
         for keys, what in ((b"2", b"adding up callers"), (b"3", b"adding up scopes"),
-                           (b"|thread [0-3]\r", b"adding up threads")):
+                           (b"|thread [0-3]\r", b"looking for what threads ran")):
             answer = driver.press(keys)
             self.assertIn(what, answer.output)
             self.assertNotIn(b"reading all calling contexts", answer.output)  # only when it was opened

@@ -1,4 +1,4 @@
-"""hpcviewer by thread: views restricted to some threads, and the costs of a scope in each thread, both
+"""hpcviewer by thread: views restricted to some threads, and the costs of a scope in each thread (key 4), both
 checked against view_oracle, which computes them from the costs charged to each thread."""
 import json
 import math
@@ -15,7 +15,8 @@ import viewer
 import viewer_screen
 import viewer_story as story
 from test_viewer_views import LAYOUTS
-from view_oracle import Oracle
+from view_oracle import ByThread, Oracle
+from viewer_screen import bars
 
 METRICS = ("work", "misses")
 N_PROFILES = 5
@@ -123,18 +124,6 @@ class Restricted(unittest.TestCase):
             self.assertIn(said, done.stderr.splitlines()[0])
 
 
-class ByThread(Oracle):
-    """Costs by metric and profile in place of costs by metric."""
-
-    def cost(self, contexts):
-        costs = {(name, profile): 0 for name in self.db.metrics
-                 for profile in range(1, len(self.db.id_tuples) + 1)}
-        for context in set(contexts):
-            for (profile, metric), value in context.charges.items():
-                costs[self.db.metrics[metric], profile] += value
-        return costs
-
-
 def identity(row):
     site = row.get("call_site")
     return (row["kind"], row["name"], (site["file"] or "", site["line"] or 0) if site else None)
@@ -147,71 +136,8 @@ def rows_with_paths(row, above=()):
         yield from rows_with_paths(child, path)
 
 
-class Printed(unittest.TestCase):
-    """--print threads --of."""
-
-    def setUp(self):
-        self.folder = self.enterContext(tempfile.TemporaryDirectory())
-
-    def test_every_procedure(self):
-        for seed in range(6):
-            db = viewer.random_database(seed, 100, METRICS, N_PROFILES)
-            v4_writer.write_database(db, self.folder)
-            rows = ByThread(db).bottomup(1)["children"]
-            names = [row["name"] for row in rows]
-            for row in rows:
-                if names.count(row["name"]) > 1:
-                    continue
-                regex = "^" + re.escape(row["name"]) + "$"
-                for metric in METRICS:
-                    for part in ("inclusive", "exclusive"):
-                        shown = viewer.printed_json("threads", "--of", regex, "--sort",
-                                                    f"{metric}:{part}", self.folder)
-                        values = [row["metrics"][metric, p][part]
-                                  for p in range(1, N_PROFILES + 1)]
-                        self.assertEqual(
-                            {t["profile"]: t["value"] for t in shown["threads"]},
-                            dict(enumerate(values, 1)))
-                        self.assertEqual([t["value"] for t in shown["threads"]],
-                                         sorted(values, reverse=True))
-                        self.assertEqual((shown["of"], shown["part"]), (row["name"], part))
-                        self.assertAlmostEqual(shown["statistics"]["stddev"],
-                                               statistics.pstdev(values))
-                        self.assertEqual(shown["statistics"]["max"], max(values))
-                        self.assertEqual(shown["statistics"]["median"],
-                                         statistics.median(values))
-
-    def test_text_and_csv(self):
-        story.write(self.folder, with_sources=False)
-        text = viewer.printed("threads", "--of", "coder_run", self.folder).splitlines()
-        self.assertEqual(text[:2], ["xz -9 file   8.25 s wall, 10.0 s CPU, 1.2 CPUs used", "coder_run: work, s, inclusive"])
-        self.assertEqual([line.split() for line in text[3:5]],
-                         [["6.500", "72.2%", "xz", "71/71"], ["2.500", "27.8%", "xz-worker", "71/72"]])
-        self.assertEqual([line.split() for line in text[6:]],
-                         [["2.500", "min"], ["4.500", "mean"], ["4.500", "median"],
-                          ["6.500", "max"], ["2.000", "stddev"], ["1.44", "max/mean"]])
-        csv = viewer.printed("threads", "--of", "coder_run", "--format", "csv", self.folder)
-        self.assertEqual(csv.replace("\r", "").splitlines()[:4],
-                         ["kind,profile,thread,work:inclusive", "thread,1,xz 71/71,6.5",
-                          "thread,2,xz-worker 71/72,2.5", "min,,,2.5"])
-
-    def test_what_cannot_be(self):
-        story.write(self.folder, with_sources=False)
-        for arguments, said in ((("threads", "--of", "nothing"), "no procedure matches 'nothing'"),
-                                (("threads", "--of", "^(main|worker)$"), "2 procedures match"),
-                                (("flat", "--of", "main"), "--of needs --print threads"),
-                                (("threads", "--of", "main", "--sort", "idleness"),
-                                 "was not measured")):
-            done = viewer.run("--print", *arguments, self.folder)
-            self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn(said, done.stderr.splitlines()[0])
-
-
-BAR = re.compile(r"^ +(?P<value>\S+)(?: +(?P<percent>[<\d.]+)%|       )  "
-                 r"(?P<label>(?:NODE 7 PROCESS 71 THREAD \d+)|xz(?:-worker)? [\d/]+) *(?P<bar>[▏▎▍▌▋▊▉█#]*)$")
 SPREAD = re.compile(r"^min (\S+)  mean (\S+)  median (\S+)  max (\S+)  stddev (\S+)"
                     r"(?:  max/mean (\S+))?$")
-BIN = re.compile(r"^ +(\S+) - +(\S+) +(\d+)  ([▏▎▍▌▋▊▉█#]*)$")
 
 
 class Page(unittest.TestCase):
@@ -220,31 +146,23 @@ class Page(unittest.TestCase):
     def start(self, folder, *arguments, **more):
         return viewer_screen.start(self, *arguments, folder, **more)
 
-    @staticmethod
-    def bars(lines):
-        return [match for match in map(BAR.match, (line.rstrip() for line in lines)) if match]
-
-    @staticmethod
-    def bins(lines):
-        return [match for match in map(BIN.match, (line.rstrip() for line in lines)) if match]
-
     def check_bars(self, lines, expected):
         """The page shows these values, by profile, in descending order."""
-        bars = self.bars(lines)
-        self.assertEqual(len(bars), len(expected), "\n".join(lines))
+        shown_bars = bars(lines)
+        self.assertEqual(len(shown_bars), len(expected), "\n".join(lines))
         shown = {int(bar["label"].split()[-1]) + 1: float(bar["value"].replace("<1", "0.5"))
-                 for bar in bars}
+                 for bar in shown_bars}
         most, total = max(expected.values()), sum(expected.values())
         for profile, value in expected.items():
             self.assertAlmostEqual(shown[profile], value, delta=max(0.51, most * 1e-3),
                                    msg="\n".join(lines))
-        order = [expected[int(bar["label"].split()[-1]) + 1] for bar in bars]
+        order = [expected[int(bar["label"].split()[-1]) + 1] for bar in shown_bars]
         self.assertEqual(order, sorted(order, reverse=True))
-        for bar, value in zip(bars, order):
+        for bar, value in zip(shown_bars, order):
             percent = float((bar["percent"] or "0").replace("<0.1", "0.05"))
             self.assertAlmostEqual(percent, 100 * value / total if total else 0, delta=0.06)
             self.assertEqual(bool(bar["bar"]), value > 0)
-        lengths = [len(bar["bar"]) for bar in bars]
+        lengths = [len(bar["bar"]) for bar in shown_bars]
         if most:
             room = lengths[0]
             for length, value in zip(lengths, order):
@@ -317,7 +235,7 @@ class Page(unittest.TestCase):
         v4_writer.write_database(db, folder)
         return folder, values
 
-    def test_statistics_and_histogram(self):
+    def test_statistics(self):
         folder, values = self.uneven()
         terminal = self.start(folder, height=30)
         terminal.press("4")
@@ -327,24 +245,11 @@ class Page(unittest.TestCase):
                     statistics.pstdev(values), max(values) / statistics.mean(values)]
         for number, exact in zip(shown, expected):
             self.assertAlmostEqual(number, exact, delta=0.006)
-        terminal.press("h")
-        bins = self.bins(terminal.until(
-            lambda at: sum(int(match[3]) for match in self.bins(at)) == 12, "bins"))
-        width = (max(values) - min(values)) / len(bins)
-        counts = [0] * len(bins)
-        for value in values:
-            counts[min(int((value - min(values)) / width), len(bins) - 1)] += 1
-        self.assertEqual([int(match[3]) for match in bins], counts)
-        self.assertGreater(len(bins), 3)
-        # The threads of the last bin.
-        terminal.press_until("End Enter", f"{counts[-1]} of 12 threads", "?:help")
-        terminal.press("4")
-        terminal.until(lambda at: len(self.bars(at)) == counts[-1], counts[-1])
 
     def labels(self, terminal, order):
         lines = terminal.until(
-            lambda at: at[1].rstrip().endswith(order) and len(self.bars(at)) == 12, order)
-        return [int(bar["label"].split()[-1]) for bar in self.bars(lines)]
+            lambda at: at[1].rstrip().endswith(order) and len(bars(at)) == 12, order)
+        return [int(bar["label"].split()[-1]) for bar in bars(lines)]
 
     def test_orders(self):
         folder, _ = self.uneven()
@@ -376,13 +281,13 @@ class Page(unittest.TestCase):
                                   ("$work / @work", {1: 8 / 19, 2: 6 / 19, 3: 5 / 19, 4: 0})):
             terminal = self.start(folder, "--derive", f"x = {formula}")
             terminal.press("j", "<", "<", "4")  # from the first metric back to the last
-            lines = terminal.until(lambda at: at[1].startswith("x") and len(self.bars(at)) == 4, "x")
+            lines = terminal.until(lambda at: at[1].startswith("x") and len(bars(at)) == 4, "x")
             if "inclusive" not in lines[1]:
                 terminal.press("<")
                 lines = terminal.until(lambda at: "inclusive" in at[1] and
-                                       len(self.bars(at)) == 4, "inclusive")
+                                       len(bars(at)) == 4, "inclusive")
             shown = [(int(bar["label"].split()[-1]) + 1, bar["value"], bar["percent"])
-                     for bar in self.bars(lines)]
+                     for bar in bars(lines)]
             order = sorted(expected, key=lambda p: (expected[p] is None, -(expected[p] or 0), p))
             self.assertEqual([profile for profile, _, _ in shown], order)
             for profile, value, percent in shown:
@@ -467,11 +372,10 @@ class Page(unittest.TestCase):
         folder, _ = self.uneven()
         terminal = self.start(folder, environment={"LC_ALL": "C"})
         terminal.press("4")
-        lines = terminal.until(lambda at: len(self.bars(at)) == 12, "bars")
-        self.assertIn("#", self.bars(lines)[0]["bar"])
+        lines = terminal.until(lambda at: len(bars(at)) == 12, "bars")
+        self.assertIn("#", bars(lines)[0]["bar"])
         self.assertTrue(all(ord(c) < 128 for line in lines for c in line))
         for width, height in ((40, 10), (20, 4), (5, 2), (100, 30)):
             terminal.resize(width, height)
             terminal.until(lambda at: len(at[0].rstrip()) <= width, "smaller")
         terminal.until_seen("by value")
-        terminal.press_until("h", "number of threads by cost")

@@ -112,56 +112,6 @@ def slices_of(test, trace):
     return found
 
 
-def check_firefox(test, profile):
-    """Version 60 of the processed format: tables are arrays of equal length, and indices lie in their tables. Returns
-    seconds by (number of the thread, path of its stack)."""
-    def table(of, *columns):
-        for name in columns:
-            test.assertEqual(len(of[name]), of["length"], name)
-        return range(of["length"])
-
-    def path(stack):
-        names = []
-        while stack is not None:
-            names.insert(0, strings[functions["name"][frames["func"][stacks["frame"][stack]]]])
-            stack = stacks["prefix"][stack]
-        return " ".join(names)
-
-    meta, shared, found = profile["meta"], profile["shared"], defaultdict(float)
-    strings, functions, frames, stacks = (shared[key] for key in
-                                          ("stringArray", "funcTable", "frameTable", "stackTable"))
-    test.assertEqual(meta["preprocessedProfileVersion"], 60)
-    test.assertIn("grey", [category["color"] for category in meta["categories"]])
-    sources = table(shared["sources"], "id", "filename")
-    for of, column, value in ((functions, "isJS", False), (functions, "relevantForJS", False), (functions, "resource", -1),
-                              (functions, "columnNumber", None), (frames, "address", -1), (frames, "inlineDepth", 0),
-                              (frames, "subcategory", 0), (frames, "nativeSymbol", None), (frames, "innerWindowID", None),
-                              (frames, "line", None), (frames, "column", None), (shared["sources"], "id", None)):
-        for found_value in of[column]:
-            test.assertIs(found_value, value) if value is None or value is False else test.assertEqual(found_value, value)
-    for i in table(functions, "name", "isJS", "relevantForJS", "resource", "source", "lineNumber", "columnNumber"):
-        test.assertIn(functions["name"][i], range(len(strings)))
-        test.assertTrue(functions["source"][i] is None or functions["source"][i] in sources)
-    for i in table(frames, "address", "inlineDepth", "category", "subcategory", "func", "nativeSymbol",
-                   "innerWindowID", "line", "column"):
-        test.assertIn(frames["func"][i], range(functions["length"]))
-        test.assertIn(frames["category"][i], range(len(meta["categories"])))
-    for i in table(stacks, "frame", "prefix"):
-        test.assertIn(stacks["frame"][i], range(frames["length"]))
-        test.assertTrue(stacks["prefix"][i] is None or stacks["prefix"][i] < i)
-    table(shared["resourceTable"], "type", "lib", "name", "host")
-    table(shared["nativeSymbols"], "libIndex", "address", "name", "functionSize")
-    for number, thread in enumerate(profile["threads"], 1):
-        samples = thread["samples"]
-        table(thread["markers"], "data", "name", "startTime", "endTime", "phase", "category")
-        for i in table(samples, "stack", "time", "weight", "threadCPUDelta"):
-            test.assertTrue(i == 0 or samples["time"][i] >= samples["time"][i - 1])
-            if samples["stack"][i] is not None:
-                found[number, path(samples["stack"][i])] += samples["weight"][i] / 1000
-        test.assertIsInstance(thread["pid"], str)
-    return found
-
-
 class OfPhases(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -389,23 +339,6 @@ class OtherPrograms(OfPhases):
                                    ("b", 71, "inner", 2, 0.2), ("e", 71, "inner", 2, 0.3),
                                    ("b", 72, "tail", 3, 0.9), ("e", 72, "tail", 3, 1)])
 
-    def test_firefox(self):
-        profile = json.loads(viewer.printed("timeline", "--format", "firefox", self.db))
-        paths = {"assemble": "main assemble", "kernel": "main solve kernel", "solve": "main solve", "join": "main join",
-                 None: ""}
-        self.assert_sums(check_firefox(self, profile), self.phases.seconds(
-            lambda profile, b, e, a, state, place:
-            (profile, f"{paths[place]} {STATES[state] if state != tw.WORK else ''}".strip())))
-        self.assertEqual([thread["isMainThread"] for thread in profile["threads"]], [True, False, False])
-        shared = profile["shared"]
-        self.assertEqual(shared["stringArray"][shared["sources"]["filename"][0]], "/home/user/phases.c")
-        markers = [(i, shared["stringArray"][name], round(begin, 3), round(end, 3), phase)
-                   for i, thread in enumerate(profile["threads"], 1) for name, begin, end, phase in
-                   zip(*(thread["markers"][key] for key in ("name", "startTime", "endTime", "phase")))]
-        self.assertEqual(markers, [(1, "build", 100, 400, 1), (1, "inner", 200, 300, 1), (2, "tail", 900, 1000, 1)])
-        cpu = sum(sum(thread["samples"]["threadCPUDelta"]) for thread in profile["threads"])
-        self.assertAlmostEqual(cpu / 1e6, 1.2, delta=0.011)  # without that of each thread's last sample
-
     def test_pieces_of_time(self):
         """Of records and regions that are partly in the piece, the part; none of others."""
         piece = ("--from", "0.365s", "--to", "0.415s", self.db)
@@ -415,10 +348,6 @@ class OtherPrograms(OfPhases):
             (72, "idle"): 0.035, (72, "main"): 0.015, (72, "solve"): 0.015, (72, "kernel"): 0.015,
             (73, "nobody working"): 0.035, (73, "main"): 0.015, (73, "solve"): 0.015, (73, "ready"): 0.01125})
         self.assertEqual([event["name"] for event in trace["traceEvents"] if event["ph"] == "b"], ["build"])
-        profile = json.loads(viewer.printed("timeline", "--format", "firefox", *piece))
-        found = check_firefox(self, profile)
-        self.assertAlmostEqual(sum(found.values()), 3 * 0.05, delta=1e-6)
-        self.assertEqual([len(thread["markers"]["name"]) for thread in profile["threads"]], [1, 0, 0])
 
     def test_time_without_samples(self):
         """No procedure has it: a thread that sleeps has no samples by CPU time."""
@@ -428,10 +357,6 @@ class OtherPrograms(OfPhases):
         Asleep("CPUTIME").write(db)
         trace = json.loads(viewer.printed("timeline", "--format", "chrome", db))
         self.assert_sums(slices_of(self, trace), {(71, "main"): 0.2, (71, "assemble"): 0.2})
-        profile = json.loads(viewer.printed("timeline", "--format", "firefox", db))
-        samples = profile["threads"][0]["samples"]
-        empty = [round(time) for time, stack in zip(samples["time"], samples["stack"]) if stack is None]
-        self.assertEqual(empty, [100])
 
     def test_counters_of_several_processes(self):
         """A viewer shows them in one process; their name says that they are about all."""
@@ -450,8 +375,6 @@ class OtherPrograms(OfPhases):
         pathlib.Path(self.db, "run.json").write_text(json.dumps(run))
         self.assertNotIn("cpus", viewer.printed_json("timeline", self.db)["strip"])
         self.assertNotIn("CPUs used", viewer.printed("timeline", self.db))
-        profile = json.loads(viewer.printed("timeline", "--format", "firefox", self.db))
-        self.assertNotIn("threadCPUDelta", profile["threads"][0]["samples"])
 
     def test_page_for_browsers(self):
         """A flame graph has the strip above it, if there is a time line."""

@@ -42,15 +42,12 @@ def read_records(data, at, count, line):
     return records
 
 
-CHILD = 1 << 31  # of a wake-up's profile: the rest is the pid
-
-
 def read_wake_ups(data, at, count, line):
-    """Those of a thread: ascending, each released in its wait, by a thread of the list, or by the end of a child."""
+    """Those of a thread: ascending, each released in its wait, by a thread of the list."""
     wake_ups, before = [], -1
     for time, began, released, profile in array(data, WAKE_UP, at, count, "wake-ups"):
         check(before <= time and began <= released <= time, "times of a wake-up")
-        check(profile in line.threads or (profile > CHILD and released == time), "a wake-up by no thread")
+        check(profile in line.threads, "a wake-up by no thread")
         before = time
         wake_ups.append(WakeUp(time * line.unit, began * line.unit, released * line.unit, profile))
     return wake_ups

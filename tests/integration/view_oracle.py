@@ -462,3 +462,15 @@ def collapse_recursion(db):
             for (profile, metric), value in context.charges.items():
                 known[at].charge(value, metric, profile)
     return collapsed
+
+
+class ByThread(Oracle):
+    """Costs by metric and profile in place of costs by metric."""
+
+    def cost(self, contexts):
+        costs = {(name, profile): 0 for name in self.db.metrics
+                 for profile in range(1, len(self.db.id_tuples) + 1)}
+        for context in set(contexts):
+            for (profile, metric), value in context.charges.items():
+                costs[self.db.metrics[metric], profile] += value
+        return costs

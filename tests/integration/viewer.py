@@ -1,12 +1,16 @@
 """Running hpcviewer in tests, and making databases for it."""
 import csv
+import fcntl
 import io
 import json
 import os
 import pathlib
+import pty
 import random
+import struct
 import subprocess
 import tempfile
+import termios
 
 import v4_writer
 from v4_writer import CALL, INSTRUCTION, Context, Database, Entry
@@ -30,6 +34,23 @@ def printed(*arguments, **more):
     done = run("--print", *arguments, **more)
     assert done.returncode == 0 and not done.stderr, (done.returncode, done.stderr)
     return done.stdout
+
+
+def printed_on_terminal(width, *arguments):
+    """The same on a terminal with so many columns: its lines."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    with subprocess.Popen([VIEWER, "--print", *map(str, arguments)], env=dict(os.environ, LC_ALL="C.UTF-8"),
+                          stdin=subprocess.DEVNULL, stdout=slave) as program, os.fdopen(master, "rb") as seen:
+        os.close(slave)
+        shown = bytearray()
+        try:
+            while piece := os.read(seen.fileno(), 1 << 16):
+                shown += piece
+        except OSError:  # the other end is closed
+            pass
+    assert program.returncode == 0, program.returncode
+    return shown.decode().replace("\r\n", "\n").splitlines()
 
 
 def printed_json(*arguments, **more):

@@ -66,6 +66,38 @@ def start(test, *arguments, **more):
     return terminal
 
 
+# A line of the page of threads: those of v4_writer without names, of viewer_story, and "t PID/PROFILE".
+BAR = re.compile(r"^ +(?P<value>\S+)(?: +(?P<percent>[<\d.]+)%|       )  "
+                 r"(?P<label>(?:NODE 7 PROCESS 71 THREAD \d+)|(?:t|xz(?:-worker)?) [\d/]+) *(?P<bar>[▏▎▍▌▋▊▉█#]*)$")
+UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+
+
+def bars(lines):
+    return [match for match in map(BAR.match, (line.rstrip() for line in lines)) if match]
+
+
+def costs_of_threads(test, *arguments):
+    """(name, part, {profile: work}) of all procedures of the bottom-up view, which must have names of their own: what
+    the page of threads shows of each, with the precision of a number on the screen."""
+    root = viewer.printed_json("bottom-up", "--depth", 1, "--metrics", "work", *arguments)["root"]
+    names = [row["name"] for row in root["children"]]
+    terminal = start(test, "--metrics", "work", *arguments, width=120, height=60)
+    terminal.press("2")
+    terminal.until(lambda at: first_level(at) == names, names)
+    for name in names:
+        terminal.press("Down", "4")
+        for _ in range(2):
+            lines = terminal.until(lambda at: at[0].rstrip().endswith(" " + name), name)
+            part = "exclusive" if "exclusive" in lines[1] else "inclusive"
+            other = "inclusive" if part == "exclusive" else "exclusive"
+            unit = UNITS.get(re.match(r"work, (\w+)", lines[1])[1], 1)
+            yield name, part, {int(re.split("[ /]", bar["label"])[-1]) + ("THREAD" in bar["label"]):
+                               float(bar["value"].replace("<1", "0.5")) * unit for bar in bars(lines)}
+            terminal.press(">")
+            terminal.until(lambda at: other in at[1], other)
+        terminal.press_until("q", "?:help")
+
+
 class Viewer(Terminal):
     """The viewer on a screen so large that all rows fit."""
 

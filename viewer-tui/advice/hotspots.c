@@ -1,8 +1,11 @@
 #include "viewer-tui/advice/hotspots.h"
 
+#include "viewer-tui/advice/libc-procedures.h"
+#include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,24 +65,26 @@ struct callee {
     uint32_t hotspot, procedure, module;
 };
 
-/* To which hotspots places belong, by number, and to which of their callees. */
+/* To which hotspots places belong, by number, and to which of their lines and callees. */
 struct grouping {
-    uint32_t *hotspots, *callees; /* by place; callees: NOTHING for the hotspot's own code */
-    uint32_t n_hotspots;
+    uint32_t *hotspots, *lines, *callees; /* by place; callees: NOTHING for the hotspot's own code */
+    uint32_t n_hotspots, n_lines;
     VEC(struct callee) list;
 };
 
 static struct grouping group(const struct places_of_times *all, bool by_loop)
 {
     size_t size = all->list.n * sizeof(uint32_t);
-    struct grouping grouping = {.hotspots = mem_alloc(size), .callees = mem_alloc(size)};
-    autofree struct idmap hotspots = {0}, callees = {0};
+    struct grouping grouping = {.hotspots = mem_alloc(size), .lines = mem_alloc(size), .callees = mem_alloc(size)};
+    autofree struct idmap hotspots = {0}, lines = {0}, callees = {0};
     for (size_t i = 0; i < all->list.n; i++) {
         const struct time_place *place = &all->list.at[i];
         bool is_loop = by_loop && place->loop.file != NOTHING;
         uint64_t loop = is_loop ? (uint64_t)place->loop.file << 32 | place->loop.line : UINT64_MAX;
         struct callee new = {.procedure = place->callee, .module = place->callee_module};
         new.hotspot = grouping.hotspots[i] = idmap_number(&hotspots, place->procedure, loop, (uint32_t)hotspots.count);
+        grouping.lines[i] = idmap_number(&lines, new.hotspot, (uint64_t)place->at.file << 32 | place->at.line,
+                                         (uint32_t)lines.count);
         grouping.callees[i] = NOTHING;
         if (new.procedure != NOTHING)
             grouping.callees[i] = idmap_number(&callees, new.hotspot, new.procedure, (uint32_t)callees.count);
@@ -87,28 +92,36 @@ static struct grouping group(const struct places_of_times *all, bool by_loop)
             vec_push(&grouping.list, new);
     }
     grouping.n_hotspots = (uint32_t)hotspots.count;
+    grouping.n_lines = (uint32_t)lines.count;
     return grouping;
 }
 
-/* Those of one of the times. The place with most of it stands for a hotspot, a callee with half of it is named. */
+/* Those of one of the times. The line with most of it stands for a hotspot, whatever it calls; a callee with half of it
+ * is named. */
 static hotspot_list hotspots_of_time(const struct database *db, const struct places_of_times *all, size_t time,
                                      const struct grouping *grouping, bool by_loop)
 {
     hotspot_list list = {0};
     autofree double *costs = mem_alloc(grouping->n_hotspots * sizeof *costs);
+    autofree double *of_lines = mem_alloc(grouping->n_lines * sizeof *of_lines);
     autofree double *of_callees = mem_alloc(grouping->list.n * sizeof *of_callees);
     autofree uint32_t *numbers = mem_alloc(grouping->n_hotspots * sizeof *numbers); /* of places, then in the list */
     for (uint32_t i = 0; i < all->list.n; i++) {
-        const struct time_place *place = &all->list.at[i];
+        double here = all->seconds.at[i * all->n_times + time];
+        of_lines[grouping->lines[i]] += here;
+        if (here > 0 && grouping->callees[i] != NOTHING)
+            of_callees[grouping->callees[i]] += here;
+    }
+    for (uint32_t i = 0; i < all->list.n; i++) {
         uint32_t hotspot = grouping->hotspots[i], *most = &numbers[hotspot];
-        double here = all->seconds.at[i * all->n_times + time], before = all->seconds.at[*most * all->n_times + time];
+        double here = all->seconds.at[i * all->n_times + time];
+        double line = of_lines[grouping->lines[i]], before = of_lines[grouping->lines[*most]];
         if (!(here > 0))
             continue;
-        if (costs[hotspot] == 0 || here > before || (here == before && place->at.line < all->list.at[*most].at.line))
+        if (costs[hotspot] == 0 || line > before ||
+            (line == before && all->list.at[i].at.line < all->list.at[*most].at.line))
             *most = i;
         costs[hotspot] += here;
-        if (place->callee != NOTHING)
-            of_callees[grouping->callees[i]] += here;
     }
     for (uint32_t h = 0; h < grouping->n_hotspots; h++) {
         if (!(costs[h] > 0))
@@ -135,6 +148,7 @@ static void group_each(const struct database *db, const struct places_of_times *
     for (size_t t = 0; t < all->n_times; t++)
         lists[t] = hotspots_of_time(db, all, t, &grouping, by_loop);
     free(grouping.hotspots);
+    free(grouping.lines);
     free(grouping.callees);
     vec_free(&grouping.list);
 }
@@ -227,6 +241,67 @@ struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
     struct hotspots found;
     hotspots_find_each(view, row, &metric, 1, &found);
     return found;
+}
+
+/* ---- Callers of a helper ---- */
+
+/* Shares of the helper's cost that its own code and its caller have, and of its work that others have: a judgement. */
+#define NEARLY_ALL      0.8
+#define LEAST_OF_OTHERS 0.1
+
+/* Whether a node is a procedure that the thread called. */
+static bool is_called_in_thread(const struct database *db, uint32_t node)
+{
+    char buffer[NAME_SIZE];
+    return is_procedure_kind(db->nodes->kind[node]) &&
+           !begins_thread(database_procedure_name(db, db->nodes->place[node], buffer));
+}
+
+/* What a procedure costs where the thread came to it from `caller`; NOTHING: anywhere. */
+static double cost_from(const struct view *view, uint32_t procedure, uint32_t caller, size_t metric)
+{
+    const struct nodes *nodes = view->db->nodes;
+    double cost = 0;
+    for (uint32_t i = 0; i < nodes->n; i++) {
+        if (!is_procedure_kind(nodes->kind[i]) || nodes->place[i] != procedure)
+            continue;
+        uint32_t from = nodes_caller(nodes, i);
+        while (caller != NOTHING && is_called_in_thread(view->db, from) && nodes->place[from] != caller)
+            from = nodes_caller(nodes, from);
+        if (caller == NOTHING || is_called_in_thread(view->db, from))
+            cost += view_node_value(view, i, metric, INCLUSIVE);
+        i = nodes->end[i] - 1; /* recursion counts once */
+    }
+    return cost;
+}
+
+bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_t metric, size_t work,
+                         struct hotspot *caller)
+{
+    const struct nodes *nodes = database_nodes(view->db);
+    uint32_t helper = hotspot->procedure, longest = 0;
+    double most = -1;
+    for (uint32_t i = 0; i < nodes->n; i++) {
+        bool is_helper = is_procedure_kind(nodes->kind[i]) && nodes->place[i] == helper;
+        double cost = is_helper ? view_node_value(view, i, metric, INCLUSIVE) : -1;
+        longest = cost > most ? i : longest;
+        most = fmax(cost, most);
+    }
+    double all = cost_from(view, helper, NOTHING, metric), all_work = cost_from(view, helper, NOTHING, work);
+    if (hotspot->cost < NEARLY_ALL * all) /* what the helper calls, or other loops in it, have a part */
+        return false;
+    for (uint32_t node = longest, call; call = nodes_call_site(nodes, node), node = nodes_caller(nodes, node),
+                  is_called_in_thread(view->db, node);) {
+        uint32_t id = nodes->place[node];
+        double cost = code_rank(view->db, node) < RANK_OWN_WITHOUT_NAME ? 0 : cost_from(view, helper, id, metric);
+        if (cost < NEARLY_ALL * all || all_work - cost_from(view, helper, id, work) < LEAST_OF_OTHERS * all_work)
+            continue;
+        struct source_line at = {nodes->place[call], nodes->line[call]}, none = {NOTHING, 0};
+        *caller = (struct hotspot){id, CODE_OWN, known_line(view->db, at, id), .around = none, .callee = NOTHING,
+                                   .cost = hotspot->cost * cost / all};
+        return true;
+    }
+    return false;
 }
 
 /* ---- In words ---- */

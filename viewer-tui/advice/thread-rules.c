@@ -11,7 +11,7 @@
 static double factor(const struct facts *facts, double excess)
 {
     const struct main_process *process = &facts->process;
-    double wall = facts->supply.wall, least = fmin(process->cpu / process->most_running, wall);
+    double wall = facts->supply.wall, least = fmin((process->cpu - process->waited) / process->most_running, wall);
     double rest = fmax(wall - excess, least);
     return rest > 0 ? wall / rest : INFINITY;
 }

@@ -100,7 +100,12 @@ static void add_batch(struct place_search *search)
             double seconds = search->batch[i].seconds[t];
             if (!(seconds > 0))
                 continue;
-            search->found.seconds.at[numbers[i] * n_times + t] += seconds;
+            double *sum = &search->found.seconds.at[numbers[i] * n_times + t];
+            struct source_line *around = &search->found.list.at[numbers[i]].around;
+            struct source_line here = search->batch[i].place.around;
+            if (*sum == 0 && (around->file != here.file || around->line != here.line))
+                *around = (struct source_line){NOTHING, 0}; /* the times have no loop in common */
+            *sum += seconds;
             search->found.totals[t] += seconds;
             if (search->wants_parts)
                 vec_push(&search->found.parts, ((struct part_of_time){numbers[i], search->batch[i].node, t}));

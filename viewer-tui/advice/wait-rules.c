@@ -35,8 +35,13 @@ bool wait_for_locks(const struct facts *facts, struct subject *subject)
 {
     if (facts->held_in.n == 0)
         return false;
-    subject->place = facts->held_in.at[0];
-    subject->share.value = subject->place.cost / facts->lock.seconds.value;
+    struct hotspot section = {.cost = 0};
+    if (facts->row == 0)
+        section = lock_facts_section(&facts->lock, facts->view, facts->lock_blame);
+    subject->place = section.cost > 0 ? section : facts->held_in.at[0];
+    double total = section.cost > 0 ? facts_cost(facts, facts->lock_blame) : facts->lock.seconds.value;
+    subject->share.value = subject->place.cost / total;
+    subject->is_section = section.cost > 0;
     if (facts->lock.is_much)
         subject->order = ORDER_FIRST;
     /* By CPUTIME the waiting is only a lower bound: then the rest of the wall clock bounds nothing. */
@@ -118,8 +123,9 @@ void say_locks(const struct facts *facts, const struct subject *subject, struct 
     text_printf(text, *lock->name ? "Lock %s" : "Locks%s", lock->name);
     if (*lock->name && lock->share < MAIN_LOCK_SHARE)
         text_printf(text, " (%.0f %%) and others", 100 * lock->share);
-    text_printf(text, ": threads wait %s%s, %s of that while %s holds it", lock->is_lower_bound ? "at least " : "",
-                as_seconds(known_wait(lock)).text, as_percent(subject->share.value).text, subject->where);
+    text_printf(text, ": threads wait %s%s, %s of that while ", lock->is_lower_bound ? "at least " : "",
+                as_seconds(known_wait(lock)).text, as_percent(subject->share.value).text);
+    text_printf(text, subject->is_section ? "a thread is in the section at %s" : "%s holds it", subject->where);
     add_without_cpu(lock, text);
     add_gain(subject, "; could win ", " without it", text);
     text_add(text, ".");

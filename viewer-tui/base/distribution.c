@@ -2,7 +2,6 @@
 
 #include "lib/alloc.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,27 +63,4 @@ struct median_interval median_interval_of(const double *values, size_t n)
     struct median_interval interval = {(sorted[(n - 1) / 2] + sorted[n / 2]) / 2, sorted[left_out],
                                        sorted[n - 1 - left_out], 1 - 2 * tail_below(left_out, n)};
     return interval;
-}
-
-size_t distribution_bin(const struct distribution *distribution, double value, size_t n_bins)
-{
-    assert(n_bins > 0);
-    double range = distribution->max - distribution->min;
-    double share = range > 0 ? (value - distribution->min) / range : 0;
-    size_t bin = (size_t)(share * (double)n_bins);
-    return bin < n_bins ? bin : n_bins - 1;
-}
-
-double distribution_bin_start(const struct distribution *distribution, size_t bin, size_t n_bins)
-{
-    double step = (distribution->max - distribution->min) / (double)n_bins;
-    return bin < n_bins ? distribution->min + step * (double)bin : distribution->max;
-}
-
-/* Twice the cube root, the rule of Rice. */
-size_t distribution_bins(size_t n, size_t most)
-{
-    size_t bins = (size_t)ceil(2 * cbrt((double)n));
-    bins = bins < most ? bins : most;
-    return bins > 0 ? bins : 1;
 }

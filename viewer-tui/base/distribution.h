@@ -24,14 +24,4 @@ struct median_interval {
 /* All fields are NAN if n is 0. */
 struct median_interval median_interval_of(const double *values, size_t n);
 
-/* The histogram bin of a value: one of `n_bins` bins of equal width from the minimum to the
- * maximum. A value between two bins belongs to the upper one, the maximum to the last. */
-size_t distribution_bin(const struct distribution *distribution, double value, size_t n_bins);
-
-/* The lower end of a bin; bin n_bins begins at the maximum. */
-double distribution_bin_start(const struct distribution *distribution, size_t bin, size_t n_bins);
-
-/* The number of bins that suits a histogram of n values, 1 .. most. */
-size_t distribution_bins(size_t n, size_t most);
-
 #endif

@@ -207,6 +207,37 @@ bool text_take_line(const char **rest, size_t columns, struct text *line)
     return length > 0;
 }
 
+/* Returns the column at which a broken line continues: under the last column of a table, if that
+ * begins on the left half of the screen, so that its text stays in its column. */
+static size_t hanging_indent(const char *line, size_t width)
+{
+    size_t hang = strspn(line, " ");
+    bool has_a_column_per_byte = text_columns(line) == strlen(line);
+    for (size_t i = hang + 2; has_a_column_per_byte && line[i - 1] && i < width / 2; i++)
+        if (line[i] != ' ' && line[i - 1] == ' ' && line[i - 2] == ' ')
+            hang = i;
+    return hang < width / 2 ? hang : 0;
+}
+
+void text_add_broken(struct text *text, const char *line, size_t width)
+{
+    size_t column = strspn(line, " ");
+    const char *rest = line, *before = "";
+    autofree struct text piece = {0};
+    if (text_columns(line) <= width) {
+        text_add(text, line);
+        return;
+    }
+    column = column < width / 2 ? column : 0;
+    while (text_take_line(&rest, width - column, &piece)) {
+        text_add(text, before);
+        text_pad(text, ' ', column);
+        text_add(text, text_string(&piece));
+        column = hanging_indent(line, width);
+        before = "\n";
+    }
+}
+
 void text_add_xml(struct text *text, const char *more)
 {
     for (; *more; more++) {

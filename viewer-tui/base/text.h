@@ -64,7 +64,10 @@ void text_cut(struct text *text, size_t columns);
  * than a line: replaces `line` by the next line and moves *rest behind it. False at the end. */
 bool text_take_line(const char **rest, size_t columns, struct text *line);
 
-/* The text as a string; "" if nothing was ever added. */
+/* Adds a line that is broken in the same way if it is longer than `width` columns, at least 1. It goes on where it
+ * began, or where the last column of a table begins on the left half of the width. */
+void text_add_broken(struct text *text, const char *line, size_t width);
+
 /* A copy of the first `length` bytes of a text without the blanks around them; the caller frees. */
 char *text_trimmed(const char *text, size_t length);
 
@@ -73,6 +76,7 @@ static inline const char *text_or_empty(const char *text)
     return text ? text : "";
 }
 
+/* The text as a string; "" if nothing was ever added. */
 static inline const char *text_string(const struct text *text)
 {
     return text->at ? text->at : "";

@@ -1,5 +1,6 @@
 #include "viewer-tui/compare/changes.h"
 
+#include "lib/measurement-format.h"
 #include "lib/number.h"
 #include "viewer-tui/advice/judgement.h"
 #include "viewer-tui/db/run.h"
@@ -248,19 +249,26 @@ const char *change_verdict_name(enum change_verdict verdict)
     return verdict == CHANGE_NOT_MEASURED ? NULL : names[verdict];
 }
 
-/* Adds "75.97 ms (14.1%)", without a sign; of repeated runs with what it is uncertain by:
+/* Adds "75.97 ms (14.1%)", without a sign, in percent of `whole`; of repeated runs with what it is uncertain by:
  * "75.97 ms (14.1% +- 2.0%)". */
-static void add_size(const struct changes_printer *printer, const struct change *change,
+static void add_size(const struct changes_printer *printer, const char *unit, double whole,
                      const struct costs_of_both *costs, struct text *text)
 {
-    double whole = view_whole(printer->view, change->metric + MERGED_DIFFERENCE);
     struct number_text percent = number_percent(fabs(costs->difference), whole);
     struct number_text uncertainty = number_percent(costs->uncertainty, whole);
-    text_add(text, number_with_unit(fabs(costs->difference), printer->view->metrics->at[change->metric].unit).text);
+    text_add(text, number_with_unit(fabs(costs->difference), unit).text);
     if (*percent.text && merged_is_of_repeats(merged_runs_of(printer->view)) && *uncertainty.text)
         text_printf(text, " (%s%% %s %s%%)", percent.text, printer->lines->ascii ? "+-" : "±", uncertainty.text);
     else if (*percent.text)
         text_printf(text, " (%s%%)", percent.text);
+}
+
+static void add_size_of(const struct changes_printer *printer, const struct change *change,
+                        const struct costs_of_both *costs, struct text *text)
+{
+    const struct view *view = printer->view;
+    add_size(printer, view->metrics->at[change->metric].unit, view_whole(view, change->metric + MERGED_DIFFERENCE),
+             costs, text);
 }
 
 /* Adds the text as a paragraph unless it is empty, and frees it. */
@@ -271,20 +279,62 @@ static void take_text(const struct changes_printer *printer, struct text *text)
     vec_free(text);
 }
 
-/* "Effort is 615.5 ms in p4 and 539.5 ms in p2: 75.97 ms (14.1%) more." */
-static void describe_effort(const struct changes_printer *printer, const struct change *effort)
+/* Adds "Effort is 615.5 ms in p4 and 539.5 ms in p2: 75.97 ms (14.1%) more." */
+static void add_both(const struct changes_printer *printer, const char *what, const char *unit, double whole,
+                     const struct costs_of_both *costs, struct text *text)
 {
-    struct text text = {0};
-    const char *unit = printer->view->metrics->at[effort->metric].unit;
-    text_printf(&text, "Effort is %s in %s and %s in %s: ", number_with_unit(effort->costs.sides[1], unit).text,
-                text_string(&printer->names[1]), number_with_unit(effort->costs.sides[0], unit).text,
+    enum change_verdict verdict = judge_change(costs, whole);
+    text_printf(text, "%s is %s in %s and %s in %s: ", what, number_with_unit(costs->sides[1], unit).text,
+                text_string(&printer->names[1]), number_with_unit(costs->sides[0], unit).text,
                 text_string(&printer->names[0]));
-    if (effort->verdict == CHANGE_HARDLY) {
-        text_add(&text, "hardly changed.");
-    } else {
-        add_size(printer, effort, &effort->costs, &text);
-        text_printf(&text, " %s%s.", effort->costs.difference > 0 ? "more" : "less",
-                    effort->verdict == CHANGE_BY_CHANCE ? ", which may be chance" : "");
+    if (verdict == CHANGE_HARDLY) {
+        text_add(text, "hardly changed.");
+        return;
+    }
+    add_size(printer, unit, whole, costs, text);
+    text_printf(text, " %s%s.", costs->difference > 0 ? "more" : "less",
+                verdict == CHANGE_BY_CHANCE ? ", which may be chance" : "");
+}
+
+/* The CPU seconds of threads that waited for work or for others, which no code pays. */
+static double unpaid_cpu(const json_t *run)
+{
+    double seconds = 0;
+    json_each (process, json_object_get(run, "processes"))
+        json_each (thread, json_object_get(process, "threads"))
+            json_each (event, json_object_get(thread, "events"))
+                for (int fate = FATE_IDLE; fate <= FATE_NOBODY_WORKING; fate++) {
+                    const json_t *fates = json_object_get(event, "fates");
+                    if (strcmp(run_text(event, "event"), "CPUTIME") == 0)
+                        seconds += run_number(json_object_get(fates, fate_name(fate)), "amount");
+                }
+    return seconds;
+}
+
+/* The times of the whole runs, of which effort is only what code pays. */
+static void describe_times(const struct changes_printer *printer)
+{
+    enum { WALL, CPU, UNPAID, TIMES };
+    static const char *const words[TIMES] = {"Wall clock", " CPU time", " Of that, waiting that no code pays"};
+    const struct merged_runs *merged = merged_runs_of(printer->view);
+    autofree double *seconds = mem_alloc(TIMES * merged->runs.n * sizeof *seconds);
+    struct costs_of_both costs[TIMES];
+    struct text text = {0};
+    for (size_t i = 0; i < merged->runs.n; i++) {
+        const json_t *run = merged->runs.at[i].run;
+        struct run_times times = run_times_of(run);
+        if (!(times.wall > 0))
+            return;
+        seconds[i] = times.wall;
+        seconds[CPU * merged->runs.n + i] = times.cpu;
+        seconds[UNPAID * merged->runs.n + i] = unpaid_cpu(run);
+    }
+    for (int t = 0; t < TIMES; t++) {
+        struct compared_event compared = {.merged = merged};
+        costs[t] = both(&compared, seconds + (size_t)t * merged->runs.n);
+        double whole = costs[t < CPU ? t : CPU].sides[0];
+        if (t != UNPAID || fabs(costs[t].difference) >= NOTABLE_SHARE_OF_RUN * whole)
+            add_both(printer, words[t], "s", whole, &costs[t], &text);
     }
     take_text(printer, &text);
 }
@@ -311,7 +361,7 @@ static void describe_verdict(const struct changes_printer *printer, const struct
         text_add(&text, efficiency_part_name((enum efficiency_part)part));
         if (is_clear || verdict == CHANGE_BY_CHANCE) {
             text_add(&text, is_clear ? " by " : " ");
-            add_size(printer, change, &change->costs, &text);
+            add_size_of(printer, change, &change->costs, &text);
         }
         if (verdict == CHANGE_BY_CHANCE)
             text_add(&text, change->costs.difference > 0 ? " more" : " less");
@@ -334,7 +384,7 @@ static void describe_hotspots(const struct changes_printer *printer, const struc
     for (size_t i = 0; i < hotspots->n; i++) {
         const struct changed_hotspot *hotspot = &hotspots->at[i];
         text_add(&text, hotspot->costs.difference > 0 ? "+" : "-");
-        add_size(printer, change, &hotspot->costs, &text);
+        add_size_of(printer, change, &hotspot->costs, &text);
         text_add(&text, " ");
         hotspot_describe(hotspot->db, &hotspot->hotspot, printer->lines->ascii, &text);
         advice_add_paragraph(printer->lines, 4, 4, text_string(&text));
@@ -346,22 +396,16 @@ static void describe_event(const struct changes_printer *printer, const struct c
 {
     static const enum change_verdict verdicts[] = {CHANGE_WORSE, CHANGE_BETTER, CHANGE_BY_CHANCE,
                                                    CHANGE_HARDLY, CHANGE_NOT_MEASURED};
-    /* Causes of an increase, and what to do about it. */
-    static const char *const meanings[EFFORT] = {
-        [WORK] = "More work: there is more to do, or the same takes longer, by other code or data "
-                 "that is farther away.",
-        [OVERHEAD] = "More overhead: tasks are smaller for what they cost, or more of them are "
-                     "stolen. Make the grain of tasks coarser.",
-        [IDLENESS] = "More idleness: there is less to do in parallel than workers could do. "
-                     "Parallelize what is serial, or make the grain of tasks finer."};
-    if (changes->parts[EFFORT].verdict != CHANGE_NOT_MEASURED)
-        describe_effort(printer, &changes->parts[EFFORT]);
+    const struct change *effort = &changes->parts[EFFORT];
+    struct text text = {0};
+    if (effort->verdict != CHANGE_NOT_MEASURED)
+        add_both(printer, "Effort", printer->view->metrics->at[effort->metric].unit,
+                 view_whole(printer->view, effort->metric + MERGED_DIFFERENCE), &effort->costs, &text);
+    take_text(printer, &text);
     for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
         describe_verdict(printer, changes, verdicts[i]);
     for (int part = WORK; part < EFFORT; part++) {
         const struct change *change = &changes->parts[part];
-        if (change->verdict == CHANGE_WORSE)
-            advice_add_paragraph(printer->lines, 2, 0, meanings[part]);
         for (int direction = MORE; direction < DIRECTIONS; direction++)
             describe_hotspots(printer, change, (enum efficiency_part)part, (enum direction)direction);
     }
@@ -377,6 +421,8 @@ void changes_describe(const changes_list *list, const struct view *view, uint32_
                                       .is_in = is_about_callers ? "there in calls from" : "in"};
     for (int side = 0; side < SIDES; side++)
         text_add_clean(&printer.names[side], comparison_name(merged, side), lines->ascii);
+    if (row == 0)
+        describe_times(&printer);
     for (size_t i = 0; i < list->n; i++) {
         if (list->n > 1)
             advice_add_event(lines, list->at[i].event);

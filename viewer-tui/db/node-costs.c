@@ -90,6 +90,9 @@ void node_costs_free(const struct database *db, struct node_costs *costs)
     for (size_t i = 0; i < costs->columns.n; i++)
         free(costs->columns.at[i]);
     vec_free(&costs->columns);
+    vec_free(&costs->threads);
+    free(costs->column_of);
+    free(costs->has_block);
     free(costs->sums);
     free_columns(costs->completed, 2 * costs->n_slots);
     free_columns(costs->folded, 2 * costs->n_slots);
@@ -115,12 +118,48 @@ static bool is_stored(const struct database *db, const struct metric *metric, en
     return metric_ids(metric)->summary[scope] != METRIC_ABSENT;
 }
 
+static void add_values(struct node_costs *costs, const struct values *values, uint64_t from, uint64_t to)
+{
+    size_t n;
+    const struct v4_metric_value *at = values_at(values, from, &n);
+    for (; n > 0 && costs->values_left > 0; n--, at++) {
+        double *column = costs->column_of[at->metric_id];
+        costs->values_left--;
+        if (!isfinite(at->value))
+            problem_found(values->path, "corrupt: a value is not a number");
+        else if (column)
+            column[to] += at->value;
+    }
+}
+
+/* Adds up the threads' values of the contexts in a block of the summary's. Both are ascending. */
+static void add_block(const struct values *summary, struct node_costs *costs, uint64_t block)
+{
+    uint64_t first = block * SUMMED_BLOCK, left = summary->n_index - first;
+    uint64_t last = first + (left < SUMMED_BLOCK ? left : SUMMED_BLOCK) - 1;
+    costs->has_block[block] = true;
+    for (size_t t = 0; t < costs->threads.n; t++) {
+        struct summed_thread *thread = &costs->threads.at[t];
+        const struct v4_context_index *of_thread = thread->values.index, *index = summary->index;
+        uint64_t from = values_position_from(&thread->values, index[first].context_id, thread->next), to = first;
+        for (; from < thread->values.n_index && of_thread[from].context_id <= index[last].context_id; from++) {
+            while (index[to].context_id < of_thread[from].context_id)
+                to++;
+            if (index[to].context_id == of_thread[from].context_id)
+                add_values(costs, &thread->values, from, to);
+        }
+        thread->next = from;
+    }
+}
+
 static double stored_cost(const struct database *db, uint32_t node, size_t metric, enum metric_scope scope)
 {
-    const struct node_costs *costs = db->costs;
+    struct node_costs *costs = db->costs;
     uint32_t position = costs->nodes->position[node];
     if (position == NOTHING)
         return 0;
+    if (costs->has_block && !costs->has_block[position / SUMMED_BLOCK])
+        add_block(&db->values, costs, position / SUMMED_BLOCK);
     if (costs->sums) {
         const double *column = costs->sums[METRIC_SCOPES * metrics_slot(&db->metrics, metric) + scope];
         return column ? column[position] : 0;

@@ -37,6 +37,15 @@ static inline bool fold_term_counts(const struct fold_term *term, enum cost_part
     return term->role == TERM_WHOLE || (term->role == TERM_LEFT) == (part == INCLUSIVE);
 }
 
+/* Sums over some threads are made block by block, when a node is asked for: positions of values in a block. */
+#define SUMMED_BLOCK 1024
+
+/* A thread whose values are added up. */
+struct summed_thread {
+    struct values values;
+    uint64_t next; /* index of the context at which the next block is expected to begin */
+};
+
 /* Work, overhead and idleness (metrics/efficiency.h). */
 #define MOST_SUM_PARTS 3
 
@@ -46,6 +55,10 @@ struct node_costs {
     double **sums;       /* over some threads, by position of values: that of a slot and scope is
                             sums[METRIC_SCOPES * slot + scope]; NULL: profile.db has the sums */
     VEC(double *) columns; /* what `sums` points to: metrics of a damaged file may share ids, and so a column */
+    double **column_of;    /* by metric id in the threads' profiles: one of these, or NULL */
+    VEC(struct summed_thread) threads; /* whose values are in `sums`, as far as these blocks are made: */
+    bool *has_block;                   /* NULL: `sums` are complete */
+    uint64_t values_left; /* values that may still be read: profiles of a damaged file can overlap */
     double **completed;  /* by node: completed[2 * slot + part]; NULL: not computed yet */
     double **folded;     /* the same of the folded tree */
     struct sum_parts {

@@ -219,8 +219,11 @@ void run_add_place(const json_t *process, bool with_host, bool ascii, struct tex
         text_add(out, ": ");
 }
 
-/* Processes that are bound to different CPUs use more of them together than each of them may. Then the
- * number of CPUs is unknown. */
+/* More CPUs than that, in the time of the launched process, are used where
+ *
+ *   - daemons work after it has ended. The run then lasts until they end, if they used no more CPUs than there are.
+ *   - processes are bound to different CPUs: they use more of them together than each of them may. The number of CPUs
+ *     is unknown. */
 #define MOST_USED 1.05
 
 /* What the images of a process add up to: the programs that it executed one after the other. */
@@ -258,6 +261,7 @@ struct run_times run_times_of(const json_t *run)
 {
     bool is_of_system = run_is_of_system(run);
     struct run_times times = {0};
+    double end = 0; /* of all processes, seconds since the run's begin */
     struct strtab ids = {0}, hosts = {0};
     autofree process_list list = {0};
     size_t i;
@@ -265,6 +269,7 @@ struct run_times run_times_of(const json_t *run)
         add_image(&list, &ids, image);
         strtab_id(&hosts, run_text(image, "host"));
         times.cpu += run_number(image, "cpu");
+        end = fmax(end, run_number(image, "time_line_begin") + run_number(image, "wall"));
     }
     for (i = 0; i < list.n; i++) {
         const struct process_times *process = &list.at[i];
@@ -276,6 +281,8 @@ struct run_times run_times_of(const json_t *run)
         times.command = SYSTEM_TITLE;
     times.processes = list.n;
     times.cpus = (double)hosts.count * run_most_cpus(run);
+    if (run_cpus_used(&times) > MOST_USED * times.cpus && times.cpu <= MOST_USED * times.cpus * end)
+        times.wall = end;
     if (run_cpus_used(&times) > MOST_USED * times.cpus)
         times.cpus = 0;
     strtab_free(&ids);

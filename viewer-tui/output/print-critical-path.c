@@ -9,7 +9,6 @@
 #include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/output/open-timeline.h"
 #include "viewer-tui/table/table.h"
-#include "viewer-tui/timeline/chain-processes.h"
 #include "viewer-tui/timeline/chain-times.h"
 #include "viewer-tui/tree/code-owner.h"
 
@@ -57,6 +56,33 @@ struct critical_path {
     double seconds, known, waiting; /* known: of the seconds, by wake-ups */
     VEC(struct path_line) lines;
 };
+
+/* Nanoseconds have 64 bits. */
+#define MOST_SECONDS 9e9
+
+/* The end of a process of run.json, seconds of the time line; -1: unknown, or in no time line. */
+static double process_end(const json_t *process)
+{
+    const json_t *begin = json_object_get(process, "time_line_begin");
+    double end = json_is_number(begin) ? json_number_value(begin) + run_number(process, "wall") : -1;
+    return run_number(process, "time_line_begin") >= 0 && end < MOST_SECONDS ? end : -1;
+}
+
+/* When the threads ended, by index in the time line; UINT64_MAX: it is not known. The caller frees. */
+static uint64_t *thread_ends(const struct critical_path *path)
+{
+    uint64_t *ends = mem_alloc((path->timeline->header.n_threads + 1) * sizeof *ends);
+    memset(ends, 0xff, path->timeline->header.n_threads * sizeof *ends);
+    for (size_t i = 0; i < path->threads.list.n; i++) {
+        const struct thread *thread = &path->threads.list.at[i];
+        const struct timeline_thread *of = timeline_thread(path->timeline, thread->profile);
+        double process = run_number(thread->process, "time_line_begin"), begin = run_number(thread->described, "begin"),
+               wall = run_number(thread->described, "wall"), end = process + begin + wall;
+        if (of && process >= 0 && begin >= 0 && wall > 0 && end < MOST_SECONDS)
+            ends[of - path->timeline->threads] = (uint64_t)(end * 1e9);
+    }
+    return ends;
+}
 
 /* The first thread of the process that ends last; NULL: none has a time line. */
 static const struct thread *last_thread(const struct critical_path *path)
@@ -117,11 +143,10 @@ static const char *find_path(struct critical_path *path, struct session *session
     if (lacks_wake_ups(path))
         return "no wake-ups of its threads were recorded: the critical path is not known of programs measured from outside";
     const struct timeline_thread *thread = timeline_thread(path->timeline, last->profile);
-    struct chain_processes processes = chain_processes_of(path->timeline, &path->threads);
+    autofree uint64_t *ends = thread_ends(path);
     path->pieces =
-        longest_chain(path->timeline, &processes, (uint32_t)(thread - path->timeline->threads),
+        longest_chain(path->timeline, ends, (uint32_t)(thread - path->timeline->threads),
                       (uint64_t)(run_number(last->process, "time_line_begin") * 1e9), (uint64_t)(process_end(last->process) * 1e9));
-    chain_processes_free(&processes);
     if (run->ranges.n)
         cut_to(&path->pieces, &run->ranges);
     struct place_scopes scopes = place_scopes_of(path->db, path->timeline, false);
@@ -229,7 +254,7 @@ static void name_line(struct path_line *line, size_t width, bool ascii)
     line->what = name.at;
 }
 
-/* "Critical path: 1.500 s in 3 pieces, by samples." Other processes than the last one are no part of it. */
+/* "Critical path: 1.500 s in 3 pieces, by samples." It ends at its process. */
 static void write_title(const struct critical_path *path, const struct session *session, struct writer *writer)
 {
     size_t n = json_array_size(json_object_get(session->runs.at[0].runs_read.at[0], "processes"));
@@ -237,8 +262,11 @@ static void write_title(const struct critical_path *path, const struct session *
     if (n > 1)
         writer_say(writer, " of %s %.0f, which ends last of %zu processes", run_program_of(path->last->process),
                    run_number(path->last->process, "pid"), n);
-    writer_line(writer, ": %.3f s in %zu piece%s, by samples. A piece ends where its thread wakes up the next.\n",
+    writer_line(writer, ": %.3f s in %zu piece%s, by samples. A piece ends where its thread wakes up the next.",
                 path->seconds, path->pieces.n, path->pieces.n == 1 ? "" : "s");
+    if (n > 1)
+        writer_line(writer, "It stays in that process: where a thread waits for another process, the path is that wait.");
+    writer_end_line(writer);
 }
 
 /* What the lines do not say: `n_left_out` of them are those of less than `least` percent. */

@@ -289,7 +289,8 @@ void print_scaling(const struct run_set *set, const struct scaling_table *table,
     }
     struct printed_scaling printed = {.set = set, .table = table};
     add_lines(&printed);
-    writer_open(&printed.writer, format, TIMES_WIDTH, out);
+    writer_open(&printed.writer, format, 0, out);
+    printed.writer.width = TIMES_WIDTH;
     struct data_table records = table_of(&printed, 0, COLUMNS, table->n_serial > 0);
     if (format == FORMAT_JSON)
         print_json(&printed);
@@ -309,7 +310,8 @@ char *scaling_text(const struct run_set *set, const struct scaling_table *table,
     if (!out)
         return NULL;
     add_lines(&printed);
-    writer_open(&printed.writer, FORMAT_TEXT, width, out);
+    writer_open(&printed.writer, FORMAT_TEXT, 0, out);
+    printed.writer.width = width;
     *rows_at = (size_t)print_text(&printed);
     free_printed(&printed);
     fclose(out);

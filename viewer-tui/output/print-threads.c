@@ -1,18 +1,14 @@
-/* The threads in three formats: the costs of each of all metrics, or the costs of one procedure in
- * each thread (--of), with statistics over the threads at the end. */
+/* The threads in three formats: the costs of each of all metrics, with statistics over the threads at the end. */
 #include "viewer-tui/output/print.h"
 
 #include "lib/diag.h"
 #include "viewer-tui/compare/session-databases.h"
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/metrics/efficiency.h"
-#include "viewer-tui/output/thread-table.h"
 #include "viewer-tui/table/columns.h"
 #include "viewer-tui/table/table.h"
 #include "viewer-tui/threads/run-threads.h"
 #include "viewer-tui/threads/thread-origin.h"
-#include "viewer-tui/tree/labels.h"
-#include "viewer-tui/tree/pattern.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,9 +19,6 @@
 #define COLUMN_WIDTH (TOTAL_WIDTH + PERCENT_WIDTH)
 #define ID_WIDTH     9
 
-/* At most this many of the procedures that match are named. */
-#define MOST_NAMED 5
-
 /* A thread, or a statistic over all. */
 struct thread_line {
     const char *kind; /* "thread", "sum" */
@@ -34,7 +27,6 @@ struct thread_line {
     char *description, *created_at; /* for text; for CSV */
     const json_t *path;
     const double *totals;
-    double value; /* of one procedure */
 };
 
 #define MEMBER(name)        .place = offsetof(struct thread_line, name)
@@ -227,142 +219,9 @@ static void write_threads(struct threads_table *table, enum projection projectio
     vec_free(&table->lines);
 }
 
-/* ---- One procedure in each thread ---- */
-
-/* `values`: those of the statistics. */
-static void write_procedure_text(const struct thread_costs *costs, const char *name,
-                                 const struct thread_statistic values[THREAD_STATISTICS], struct writer *writer)
-{
-    const struct metric *metric = &costs->view->metrics->at[costs->metric];
-    struct number_scale scale = thread_costs_scale(costs);
-    writer_say(writer, "%s: ", name);
-    thread_costs_add_title(costs, writer->ascii, &writer->line);
-    writer_line(writer, "\n");
-    for (size_t i = 0; i < costs->threads.list.n; i++) {
-        thread_costs_add_value(costs, costs->order[i], &writer->line);
-        writer_line(writer, "%s", costs->labels[costs->order[i]]);
-    }
-    writer_end_line(writer);
-    for (int s = 0; s < THREAD_STATISTICS; s++) {
-        struct number_text number = columns_value(metric, values[s].value, &scale);
-        if (values[s].is_factor && !isnan(values[s].value))
-            snprintf(number.text, sizeof number.text, "%.2f", values[s].value);
-        text_add_right(&writer->line, number.text, VALUE_WIDTH);
-        writer_line(writer, "%*s  %s", PERCENT_WIDTH, "", values[s].name);
-    }
-}
-
-/* The members before the threads. */
-static void write_procedure_head(const struct thread_costs *costs, const char *name, struct json_writer *json)
-{
-    const struct metric *metric = &costs->view->metrics->at[costs->metric];
-    json_print(json, "of:%s metric:%s unit:%s state:%s", name, metric->name, metric->unit,
-               metric_state_name(metric->state));
-    if (metric->why)
-        json_print(json, "why:%s", metric->why);
-    json_print(json, "part:%s", costs->part == INCLUSIVE ? "inclusive" : "exclusive");
-}
-
-/* The row of a bottom-up view whose procedure matches; 0, with the error reported, unless exactly
- * one does. */
-static uint32_t find_procedure(struct view *view, const char *expression)
-{
-    autofree char *by_name = mem_printf("name:%s", expression);
-    struct pattern *pattern = pattern_new(by_name);
-    autofree struct text names = {0};
-    uint32_t found = 0, n_found = 0;
-    view_expand(view, 0);
-    for (uint32_t i = 0; i < view_row(view, 0)->n_children; i++) {
-        uint32_t row = view_child(view, 0, i);
-        if (!pattern_matches(pattern, view, row))
-            continue;
-        found = row;
-        if (n_found++ < MOST_NAMED) {
-            text_add(&names, n_found > 1 ? ", " : "");
-            label_name(view, row, &names);
-        }
-    }
-    if (n_found == 0)
-        diag_error(view->db->folder, "--of: no procedure matches '%s'", expression);
-    if (n_found > 1)
-        diag_error(view->db->folder, "--of: %u procedures match '%s': %s%s", n_found, expression,
-                   text_string(&names), n_found > MOST_NAMED ? ", ..." : "");
-    pattern_free(pattern);
-    return n_found == 1 ? found : 0;
-}
-
-static void write_procedure(const struct thread_costs *costs, const char *name, const struct session *session,
-                            const struct print_options *options, FILE *out)
-{
-    const struct metric *metric = &costs->view->metrics->at[costs->metric];
-    size_t n = costs->threads.list.n;
-    struct thread_statistic statistics[THREAD_STATISTICS];
-    struct writer writer;
-    autofree thread_lines lines = {0}; /* threads, then statistics */
-    autofree char *head = mem_printf("%s%s:%s", metric->name, csv_state(metric),
-                                     costs->part == INCLUSIVE ? "inclusive" : "exclusive");
-    const struct table_column columns[] = {{NULL, "kind", NULL, NULL, OF_TEXT, MEMBER(kind)},
-                                           {NULL, "profile", "profile", NULL, OF_INTEGER, MEMBER(profile)},
-                                           {NULL, "thread", "thread", NULL, OF_TEXT, MEMBER(name)},
-                                           {NULL, head, "value", NULL, OF_DOUBLE, MEMBER(value)}};
-    for (size_t i = 0; i < n; i++) {
-        size_t thread = costs->order[i];
-        struct thread_line line = {.kind = "thread", .name = costs->labels[thread],
-                                   .profile = costs->threads.list.at[thread].profile, .value = costs->values[thread]};
-        vec_push(&lines, line);
-    }
-    thread_costs_statistics(costs, statistics);
-    for (int s = 0; s < THREAD_STATISTICS; s++)
-        vec_push(&lines,
-                 ((struct thread_line){.kind = statistics[s].name, .profile = -1, .value = statistics[s].value}));
-    struct data_table table = {columns, 4, lines.at, sizeof *lines.at, lines.n, NULL};
-    writer_open(&writer, options->format, options->width, out);
-    writer_head(&writer, session, costs->view->db, "threads", options->projection);
-    if (options->format == FORMAT_TEXT)
-        write_procedure_text(costs, name, statistics, &writer);
-    if (options->format == FORMAT_JSON)
-        write_procedure_head(costs, name, &writer.json);
-    if (options->format != FORMAT_TEXT)
-        table_write(&table, &writer, "threads", n);
-    if (options->format == FORMAT_JSON) {
-        json_print(&writer.json, "statistics:{");
-        for (int s = 0; s < THREAD_STATISTICS; s++)
-            json_print(&writer.json, "%s:%g", statistics[s].name, statistics[s].value);
-        json_print(&writer.json, "}");
-    }
-    writer_free(&writer);
-}
-
-static int print_threads_of(struct session *session, const struct print_options *options, FILE *out)
-{
-    struct view *view = session_view(session, options->projection, BOTTOM_UP);
-    if (!view)
-        return session_exit_status(session);
-    struct sorting sorting = {.metric = view->sorting.metric, .part = INCLUSIVE};
-    if (!print_sorting(session, view->metrics, options->sort, &sorting))
-        return 2;
-    uint32_t row = find_procedure(view, options->of);
-    if (!row)
-        return 2;
-    struct thread_costs costs;
-    autofree char *name = label_copy(view, row);
-    thread_costs_open(&costs, view, row, session->run, session->threads, describe_in_ascii());
-    thread_costs_read(&costs, sorting.metric, sorting.part);
-    thread_costs_sort(&costs, options->sort ? BY_VALUE : BY_NUMBER, false);
-    int status = costs.why ? 1 : 0;
-    if (costs.why)
-        diag_error(view->db->folder, "'%s': %s", view->metrics->at[sorting.metric].name, costs.why);
-    else
-        write_procedure(&costs, name, session, options, out);
-    thread_costs_free(&costs);
-    return status;
-}
-
 int print_threads(struct session *session, struct view *view, const struct print_options *options, FILE *out)
 {
-    (void)view; /* costs of threads are in no view, but for those of one procedure */
-    if (options->of)
-        return print_threads_of(session, options, out);
+    (void)view; /* costs of threads are in no view */
     const struct database *db = session_database(session, options->projection);
     struct sorting sorting;
     if (!db)

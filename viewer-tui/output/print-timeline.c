@@ -182,8 +182,6 @@ int print_timeline(struct session *session, struct view *view, const struct prin
         print_timeline_svg(&lines, title, out);
     else if (options->format == FORMAT_CHROME)
         print_timeline_chrome(&lines, title, out);
-    else if (options->format == FORMAT_FIREFOX)
-        print_timeline_firefox(&lines, title, out);
     else
         write_table(&lines, session, options, out);
     vec_free(&lines.letters.procedures);

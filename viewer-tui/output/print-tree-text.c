@@ -1,5 +1,5 @@
 /* A tree as text for people: costs on the left, where they line up, and the tree on the right.
- * Lines are 100 columns wide unless the user chose the columns. */
+ * Lines are 100 columns wide unless the user chose the columns; on a terminal, as wide as that. */
 #include "viewer-tui/output/print.h"
 
 #include "viewer-tui/compare/comparison.h"
@@ -16,6 +16,9 @@
 #define MOST_INDENTED 20
 #define INDENT        2
 
+/* Columns of a terminal for the name of a row, with its marker. */
+#define LEAST_NAME GOOD_TREE_WIDTH
+
 /* Columns that must be left in the line for a statement's source text. */
 #define LEAST_SOURCE 16
 
@@ -23,6 +26,8 @@ struct tree_printer {
     struct writer writer;
     const struct tree *tree;
     struct columns columns;
+    size_t width;           /* columns of a row; SIZE_MAX: any number */
+    uint32_t most_indented; /* levels */
     struct sources sources;
     struct row_line line;
 };
@@ -32,12 +37,15 @@ static struct columns usual_columns(const struct tree *tree)
 {
     const struct view *view = tree->view;
     const struct metrics *metrics = view->metrics;
-    size_t most = (LINE_WIDTH - GOOD_TREE_WIDTH) / PART_WIDTH;
     /* A comparison has four columns of each. */
     bool is_asked_for = tree->session->metric_list && !session_is_merged(tree->session);
+    size_t width = tree->width ? tree->width : LINE_WIDTH;
+    size_t most = width > GOOD_TREE_WIDTH ? (width - GOOD_TREE_WIDTH) / PART_WIDTH : 0;
     if (metrics->set == SET_KINDS) /* parts of one whole: one column each */
         most = metrics_n_shown(metrics);
     struct columns columns = is_asked_for ? columns_all(view) : columns_fitting(view, most);
+    while (tree->width && !is_asked_for && columns.n > 1 && columns.n * PART_WIDTH + LEAST_NAME > tree->width)
+        columns.n--;
     columns_add_derived(&columns, view); /* the user defined them to see them */
     return columns;
 }
@@ -69,9 +77,9 @@ static void print_total(struct writer *writer, const struct view *view, size_t m
 static void print_head(struct writer *writer, const struct tree *tree)
 {
     writer_run_line(writer, tree->session, tree->view->db);
-    writer_line(writer, "%s view, %s projection%s\n%s\n", tree->view->class->name,
-                projection_name(tree->projection), session_folding_words(tree->session),
-                tree->view->class->title);
+    writer_line(writer, "%s view, %s projection%s", tree->view->class->name, projection_name(tree->projection),
+                session_folding_words(tree->session));
+    writer_line(writer, "%s\n", tree->view->class->title);
     size_t width = 0; /* of the names of metrics */
     metrics_each (m, tree->view->metrics, metrics_shown) {
         size_t columns = text_columns(tree->view->metrics->at[m].name);
@@ -119,7 +127,7 @@ static void print_column_heads(struct tree_printer *printer)
     for (size_t i = 0; i < columns->n; i++)
         text_printf(&writer->line, "%*s", PART_WIDTH, columns->at[i].part == INCLUSIVE ? "inclusive" : "exclusive");
     writer_line(writer, "  scope");
-    for (size_t i = 0; i < LINE_WIDTH; i++)
+    for (size_t i = 0; i < writer->width; i++)
         text_add(&writer->line, writer->ascii ? "-" : "─");
     writer_end_line(writer);
 }
@@ -133,14 +141,34 @@ static void add_source(struct tree_printer *printer, uint32_t number)
     const struct source *source = sources_get(&printer->sources, view->db, row->place);
     const char *code = source_line(source, row->line);
     size_t used = text_columns(text_string(line)) + 2;
-    if (!code || used + LEAST_SOURCE > LINE_WIDTH)
+    if (!code || used + LEAST_SOURCE > printer->writer.width)
         return;
     code += strspn(code, " \t");
     autofree struct text clean = {0}, spaced = {0};
     text_add_expanded(&spaced, code);
     text_add_clean_code(&clean, text_string(&spaced), printer->writer.ascii);
-    text_cut(&clean, LINE_WIDTH - used);
+    text_cut(&clean, printer->writer.width - used);
     text_printf(line, "  %s", text_string(&clean));
+}
+
+/* Makes the line of a row. On a terminal the name is shortened until the place fits; a place that does not fit is left
+ * out, and what is still too long is cut. */
+static void make_line(struct tree_printer *printer, struct view *view, uint32_t number, uint32_t level,
+                      const char *marker)
+{
+    struct row_line *line = &printer->line;
+    size_t width = printer->width, indent = INDENT * (level < printer->most_indented ? level : printer->most_indented);
+    size_t taken = printer->columns.n * PART_WIDTH + indent, place_width = 0;
+    for (int round = 0; round < 2 && (round == 0 || text_columns(text_string(&line->text)) > width); round++) {
+        size_t room = width > taken + place_width ? width - taken - place_width : 0;
+        row_line_make(line, &printer->tree->cells, view, number, &printer->columns, indent,
+                      &(struct row_label){.marker = marker, .room = room > LEAST_NAME ? room : LEAST_NAME});
+        const struct line_part *last = &line->parts.at[line->parts.n - 1];
+        place_width = last->kind == LINE_PLACE ? 2 + text_columns(line->text.at + last->at) : 0;
+    }
+    if (place_width && text_columns(text_string(&line->text)) > width)
+        text_truncate(&line->text, line->parts.at[line->parts.n - 1].at - 2);
+    text_cut(&line->text, width);
 }
 
 static void enter(void *context, struct view *view, uint32_t number, uint32_t level)
@@ -150,10 +178,8 @@ static void enter(void *context, struct view *view, uint32_t number, uint32_t le
     bool is_closed = row_is_closed(tree->open, number) && filtered_can_open(tree->filtered, number);
     char marker[32];
     const char *sign = !is_closed ? "  " : tree->cells.ascii ? "> " : "▸ ";
-    snprintf(marker, sizeof marker, level > MOST_INDENTED ? "%s[%u] " : "%s", sign, level);
-    row_line_make(&printer->line, &tree->cells, view, number, &printer->columns,
-                  INDENT * (level < MOST_INDENTED ? level : MOST_INDENTED),
-                  &(struct row_label){.marker = marker, .room = SIZE_MAX});
+    snprintf(marker, sizeof marker, level > printer->most_indented ? "%s[%u] " : "%s", sign, level);
+    make_line(printer, view, number, level, marker);
     if (view_row(view, number)->kind == KIND_STATEMENT)
         add_source(printer, number);
     text_end_line(&printer->line.text, tree->out);
@@ -199,7 +225,12 @@ void print_tree_text(const struct tree *tree)
     struct tree_printer printer = {.tree = tree, .sources = {.rules = tree->session->rules}};
     struct columns usual = tree->columns ? (struct columns){0} : usual_columns(tree);
     printer.columns = tree->columns ? *tree->columns : usual;
-    writer_open(&printer.writer, FORMAT_TEXT, 0, tree->out);
+    size_t least = printer.columns.n * PART_WIDTH + LEAST_NAME;
+    printer.width = !tree->width ? SIZE_MAX : tree->width > least ? tree->width : least;
+    printer.most_indented = MOST_INDENTED;
+    while (printer.most_indented && least + INDENT * printer.most_indented > printer.width)
+        printer.most_indented--;
+    writer_open(&printer.writer, FORMAT_TEXT, tree->width, tree->out);
     print_head(&printer.writer, tree);
     print_column_heads(&printer);
     struct visitor visitor = {.enter = enter, .context = &printer};

@@ -146,6 +146,7 @@ int print_view(struct session *session, struct view *view, const struct print_op
         .limits = print_limits(view, options->format, options->min_percent, options->depth),
         .columns = options->columns ? &columns : NULL,
         .cells = {.has_bars = options->has_bars, .ascii = describe_in_ascii()},
+        .width = options->width,
         .out = out};
     print_tree(&tree, options->format);
     filtered_close(&filtered);

@@ -20,13 +20,12 @@ enum format format_of_file(const char *name);
 struct print_options {
     enum format format;
     enum projection projection;
-    const char *of;     /* threads only: a regular expression for one procedure; NULL: all costs */
     const char *sort;   /* as on the command line; NULL: the view's own order */
     const char *columns; /* trees as text, CSV or JSON: only these (column-choice.h); NULL: the format's own */
     bool has_bars;       /* trees as text: bars in place of percentages */
     uint32_t depth;     /* levels below the whole program; 0: the view's own limit; of a time line states */
     double min_percent; /* below 0: the format's own limit */
-    size_t width;       /* of running text, in columns; 0: the usual width */
+    size_t width;       /* columns of the terminal; 0: it is none, text has the usual width */
     const struct filters *filters; /* trees only; NULL: none */
     const speed_change_list *changes; /* summary only: what if these are made; NULL: none */
 };
@@ -55,6 +54,7 @@ struct tree {
     const open_rows *open;         /* text omits what is below closed rows; NULL: all are open */
     const struct columns *columns; /* NULL: the format's own */
     struct cell_style cells;       /* of text */
+    size_t width;                  /* as in print_options */
     FILE *out;
 };
 

@@ -18,7 +18,7 @@ const struct printed_page printed_pages[PRINTED] = {
                        TAKES_METRICS | TAKES_CALLS | TAKES_FOLDS,
                        .whole = "the summary is about the whole run", .compare = print_comparison},
     [PRINT_TIMELINE] = {"timeline", print_timeline, VIEWS,
-                        BIT(TEXT) | BIT(JSON) | BIT(SVG) | BIT(CHROME) | BIT(FIREFOX), TAKES_CALLS | TAKES_DEPTH,
+                        BIT(TEXT) | BIT(JSON) | BIT(SVG) | BIT(CHROME), TAKES_CALLS | TAKES_DEPTH,
                         .alone = "time lines of two runs cannot be matched: print that of each database"},
     [PRINT_PHASES] = {"phases", print_phases, VIEWS, TABLES, TAKES_METRICS, .whole = "phases are those of the whole run",
                       .alone = "phases are those of one run: print them for each database"},

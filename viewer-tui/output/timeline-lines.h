@@ -56,6 +56,5 @@ void print_timeline_strip(struct timeline_lines *lines, FILE *out);
 
 void print_timeline_svg(struct timeline_lines *lines, const char *command, FILE *out);
 void print_timeline_chrome(struct timeline_lines *lines, const char *command, FILE *out);
-void print_timeline_firefox(struct timeline_lines *lines, const char *command, FILE *out);
 
 #endif

@@ -13,8 +13,11 @@
 
 void writer_open(struct writer *writer, enum format format, size_t width, FILE *out)
 {
-    *writer = (struct writer){
-        .format = format, .out = out, .ascii = describe_in_ascii(), .width = width ? width : LINE_WIDTH};
+    *writer = (struct writer){.format = format,
+                              .out = out,
+                              .ascii = describe_in_ascii(),
+                              .width = width ? width : LINE_WIDTH,
+                              .is_terminal = width > 0};
     if (format != FORMAT_JSON)
         return;
     json_write_start(&writer->json, out, 0);
@@ -67,6 +70,11 @@ void writer_head(struct writer *writer, const struct session *session, const str
 
 void writer_end_line(struct writer *writer)
 {
+    if (writer->is_terminal && writer->format == FORMAT_TEXT) {
+        autofree char *line = mem_strdup(text_string(&writer->line));
+        text_clear(&writer->line);
+        text_add_broken(&writer->line, line, writer->width);
+    }
     text_end_line(&writer->line, writer->out);
 }
 

@@ -29,8 +29,7 @@ enum format {
     FORMAT_SPEEDSCOPE,
     FORMAT_PPROF,
     FORMAT_SVG, /* of a tree the flame graph, of a set the speedups, or the time line */
-    FORMAT_CHROME, /* these show time lines only */
-    FORMAT_FIREFOX,
+    FORMAT_CHROME, /* of time lines only */
     FORMAT_MARKDOWN, /* of a comparison, for the log of a build server */
     FORMATS
 };
@@ -40,6 +39,7 @@ struct writer {
     FILE *out;
     bool ascii;              /* text: no other characters */
     size_t width;            /* text: columns of running text */
+    bool is_terminal;        /* text: of a terminal, on which longer lines are broken between words */
     struct text line;        /* text: the line in the making */
     bool has_fields;         /* csv: the record has a field already */
     struct json_writer json; /* json */
@@ -48,7 +48,8 @@ struct writer {
 /* Columns of text for people. */
 #define LINE_WIDTH 100
 
-/* Width 0: LINE_WIDTH. The caller frees it with writer_free, which ends a JSON document. */
+/* Width: columns of the terminal; 0: it is none, and lines have LINE_WIDTH. The caller frees it with writer_free, which
+ * ends a JSON document. */
 void writer_open(struct writer *writer, enum format format, size_t width, FILE *out);
 void writer_free(struct writer *writer);
 

@@ -187,12 +187,6 @@ void screen_end(void)
     refresh();
 }
 
-void screen_send(const char *bytes)
-{
-    fputs(bytes, stdout);
-    fflush(stdout);
-}
-
 void screen_redraw(void)
 {
     clearok(stdscr, TRUE);

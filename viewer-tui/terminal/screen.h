@@ -47,9 +47,6 @@ int screen_height(void);
 void screen_begin(void);
 void screen_end(void);
 
-/* Sends an escape sequence that draws nothing. */
-void screen_send(const char *bytes);
-
 /* Makes the next screen_end redraw everything. */
 void screen_redraw(void);
 

@@ -2,7 +2,6 @@
 
 #include "viewer-tui/db/run.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -86,14 +85,10 @@ struct thread_set *thread_set_of_program(const struct threads *threads, const js
     return NULL;
 }
 
-struct thread_set *thread_set_picked(const struct threads *threads, const size_t *picked, size_t n,
-                                     const char *what)
+struct thread_set *thread_set_of_one(const struct threads *threads, size_t thread, const char *what)
 {
     struct thread_set *set = empty_set(threads, what);
-    for (size_t i = 0; i < n; i++) {
-        assert(picked[i] < threads->list.n);
-        add(set, &threads->list.at[picked[i]]);
-    }
+    add(set, &threads->list.at[thread]);
     return set;
 }
 

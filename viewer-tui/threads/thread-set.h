@@ -1,5 +1,4 @@
-/* A set of threads of a run: those that a regular expression matches, those of a program, or picked
- * ones. */
+/* A set of threads of a run: those that a regular expression matches, those of a program, or one. */
 #ifndef VIEWER_THREAD_SET_H
 #define VIEWER_THREAD_SET_H
 
@@ -26,9 +25,8 @@ thread_chooser thread_set_matching;
 /* The threads of the processes that ran a program of that name, or whose executable has that path. */
 thread_chooser thread_set_of_program;
 
-/* The threads picked[0 .. n-1], indices in the list of `threads`. */
-struct thread_set *thread_set_picked(const struct threads *threads, const size_t *picked, size_t n,
-                                     const char *what);
+/* The thread with that index in the list of `threads`; `what` is its label. */
+struct thread_set *thread_set_of_one(const struct threads *threads, size_t thread, const char *what);
 
 void thread_set_free(struct thread_set *set); /* NULL allowed */
 

@@ -6,58 +6,14 @@
 /* What there is to go back in. */
 struct chain {
     const struct timeline *timeline;
-    struct chain_processes *processes;
-    VEC(struct chain_process *) images; /* of `processes`, those with threads, by host, pid and begin */
+    const uint64_t *ends; /* by thread; NULL: none is known */
 };
 
-static bool is_before(const struct chain_process *image, uint32_t host, uint32_t pid, uint64_t begin)
+/* The index of the thread that ended a wait or created another thread; NOTHING: the file does not have it. */
+static uint32_t waker_of(const struct chain *chain, const struct timeline_wake_up *wake_up)
 {
-    return image->host != host ? image->host < host : image->pid != pid ? image->pid < pid : image->begin < begin;
-}
-
-static int compare(const void *left, const void *right)
-{
-    const struct chain_process *const *a = left, *const *b = right;
-    return (int)is_before(*b, (*a)->host, (*a)->pid, (*a)->begin) - (int)is_before(*a, (*b)->host, (*b)->pid, (*b)->begin);
-}
-
-static void find_images(struct chain *chain)
-{
-    for (size_t i = 0; chain->processes && i < chain->processes->list.n; i++)
-        if (chain->processes->list.at[i].first != NOTHING)
-            vec_push(&chain->images, &chain->processes->list.at[i]);
-    vec_sort(&chain->images, compare);
-}
-
-/* A process writes its measurement before it ends, and what it executes then begins. Sooner, no pid is used again. */
-#define LONGEST_PAUSE 1000000000
-
-/* The last process with a pid that began before `time`, if it lived at `since` or until just before; else NULL. */
-static struct chain_process *find_image(const struct chain *chain, uint32_t host, uint32_t pid, uint64_t since,
-                                        uint64_t time)
-{
-    size_t after = partition_point(i, chain->images.n, is_before(chain->images.at[i], host, pid, time));
-    struct chain_process *image = after ? chain->images.at[after - 1] : NULL;
-    bool is_it = image && image->host == host && image->pid == pid && image->end + LONGEST_PAUSE > since;
-    return is_it ? image : NULL;
-}
-
-/* The process whose end ended a wait of the thread; NULL: it is not known. */
-static struct chain_process *ended_process(const struct chain *chain, uint32_t thread,
-                                           const struct timeline_wake_up *wake_up)
-{
-    if (!chain->processes || !(wake_up->profile & WAKER_IS_PROCESS))
-        return NULL;
-    uint32_t host = chain->processes->list.at[chain->processes->of[thread]].host;
-    uint64_t unit = chain->timeline->header.unit;
-    return find_image(chain, host, wake_up->profile & ~WAKER_IS_PROCESS, wake_up->began * unit, wake_up->time * unit);
-}
-
-/* The process of a thread; NULL: its times are not known. */
-static const struct chain_process *process_of(const struct chain *chain, uint32_t thread)
-{
-    struct chain_process *process = chain->processes ? &chain->processes->list.at[chain->processes->of[thread]] : NULL;
-    return process && process->first != NOTHING ? process : NULL;
+    const struct timeline_thread *waker = timeline_thread(chain->timeline, wake_up->profile);
+    return waker ? (uint32_t)(waker - chain->timeline->threads) : NOTHING;
 }
 
 /* The creation of a thread by another one; NULL: it is not known. A wait is never as short. */
@@ -65,22 +21,20 @@ static const struct timeline_wake_up *creation_of(const struct chain *chain, uin
 {
     uint64_t n;
     const struct timeline_wake_up *all = timeline_wake_ups(chain->timeline, thread, &n);
-    return n > 0 && all[0].began == all[0].time && timeline_thread(chain->timeline, all[0].profile) ? all : NULL;
+    return n > 0 && all[0].began == all[0].time && waker_of(chain, all) != NOTHING ? all : NULL;
 }
 
-/* When a thread began: as far as it is known, else when its process did; 0: neither is known. */
+/* When a thread began; 0: its creation is not known. */
 static uint64_t begin_of(const struct chain *chain, uint32_t thread)
 {
     const struct timeline_wake_up *creation = creation_of(chain, thread);
-    const struct chain_process *process = process_of(chain, thread);
-    uint64_t created = creation ? creation->time * (uint64_t)chain->timeline->header.unit : 0;
-    return process && process->begin > created ? process->begin : created;
+    return creation ? creation->time * (uint64_t)chain->timeline->header.unit : 0;
 }
 
 /* UINT64_MAX: it is not known. */
 static uint64_t end_of(const struct chain *chain, uint32_t thread)
 {
-    return chain->processes && chain->processes->ends ? chain->processes->ends[thread] : UINT64_MAX;
+    return chain->ends ? chain->ends[thread] : UINT64_MAX;
 }
 
 /* `time`, or the begin of the wait in which that is. A creator may wait when the thread that it created begins to
@@ -93,14 +47,12 @@ static uint64_t before_wait(const struct chain *chain, uint32_t thread, uint64_t
     return at < n && all[at].began * unit < time ? all[at].began * unit : time;
 }
 
-/* Whether it is known who ended a wait of a thread. A thread that had ended before did not: to join one takes a while if
+/* Whether it is known who ended a wait. A thread that had ended before did not: to join one takes a while if
  * others have the CPU. */
-static bool has_waker(const struct chain *chain, uint32_t thread, const struct timeline_wake_up *wake_up)
+static bool has_waker(const struct chain *chain, const struct timeline_wake_up *wake_up)
 {
-    const struct timeline_thread *waker = timeline_thread(chain->timeline, wake_up->profile);
-    uint64_t began = wake_up->began * (uint64_t)chain->timeline->header.unit;
-    return waker ? end_of(chain, (uint32_t)(waker - chain->timeline->threads)) >= began
-                 : ended_process(chain, thread, wake_up) != NULL;
+    uint32_t waker = waker_of(chain, wake_up);
+    return waker != NOTHING && end_of(chain, waker) >= wake_up->began * (uint64_t)chain->timeline->header.unit;
 }
 
 /* The wake-up after which a thread did what it did at `time`; NULL: there is none but its creation. Clocks of threads
@@ -113,7 +65,7 @@ static const struct timeline_wake_up *wake_up_before(const struct chain *chain, 
     uint64_t at = partition_point(i, n, all[i].time * unit < time);
     if (at < n && all[at].began * unit < time && all[at].time * unit - time < time - all[at].began * unit)
         at++;
-    while (at > 0 && !has_waker(chain, thread, &all[at - 1]))
+    while (at > 0 && !has_waker(chain, &all[at - 1]))
         at--;
     return at > 0 && &all[at - 1] != creation_of(chain, thread) ? &all[at - 1] : NULL;
 }
@@ -184,37 +136,8 @@ struct turn {
     uint64_t since; /* the waiter has waited for the thread since then; 0: it is not known */
 };
 
-static struct turn turn_at(const struct chain *chain, uint32_t thread, const struct timeline_wake_up *wake_up,
-                           uint64_t begin, struct chain_piece *piece)
-{
-    uint64_t unit = chain->timeline->header.unit;
-    struct chain_process *process = ended_process(chain, thread, wake_up);
-    if (!process) {
-        const struct timeline_thread *waker = timeline_thread(chain->timeline, wake_up->profile);
-        return (struct turn){(uint32_t)(waker - chain->timeline->threads), thread, wake_up->began * unit};
-    }
-    process->waiter = thread;
-    process->since = wake_up->began * unit;
-    begin_earlier(piece, begin, process->end);
-    return (struct turn){.thread = process->first};
-}
-
-/* The same at a process's begin. Before that, it may have been another program. */
-static struct turn turn_at_begin(const struct chain *chain, const struct chain_process *process, uint64_t begin,
-                                 struct chain_piece *piece)
-{
-    struct chain_process *before = find_image(chain, process->host, process->pid, process->begin, process->begin);
-    begin_earlier(piece, begin, before ? before->end : process->since);
-    if (!before)
-        return (struct turn){.thread = process->waiter};
-    before->waiter = process->waiter;
-    before->since = process->since;
-    return (struct turn){.thread = before->first};
-}
-
 /* Whatever is recorded or lost, a thread is not on the chain before its begin or after its end. At its begin, the chain
- * goes on with its creator; at that of a process, with the thread that waited for its end. Each thread is passed once,
- * even if a damaged file has threads that create each other. */
+ * goes on with its creator. Each thread is passed once, even if a damaged file has threads that create each other. */
 static void keep_within_life(const struct chain *chain, struct turn *turn, uint64_t begin, struct chain_piece *piece)
 {
     for (uint32_t i = 0; i < chain->timeline->header.n_threads; i++) {
@@ -223,16 +146,9 @@ static void keep_within_life(const struct chain *chain, struct turn *turn, uint6
             begin_earlier(piece, begin, end);
         if (piece->from <= begin || piece->from > began)
             return;
-        const struct timeline_wake_up *creation = creation_of(chain, turn->thread);
-        const struct chain_process *process = process_of(chain, turn->thread);
-        if (creation) {
-            const struct timeline_thread *creator = timeline_thread(chain->timeline, creation->profile);
-            turn->thread = (uint32_t)(creator - chain->timeline->threads);
-            begin_earlier(piece, begin, before_wait(chain, turn->thread, piece->from));
-        } else if (process && process->waiter != NOTHING) {
-            *turn = turn_at_begin(chain, process, begin, piece);
-        }
+        turn->thread = waker_of(chain, creation_of(chain, turn->thread));
         turn->since = 0;
+        begin_earlier(piece, begin, before_wait(chain, turn->thread, piece->from));
     }
 }
 
@@ -240,14 +156,13 @@ static void keep_within_life(const struct chain *chain, struct turn *turn, uint6
 #define MOST_PIECES (UINT64_C(1) << 20)
 
 /* The time decreases with every step, also in a damaged file. */
-chain_pieces longest_chain(const struct timeline *timeline, struct chain_processes *processes, uint32_t thread,
-                           uint64_t begin, uint64_t end)
+chain_pieces longest_chain(const struct timeline *timeline, const uint64_t *ends, uint32_t thread, uint64_t begin,
+                           uint64_t end)
 {
-    struct chain chain = {.timeline = timeline, .processes = processes};
+    const struct chain chain = {timeline, ends};
     chain_pieces pieces = {0};
     uint64_t unit = timeline->header.unit, most = MOST_PIECES + timeline->map.size;
     struct turn turn = {thread, 0, 0};
-    find_images(&chain);
     while (end > begin && pieces.n < most) {
         const uint32_t at = turn.thread;
         uint64_t since = turn.since, life = begin_of(&chain, at), least = life > begin ? life : begin;
@@ -267,7 +182,7 @@ chain_pieces longest_chain(const struct timeline *timeline, struct chain_process
         if (is_let)
             turn = (struct turn){.thread = turn.waiter};
         else if (is_in_it)
-            turn = turn_at(&chain, at, wake_up, begin, &piece);
+            turn = (struct turn){waker_of(&chain, wake_up), at, wake_up->began * unit};
         else
             turn.since = 0;
         keep_within_life(&chain, &turn, begin, &piece);
@@ -276,7 +191,6 @@ chain_pieces longest_chain(const struct timeline *timeline, struct chain_process
     }
     if (end > begin)
         vec_push(&pieces, ((struct chain_piece){turn.thread, true, begin, begin, end}));
-    vec_free(&chain.images);
     reverse(&pieces);
     return pieces;
 }

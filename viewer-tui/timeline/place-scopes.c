@@ -226,7 +226,7 @@ uint32_t *place_owners(const struct place_scopes *scopes, const struct value_ref
         const struct value_ref *ref = &values->list.at[i];
         uint32_t from = node_of(scopes, ref->context);
         for (uint32_t node = from; from && node < nodes->end[from]; node++)
-            if (includes(nodes, from, ref->scope, node) && (owner[node] == NOTHING || owner[node] < ref->row))
+            if (includes(nodes, from, ref->scope, node))
                 owner[node] = ref->row;
     }
     for (uint64_t place = 0; place < scopes->n; place++)

@@ -153,6 +153,21 @@ static double sum_of_nodes(const struct view *view, uint32_t row, size_t metric,
     return sum;
 }
 
+void view_add_costs(struct view *view, uint32_t row, const struct cost *costs, bool is_exposed)
+{
+    struct row_sums *sums = view->sums;
+    for (size_t column = 0; column < 2 * view->metrics->n_stored; column++) {
+        const struct cost *of = &costs[column / 2];
+        double cost = column % 2 == EXCLUSIVE ? of->exclusive : is_exposed ? of->inclusive : 0;
+        while (sums->of[column].n <= row) {
+            bool is_unknown = sums->of[column].n < row;
+            vec_push(&sums->of[column], is_unknown ? NAN : 0);
+        }
+        sums->of[column].at[row] += cost;
+    }
+    sums->end = row < sums->end ? sums->end : row + 1;
+}
+
 /* Forgets the sums of rows from `first` on. */
 static void forget_sums(const struct view *view, uint32_t first)
 {

@@ -237,6 +237,10 @@ static inline void view_add_node(struct view *view, uint32_t node)
     vec_push(&view->nodes, ((struct row_node){node, node}));
 }
 
+/* For the implementations: adds the costs of a node to those of a row, the last one that has costs or one after it, so
+ * that they need not be added up again. `is_exposed`: the inclusive ones, too. */
+void view_add_costs(struct view *view, uint32_t row, const struct cost *costs, bool is_exposed);
+
 /* For the implementations: sets where the code of a node is called. */
 static inline void row_set_call_site(struct row *row, const struct nodes *nodes, uint32_t node)
 {

@@ -1,5 +1,6 @@
 #include "tests/unit/hpcrun/signal_recorder.h"
 
+#include "hpcrun/code/module-instances.h"
 #include "hpcrun/life/process-life.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/sample/handler.h"
@@ -26,6 +27,13 @@ uint64_t kernel_mask(void)
 /* ---- stubs for signals.c ---- */
 
 /* A sample is a signal from a timer. */
+uint32_t module_unloads;
+
+uint32_t modules_generation(void)
+{
+    return module_unloads;
+}
+
 bool handler_on_signal(const siginfo_t *info, void *context)
 {
     assert_non_null(context);

@@ -17,6 +17,8 @@ extern unsigned samples, lost_samples;
 extern uint64_t mask_in_sample;
 extern void (*during_sample)(void); /* called in each sample, also a lost one; NULL: nothing */
 
+extern uint32_t module_unloads; /* modules_generation() */
+
 /* Calls of process_end since begin_test, also in children. */
 struct process_ended {
     unsigned calls;

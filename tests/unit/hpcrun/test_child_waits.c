@@ -43,14 +43,6 @@ bool process_is_restricted(void)
     return false;
 }
 
-static uint64_t waker; /* of the wait; 0: none */
-
-void wake_up_add(const struct arena_wake_up *added)
-{
-    assert_true(added->began <= added->released && added->released == added->ticks);
-    waker = added->thread;
-}
-
 void note_child_end(int child, int signal, uint64_t cpu)
 {
     noted = child;
@@ -64,7 +56,6 @@ STEP(begin)
     memset(&sim, 0, sizeof sim);
     process.active = true;
     noted = notes = 0;
-    waker = 0;
     noted_cpu = 0;
     noted_signal = -1;
 }
@@ -86,7 +77,6 @@ static void assert_noted(int status, long result, int signal)
         assert_int_equal(got, to ? status : 77);
         assert_int_equal(noted, signal < 0 ? 0 : CHILD);
         assert_int_equal(noted_signal, signal);
-        assert_int_equal(waker, signal < 0 ? 0 : WAKER_IS_PROCESS | CHILD);
         assert_int_equal(noted_cpu, signal < 0 ? 0 : 3000305000);
     }
 }
@@ -131,7 +121,6 @@ static void assert_noted_by_info(int code, int status, int signal)
         assert_int_equal(waitid(P_ALL, 0, i ? &got : NULL, WEXITED), 0);
         assert_int_equal(noted, signal < 0 ? 0 : CHILD);
         assert_int_equal(noted_signal, signal);
-        assert_int_equal(waker, signal < 0 ? 0 : WAKER_IS_PROCESS | CHILD);
         assert_int_equal(sim.argument[3], WEXITED);
     }
     assert_int_equal(got.si_status, status);

@@ -3,10 +3,13 @@
  * in a thread whose stack in the kernel is ours: its notes must be the same. */
 #include "tests/unit/hpcrun/signal_recorder.h"
 
+#include "hpcrun/hooks/kernel-stack-users.h"
 #include "hpcrun/process/process.h"
 #include "hpcrun/thread/signal-stack.h"
 #include "tests/unit/hpcrun/simulated_go.h"
 
+#include <dlfcn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -467,6 +470,22 @@ static void a_handler_of_go_runs_on_our_stack(void **state)
     assert_true(now.at[0].place - (uint64_t)(uintptr_t)stack < STACK_BYTES);
 }
 
+static void a_module_is_read_once(void **state)
+{
+    Dl_info go;
+    assert_int_not_equal(dladdr((void *)(uintptr_t)handler_of_go, &go), 0);
+    assert_true(uses_kernel_stack((void *)(uintptr_t)handler_of_go));
+    assert_false(uses_kernel_stack((void *)(uintptr_t)handle));
+    assert_true(uses_kernel_stack((void *)(uintptr_t)handler_of_go));
+    assert_int_equal(mprotect(go.dli_fbase, 4096, PROT_NONE), 0);
+    assert_true(uses_kernel_stack((void *)(uintptr_t)handler_of_go));
+    module_unloads++; /* another module may now be at this address */
+    assert_false(uses_kernel_stack((void *)(uintptr_t)handler_of_go));
+    assert_int_equal(mprotect(go.dli_fbase, 4096, PROT_READ), 0);
+    module_unloads++;
+    assert_true(uses_kernel_stack((void *)(uintptr_t)handler_of_go));
+}
+
 /* The program's handler of our signal; the kernel has entered ours with nearly all signals blocked. */
 static void the_program_may_use_our_signal(void **state)
 {
@@ -507,7 +526,7 @@ STEP(become_a_thread)
 
 int main(void)
 {
-    static struct CMUnitTest tests[SCENARIOS + 5];
+    static struct CMUnitTest tests[SCENARIOS + 6];
     for (int i = 0; i < SCENARIOS; i++) {
         struct scenario *scenario = &scenarios[i];
         run(scenario);
@@ -521,6 +540,7 @@ int main(void)
     tests[SCENARIOS + 2] = (struct CMUnitTest)cmocka_unit_test(the_thread_ends);
     tests[SCENARIOS + 3] = (struct CMUnitTest)cmocka_unit_test(a_lost_sample_takes_nothing_either);
     tests[SCENARIOS + 4] = (struct CMUnitTest)cmocka_unit_test(a_handler_of_go_runs_on_our_stack);
+    tests[SCENARIOS + 5] = (struct CMUnitTest)cmocka_unit_test(a_module_is_read_once);
     if (take_signals(NULL) != 0)
         return 1;
     signal_stack_begin(&thread);

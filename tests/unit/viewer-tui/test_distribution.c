@@ -1,4 +1,4 @@
-/* Statistics of values, bins, and bars. */
+/* Statistics of values, and bars. */
 #include "tests/unit/cmocka_suite.h"
 
 #include "viewer-tui/base/text.h"
@@ -36,30 +36,6 @@ TEST(test_few_values)
     assert_close(single.stddev, 0);
     const double zeros[] = {0, 0};
     assert_close(distribution_of(zeros, 2).imbalance, 0);
-}
-
-TEST(test_bins)
-{
-    const struct distribution distribution = {.min = 10, .max = 20};
-    assert_int_equal(distribution_bin(&distribution, 10, 4), 0);
-    assert_int_equal(distribution_bin(&distribution, 12.4, 4), 0);
-    assert_int_equal(distribution_bin(&distribution, 12.5, 4), 1); /* between two: the upper one */
-    assert_int_equal(distribution_bin(&distribution, 19.9, 4), 3);
-    assert_int_equal(distribution_bin(&distribution, 20, 4),
-                     3); /* but the largest is in the last */
-    assert_close(distribution_bin_start(&distribution, 1, 4), 12.5);
-    assert_close(distribution_bin_start(&distribution, 4, 4), 20);
-    const struct distribution point = {.min = 1, .max = 1};
-    assert_int_equal(distribution_bin(&point, 1, 1), 0);
-}
-
-TEST(test_number_of_bins)
-{
-    assert_int_equal(distribution_bins(0, 10), 1);
-    assert_int_equal(distribution_bins(1, 10), 2);
-    assert_int_equal(distribution_bins(8, 10), 4);
-    assert_int_equal(distribution_bins(1000, 100), 20);
-    assert_int_equal(distribution_bins(1000, 10), 10);
 }
 
 static void check_bar(double share, size_t columns, bool ascii, const char *expected)

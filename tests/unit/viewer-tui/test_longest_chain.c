@@ -41,19 +41,17 @@ static void assert_pieces(const chain_pieces *pieces, const struct chain_piece *
     }
 }
 
-static void check_chain(struct chain_processes *processes, uint32_t thread, uint64_t from, uint64_t to,
+static void check_chain(const uint64_t *ends, uint32_t thread, uint64_t from, uint64_t to,
                         const struct chain_piece *expected, size_t n)
 {
-    chain_pieces pieces = longest_chain(timeline, processes, thread, from, to);
+    chain_pieces pieces = longest_chain(timeline, ends, thread, from, to);
     assert_pieces(&pieces, expected, n);
     vec_free(&pieces);
-    if (processes)
-        vec_free(&processes->list);
 }
 
 /* The chain that ends in a thread has these pieces: {thread, is_unknown, from, runs, to}. */
-#define ASSERT_CHAIN(processes, thread, from, to, ...)                                             \
-    check_chain(processes, thread, from, to, (const struct chain_piece[]){__VA_ARGS__},            \
+#define ASSERT_CHAIN(ends, thread, from, to, ...)                                                  \
+    check_chain(ends, thread, from, to, (const struct chain_piece[]){__VA_ARGS__},            \
                 sizeof(const struct chain_piece[]){__VA_ARGS__} / sizeof(struct chain_piece))
 
 /* Thread 1 creates 2 and 3; 3 waits for 2, and 1 for 3. 2 was woken by 1 in between. */
@@ -112,85 +110,15 @@ TEST(creations_in_windows)
     step = 1;
 }
 
-/* ---- processes ---- */
-
-static struct chain_processes chain_processes(const struct chain_process *list, size_t n, uint32_t *of)
+/* Thread 2 ends before it is said to have released 1. 3 has woken it, whose creation is lost, or before the process's begin by
+ * its clock. */
+TEST(threads_are_within_their_lives)
 {
-    struct chain_processes processes = {.of = of};
-    for (size_t i = 0; i < n; i++)
-        vec_push(&processes.list, list[i]);
-    return processes;
-}
-
-/* Thread 0, of process 7, waits for process 8. That is images with threads 3 and 2 before it is one with thread 1. Other
- * processes have its pid: one on another host, and one after it. */
-TEST(it_changes_to_the_child_that_ended)
-{
-    static const struct made_wake_up wake_ups[] = {{1, 200, 810, 810, WAKER_IS_PROCESS | 8},
-                                                   {1, 850, 900, 900, WAKER_IS_PROCESS | 9}};
-    const struct made_record four[] = {three[0], three[1], three[2], {4, 10, 10, TRACE_WORK, 3, false}};
-    uint32_t of[] = {0, 2, 1, 3};
-    for (unsigned has_image = 0; has_image < 2; has_image++) {
-        const struct chain_process list[] = {{7, 0, 0, 0, 1000, NOTHING, 0},
-                                             {has_image ? 8 : 10, 0, 2, 300, 390, NOTHING, 0},
-                                             {8, 0, 1, 400, 800, NOTHING, 0},
-                                             {has_image ? 8 : 10, 0, 3, 100, 150, NOTHING, 0},
-                                             {8, 1, 0, 500, 805, NOTHING, 0},
-                                             {8, 0, 0, 820, 900, NOTHING, 0}};
-        begin(four, 4, wake_ups, 2);
-        struct chain_processes processes = chain_processes(list, 6, of);
-        if (has_image)
-            ASSERT_CHAIN(&processes, 0, 0, 1000, {0, false, 0, 0, 100}, {3, false, 100, 100, 150},
-                         {2, false, 150, 300, 390}, {1, false, 390, 400, 800}, {0, false, 800, 810, 1000});
-        else
-            ASSERT_CHAIN(&processes, 0, 0, 1000, {0, false, 0, 0, 200}, {1, false, 200, 400, 800},
-                         {0, false, 800, 810, 1000});
-    }
-}
-
-/* One that has ended long before, one without threads, and one on another host. */
-TEST(pids_of_other_processes)
-{
-    static const struct made_wake_up wake_ups[] = {{1, 1500000000, 1600000000, 1600000000, WAKER_IS_PROCESS | 8},
-                                                   {1, 1700000000, 1800000000, 1800000000, WAKER_IS_PROCESS},
-                                                   {1, 1850000000, 1900000000, 1900000000, WAKER_IS_PROCESS | 6}};
-    const struct chain_process list[] = {{7, 1, 0, 0, 2000000000, NOTHING, 0},
-                                         {8, 1, 1, 400, 800, NOTHING, 0},
-                                         {0, 1, NOTHING, 0, 1800000000, NOTHING, 0},
-                                         {6, 0, 2, 1840000000, 1890000000, NOTHING, 0}};
-    uint32_t of[] = {0, 1, 3};
-    begin(three, 3, wake_ups, 3);
-    struct chain_processes processes = chain_processes(list, 4, of);
-    ASSERT_CHAIN(&processes, 0, 0, 2000000000, {0, false, 0, 0, 2000000000});
-}
-
-/* It was created before its parent waited. */
-TEST(at_the_begin_of_a_child_it_goes_back_to_what_its_parent_did)
-{
-    static const struct made_wake_up wake_ups[] = {{1, 500, 810, 810, WAKER_IS_PROCESS | 8}};
-    const struct chain_process list[] = {{7, 0, 0, 0, 1000, NOTHING, 0}, {8, 0, 1, 400, 800, NOTHING, 0}};
-    uint32_t of[] = {0, 1, 0};
-    begin(three, 3, wake_ups, 1);
-    struct chain_processes processes = chain_processes(list, 2, of);
-    ASSERT_CHAIN(&processes, 0, 0, 1000, {0, false, 0, 0, 400}, {1, false, 400, 400, 800},
-                 {0, false, 800, 810, 1000});
-}
-
-/* Thread 1 is of process 8, which thread 0 waits for, and so is 2, whose creation is lost or earlier by its clock. 1
- * ends before its process. */
-TEST(threads_of_a_child_are_within_its_life)
-{
-    const struct chain_process list[] = {{7, 0, 0, 0, 1000, NOTHING, 0}, {8, 0, 1, 400, 800, NOTHING, 0}};
-    uint32_t of[] = {0, 1, 1};
-    uint64_t ends[] = {UINT64_MAX, 790, UINT64_MAX};
+    static const struct made_wake_up wake_ups[] = {{1, 500, 800, 810, 2}, {2, 600, 700, 700, 3}, {3, 390, 390, 390, 2}};
+    static const uint64_t ends[] = {UINT64_MAX, 790, UINT64_MAX};
     for (unsigned has_creation = 0; has_creation < 2; has_creation++) {
-        const struct made_wake_up wake_ups[] = {
-            {1, 500, 810, 810, WAKER_IS_PROCESS | 8}, {2, 600, 700, 700, 3}, {3, 390, 390, 390, 2}};
         begin(three, 3, wake_ups, has_creation ? 3 : 2);
-        struct chain_processes processes = chain_processes(list, 2, of);
-        processes.ends = ends;
-        ASSERT_CHAIN(&processes, 0, 0, 1000, {0, false, 0, 0, 400}, {2, false, 400, 400, 700}, {1, false, 700, 700, 790},
-                     {0, false, 790, 810, 1000});
+        ASSERT_CHAIN(ends, 0, 400, 1000, {2, false, 400, 400, 700}, {1, false, 700, 700, 790}, {0, false, 790, 810, 1000});
     }
 }
 
@@ -198,13 +126,9 @@ TEST(threads_of_a_child_are_within_its_life)
 TEST(a_waker_that_had_ended_is_none)
 {
     static const struct made_wake_up wake_ups[] = {{1, 150, 380, 385, 2}, {1, 700, 720, 720, 2}, {2, 100, 100, 100, 1}};
-    const struct chain_process list[] = {{7, 0, 0, 0, 1000, NOTHING, 0}};
-    uint32_t of[] = {0, 0, 0};
-    uint64_t ends[] = {UINT64_MAX, 400, UINT64_MAX};
+    static const uint64_t ends[] = {UINT64_MAX, 400, UINT64_MAX};
     begin(three, 3, wake_ups, 3);
-    struct chain_processes processes = chain_processes(list, 1, of);
-    processes.ends = ends;
-    ASSERT_CHAIN(&processes, 0, 0, 1000, {0, false, 0, 0, 100}, {1, false, 100, 100, 380}, {0, false, 380, 385, 1000});
+    ASSERT_CHAIN(ends, 0, 0, 1000, {0, false, 0, 0, 100}, {1, false, 100, 100, 380}, {0, false, 380, 385, 1000});
 }
 
 TEST(without_wake_ups_it_stays_on_the_thread)

@@ -34,13 +34,6 @@ static void enter(struct export *export)
         frame.depth = frames->list.at[frames->current].depth + 1;
     }
     frames->current = (uint32_t)frames->list.n;
-    /* Rows are closed and their numbers reused during the walk, so this is the time to ask for what they are of. */
-    struct view *view = export->tree->view;
-    size_t n = frames->values.list.n;
-    if (view->db && view_value_refs(view, open->row, INCLUSIVE, &frames->values) != DONE)
-        frames->values.list.n = n;
-    for (; n < frames->values.list.n; n++)
-        frames->values.list.at[n].row = frames->current & ((1u << 29) - 1);
     vec_push(&frames->list, frame);
 }
 
@@ -98,7 +91,6 @@ void frames_free(struct frames *frames)
 {
     export_free(&frames->export);
     vec_free(&frames->list);
-    vec_free(&frames->values.list);
     vec_free(&frames->texts);
 }
 

@@ -20,7 +20,6 @@ struct flame_frame {
 struct frames {
     struct export export;
     VEC(struct flame_frame) list; /* each after its parent; the first one is the whole */
-    struct value_refs values;     /* of one run: those that the frames sum up; `row` is the frame's index */
     struct text texts;            /* each ends with a NUL */
     uint32_t current;             /* the innermost open frame */
     size_t shown;                 /* index of the metric of the widths */

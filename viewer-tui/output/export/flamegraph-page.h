@@ -10,11 +10,7 @@
  * heading are escaped text. */
 extern const char flamegraph_to_title[], flamegraph_to_heading[], flamegraph_to_frames[];
 
-/* Between a strip of the time line and the frames: the range slider, which the script shows if flamegraph-times.h has
- * added costs after the frames. */
-extern const char flamegraph_slider[];
-
-/* The part after that. Each frame is
+/* The part after the frames. Each frame is
  *
  *     <div class="f" data-own="COSTS" data-total="COSTS" title="WHAT TO SHOW"
  *          style="left:X%;width:W%;top:Ypx;background:COLOR">NAME</div>

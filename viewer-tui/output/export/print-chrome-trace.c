@@ -1,11 +1,21 @@
 /* A time line as trace events (the JSON array format of Chrome, which Perfetto and others read): for each thread nested
  * slices, one for each procedure of the call path while it stays the same; within these one that says the state, unless
  * that is working; counters of threads by state; and the regions that the program names, as asynchronous events. */
-#include "viewer-tui/output/export/timeline-pieces.h"
 #include "viewer-tui/output/timeline-lines.h"
 
 #include "lib/json.h"
 #include "viewer-tui/db/run.h"
+#include "viewer-tui/db/time-samples.h"
+
+#include <math.h>
+
+/* What is in the window of a record of a thread. Those of one sample, which share an interval, follow each other in it. */
+struct piece_of_time {
+    double begin, end; /* ns */
+    bool continues;    /* where the one before ended: periods vary by half, so gaps of up to a period are none */
+    enum trace_state state;
+    uint32_t node; /* 0: none */
+};
 
 struct chrome_trace {
     struct timeline_lines *lines;
@@ -50,9 +60,8 @@ static void end_slices(struct chrome_trace *trace, size_t n)
         write_procedure(trace, "E", trace->open.at[--trace->open.n], trace->end);
 }
 
-static void take(void *context, const struct piece_of_time *piece)
+static void take_piece(struct chrome_trace *trace, const struct piece_of_time *piece)
 {
-    struct chrome_trace *trace = context;
     size_t same = 0;
     node_path_find(&trace->lines->open->scopes, piece->node, &trace->path);
     if (piece->continues)
@@ -74,6 +83,48 @@ static void take(void *context, const struct piece_of_time *piece)
     trace->end = piece->end;
 }
 
+/* Takes the pieces of a thread that lie in the window, in the order of time. */
+static void take_pieces(struct chrome_trace *trace, size_t thread)
+{
+    const struct open_timeline *open = trace->lines->open;
+    const struct time_window *window = &open->chart.window;
+    struct time_samples sample = time_samples_from(open->timeline, open->chart.rows.records[thread], window->begin);
+    double end_before = 0, length_before = INFINITY;
+    while (time_samples_next(&sample) && sample.begin < window->end) {
+        double begin = fmax((double)sample.begin, (double)window->begin);
+        double length = fmin((double)sample.end, (double)window->end) - begin;
+        if (sample.end > sample.begin && length <= 0)
+            continue;
+        for (uint64_t i = sample.first; i < sample.next; i++) {
+            uint64_t amount = trace_amount(sample.records[i].amount);
+            double part = sample.amount ? length * (double)amount / (double)sample.amount : 0;
+            uint32_t place = sample.records[i].place;
+            take_piece(trace, &(struct piece_of_time){.begin = begin,
+                                                      .end = begin + part,
+                                                      .continues = begin - end_before <= fmax(part, length_before),
+                                                      .state = time_sample_state(&sample, i),
+                                                      .node = place < open->scopes.n ? open->scopes.node[place] : 0});
+            begin = end_before = begin + part;
+            length_before = part;
+        }
+    }
+}
+
+static const struct thread *thread_at(const struct open_timeline *open, size_t number)
+{
+    return &open->chart.rows.threads.list.at[open->chart.rows.order[number]];
+}
+
+/* The pid of a thread's process; if several hosts can have the same one, the number of its first thread, which is unique. */
+static int64_t process_number(const struct open_timeline *open, size_t number)
+{
+    const struct thread *of = thread_at(open, number);
+    for (size_t i = 0; open->hosts_differ && i < number; i++)
+        if (of->process && thread_at(open, i)->process == of->process)
+            return thread_at(open, i)->profile;
+    return open->hosts_differ || of->pid < 0 ? of->profile : of->pid;
+}
+
 /* Writes a name for a thread or its process. */
 static void write_name(struct chrome_trace *trace, const char *what, const char *name)
 {
@@ -83,14 +134,16 @@ static void write_name(struct chrome_trace *trace, const char *what, const char 
 
 static void set_thread(struct chrome_trace *trace, size_t number)
 {
-    trace->pid = timeline_pid(trace->lines->open, number);
-    trace->tid = timeline_tid(trace->lines->open, number);
+    const struct open_timeline *open = trace->lines->open;
+    const struct thread *of = thread_at(open, number);
+    trace->pid = process_number(open, number);
+    trace->tid = open->hosts_differ || of->tid < 0 ? of->profile : of->tid;
 }
 
 static void write_thread(struct chrome_trace *trace, size_t number)
 {
     const struct open_timeline *open = trace->lines->open;
-    const struct thread *thread = &open->chart.rows.threads.list.at[open->chart.rows.order[number]];
+    const struct thread *thread = thread_at(open, number);
     autofree struct text name = {0};
     int64_t last_pid = trace->pid;
     set_thread(trace, number);
@@ -103,17 +156,18 @@ static void write_thread(struct chrome_trace *trace, size_t number)
     write_name(trace, "thread_name", text_string(&name));
     trace->end = 0;
     trace->state = TRACE_STATES;
-    timeline_pieces(open, number, take, trace);
+    take_pieces(trace, number);
     end_slices(trace, 0);
 }
 
 static void write_regions(struct chrome_trace *trace)
 {
     const struct open_timeline *open = trace->lines->open;
+    const struct time_window *window = &open->chart.window;
     for (size_t i = 0; i < 2 * open->regions.n; i++) {
         const struct thread_region *region = &open->regions.at[i / 2];
         size_t thread = time_chart_thread(&open->chart, region->profile);
-        if (thread == open->chart.rows.n || !region_is_in_window(region, &open->chart.window))
+        if (thread == open->chart.rows.n || region->begin >= window->end || region->end <= window->begin)
             continue;
         set_thread(trace, thread);
         begin_event(trace, i % 2 ? "e" : "b", (double)(i % 2 ? region->end : region->begin));

@@ -6,7 +6,6 @@
  * only the left run has have no width. */
 #include "viewer-tui/output/export/flamegraph-frames.h"
 #include "viewer-tui/output/export/flamegraph-page.h"
-#include "viewer-tui/output/export/flamegraph-times.h"
 
 #include "lib/number.h"
 #include "viewer-tui/compare/comparison.h"
@@ -35,7 +34,6 @@ struct flamegraph {
     const struct metrics *metrics;
     const struct merged_runs *comparison; /* NULL: one database */
     struct frames frames;
-    size_t size; /* bytes of the lines so far */
     struct text line;
 };
 
@@ -61,7 +59,6 @@ static void add_costs(struct flamegraph *graph, double costs, size_t metric)
 
 static void write_line(struct flamegraph *graph)
 {
-    graph->size += graph->line.n;
     text_end_line(&graph->line, graph->tree->out);
 }
 
@@ -236,11 +233,10 @@ static void write_page(struct flamegraph *graph, const char *metric)
     if (graph->comparison)
         write_legend(graph, metric);
     struct open_timeline open;
-    bool has_strip = session_timeline(tree->session) &&
-                     !open_timeline(&open, tree->session, tree->projection, false, STRIP_COLUMNS);
-    if (has_strip) {
+    if (session_timeline(tree->session) &&
+        !open_timeline(&open, tree->session, tree->projection, false, STRIP_COLUMNS)) {
         print_timeline_strip(&(struct timeline_lines){.open = &open, .label_width = STRIP_LABEL}, tree->out);
-        fputs(flamegraph_slider, tree->out);
+        close_timeline(&open);
     }
     text_printf(&graph->line, "<div id=\"frames\" style=\"height:%upx\">", height(frames));
     write_line(graph);
@@ -249,11 +245,6 @@ static void write_page(struct flamegraph *graph, const char *metric)
             write_frame(graph, &frames->list.at[i], metric);
     text_add(&graph->line, "</div>");
     write_line(graph);
-    if (has_strip) {
-        flamegraph_times_add(&graph->frames, &open, graph->size, &graph->line);
-        close_timeline(&open);
-        write_line(graph);
-    }
     fputs(flamegraph_end, tree->out);
 }
 

@@ -1,12 +1,9 @@
-/* Commands that write files or copy to the clipboard. */
+/* The command that writes the view to a file. */
 #include "viewer-tui/terminal/screens/main-screen.h"
 
-#include "lib/number.h"
 #include "lib/safe-output.h"
-#include "viewer-tui/tree/labels.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Prints the view: as text the open rows and the visible columns; in other formats all rows and the
@@ -84,110 +81,5 @@ static void ask_and_write(struct tui *tui)
         write_view(tui, name, format);
 }
 
-/* ---- the clipboard ---- */
-
-/* Most bytes of a text; some terminals refuse longer ones. */
-#define CLIPBOARD_MOST 8192
-
-#define ESCAPE "\033"
-
-static void add_base64(struct text *out, const char *what)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t length = strlen(what);
-    for (size_t i = 0; i < length; i += 3) {
-        size_t n = length - i < 3 ? length - i : 3;
-        uint32_t bits = 0;
-        for (size_t k = 0; k < 3; k++)
-            bits = bits << 8 | (k < n ? (unsigned char)what[i + k] : 0);
-        char four[4] = {digits[bits >> 18], digits[bits >> 12 & 63], digits[bits >> 6 & 63],
-                        digits[bits & 63]};
-        memset(four + n + 1, '=', 3 - n);
-        text_add_bytes(out, four, sizeof four);
-    }
-}
-
-static bool is_set(const char *variable)
-{
-    const char *value = getenv(variable);
-    return value && *value;
-}
-
-/* Adds the bytes that copy `what` to the clipboard of the user's terminal, also over ssh: escape sequence OSC 52. Under
- * tmux and screen, recognized by their environment variables, also the bytes that make them pass the sequence on. */
-static void add_clipboard_sequence(const char *what, struct text *out)
-{
-    autofree struct text sequence = {0};
-    text_add(&sequence, ESCAPE "]52;c;");
-    add_base64(&sequence, what);
-    text_add(&sequence, "\a");
-    /* Depending on its settings tmux interprets the sequence or passes it on; both may be sent. To be passed on, every
-     * Escape is doubled. */
-    text_add(out, text_string(&sequence));
-    if (is_set("TMUX"))
-        text_printf(out, ESCAPE "Ptmux;" ESCAPE "%s" ESCAPE "\\", text_string(&sequence));
-    else if (is_set("STY"))
-        text_printf(out, ESCAPE "P%s" ESCAPE "\\", text_string(&sequence));
-}
-
-static void add_cost(const struct view *view, uint32_t row, size_t metric, enum cost_part part,
-                     struct text *out)
-{
-    double cost = view_cost(view, row, metric, part);
-    struct number_text percent = columns_percent(&view->metrics->at[metric], cost, view_whole(view, metric));
-    text_add(out, columns_alone(&view->metrics->at[metric], cost).text);
-    if (cost != 0 && *percent.text)
-        text_printf(out, " (%s%%)", percent.text);
-}
-
-/* Adds "coder_run  /src/coder.c:20  work: 6.500 s (65.0%) inclusive, 5.000 s (50.0%) exclusive". */
-static void describe_row(const struct view *view, uint32_t row, bool ascii, struct text *out)
-{
-    const struct metrics *metrics = view->metrics;
-    uint32_t line;
-    const char *path = label_path(view, row, &line);
-    describe_name(view, row, ascii, out);
-    if (path) {
-        text_say(out, ascii, "  %s", path);
-        if (line)
-            text_printf(out, ":%u", line);
-    }
-    metrics_each (m, metrics, metrics_with_columns) {
-        if (!metric_is_measured(&metrics->at[m]))
-            continue;
-        text_say(out, ascii, "  %s: ", metrics->at[m].name);
-        add_cost(view, row, m, INCLUSIVE, out);
-        text_add(out, " inclusive, ");
-        add_cost(view, row, m, EXCLUSIVE, out);
-        text_add(out, " exclusive");
-    }
-}
-
-/* Copies the row, or with `path` "main thread > main > coder_run", without recursion since paths may be long. */
-static void copy(struct tui *tui)
-{
-    int path = tui->command->argument;
-    const struct view *view = tui_pane(tui)->view;
-    autofree struct text text = {0}, sequence = {0};
-    autofree VEC(uint32_t) rows = {0};
-    if (!path)
-        describe_row(view, pane_row(tui_pane(tui)), tui->ascii, &text);
-    for (uint32_t row = pane_row(tui_pane(tui)); path && row != 0; row = view_row(view, row)->parent)
-        vec_push(&rows, row);
-    while (rows.n) {
-        text_add(&text, text.n ? " > " : "");
-        describe_name(view, rows.at[--rows.n], tui->ascii, &text);
-    }
-    if (text.n > CLIPBOARD_MOST) {
-        tui_say(tui, "too long for a clipboard: %zu bytes", text.n);
-    } else {
-        add_clipboard_sequence(text_string(&text), &sequence);
-        screen_send(text_string(&sequence));
-        text_printf(&tui->message, "sent to the terminal's clipboard: %s", text_string(&text));
-    }
-}
-
 const struct family export_family = {
-    "Export", COMMANDS({"W", "write the view to a file; its name tells the format", ask_and_write, 0, 0},
-                       {"y", "copy name, place and costs of the row to the terminal's clipboard", copy, false, 0},
-                       {"Y", "copy the path to the row", copy, true, 0})};
+    "Export", COMMANDS({"W", "write the view to a file; its name tells the format", ask_and_write, 0, 0})};

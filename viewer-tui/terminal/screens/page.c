@@ -24,39 +24,6 @@ struct shown_page {
     const char *problem; /* of the last search; NULL */
 };
 
-/* Returns the column at which a broken line continues: under the last column of a table, if that
- * begins on the left half of the screen, so that its text stays in its column. */
-static size_t hanging_indent(const char *line, size_t width)
-{
-    size_t hang = strspn(line, " ");
-    bool has_a_column_per_byte = text_columns(line) == strlen(line);
-    for (size_t i = hang + 2; has_a_column_per_byte && line[i - 1] && i < width / 2; i++)
-        if (line[i] != ' ' && line[i - 1] == ' ' && line[i - 2] == ' ')
-            hang = i;
-    return hang < width / 2 ? hang : 0;
-}
-
-/* Breaks a line of the text at words if it is too long. */
-static void break_line(struct shown_page *shown, const char *line, bool is_head)
-{
-    size_t width = shown->width > 1 ? (size_t)shown->width : 1;
-    size_t column = strspn(line, " ");
-    const char *rest = line;
-    autofree struct text piece = {0}, whole = {0};
-    if (text_columns(line) <= width) {
-        vec_push(&shown->lines, (struct screen_line){is_head, mem_strdup(line)});
-        return;
-    }
-    column = column < width / 2 ? column : 0;
-    while (text_take_line(&rest, width - column, &piece)) {
-        text_clear(&whole);
-        text_pad(&whole, ' ', column);
-        text_add(&whole, text_string(&piece));
-        vec_push(&shown->lines, (struct screen_line){is_head, mem_strdup(text_string(&whole))});
-        column = hanging_indent(line, width);
-    }
-}
-
 static void free_lines(struct shown_page *shown)
 {
     for (size_t i = 0; i < shown->lines.n; i++)
@@ -67,7 +34,7 @@ static void free_lines(struct shown_page *shown)
 /* Breaks the text for the width of the screen, unless that has been done. */
 static void break_text(struct shown_page *shown)
 {
-    autofree struct text line = {0};
+    autofree struct text line = {0}, broken = {0};
     if (shown->width == screen_width())
         return;
     free_lines(shown);
@@ -77,7 +44,11 @@ static void break_text(struct shown_page *shown)
         text_clear(&line);
         text_add_bytes(&line, at, length);
         at += length + (at[length] != '\0');
-        break_line(shown, text_string(&line), length && text_string(&line)[0] != ' ' && *at == ' ');
+        bool is_head = length && text_string(&line)[0] != ' ' && *at == ' ';
+        text_clear(&broken);
+        text_add_broken(&broken, text_string(&line), shown->width > 1 ? (size_t)shown->width : 1);
+        for (char *rest = broken.at, *piece; (piece = strsep(&rest, "\n"));)
+            vec_push(&shown->lines, (struct screen_line){is_head, mem_strdup(piece)});
     }
 }
 

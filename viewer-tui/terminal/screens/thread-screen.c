@@ -1,13 +1,13 @@
-/* Costs of the selected row in each thread, as bars or as a histogram. A thread of one run is none of another:
+/* Costs of the selected row in each thread, as bars. A thread of one run is none of another:
  * of two runs that are compared, the page has the threads of one, and a key for the other. */
 #include "viewer-tui/terminal/screens/list.h"
 #include "viewer-tui/terminal/screens/tui.h"
 
 #include "viewer-tui/compare/comparison.h"
-#include "viewer-tui/output/thread-table.h"
 #include "viewer-tui/table/columns.h"
 #include "viewer-tui/threads/thread-origin.h"
 #include "viewer-tui/tree/labels.h"
+#include "viewer-tui/tree/thread-costs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,11 +21,8 @@
 
 #define NO_SIDE (-1)
 
-/* Lines above the threads or bins. */
+/* Lines above the threads. */
 #define N_HEADS 2
-
-/* Columns of the number of threads in a bin. */
-#define COUNT_WIDTH 7
 
 struct thread_screen {
     struct tui *tui;
@@ -33,8 +30,6 @@ struct thread_screen {
     struct thread_costs costs;
     enum thread_order order;
     bool is_reversed;
-    bool shows_bins;
-    size_t *bins, n_bins;
     size_t label_width; /* longer labels lose their beginning */
     struct text title;
     struct list list;
@@ -46,52 +41,57 @@ static const struct metric *metric_of(const struct thread_screen *page)
     return &page->costs.view->metrics->at[page->costs.metric];
 }
 
+/* The scale that suits the largest value. */
+static struct number_scale scale_of(const struct thread_screen *page)
+{
+    return number_scale_for(page->costs.distribution.max, metric_of(page)->unit);
+}
+
 /* The mean of counts is often not a whole number; below this, "%.4g" writes no exponents. */
 #define MOST_EXACT 1000
 
-/* Adds "min 1.2  mean 3.4 ...", or why there are no values. */
+/* Adds "min 1.2  mean 3.4 ...", or why there are no values. Lower bounds have no deviation. */
 static void add_statistics(const struct thread_screen *page, struct text *out)
 {
-    struct thread_statistic statistics[THREAD_STATISTICS];
-    struct number_scale scale = thread_costs_scale(&page->costs);
-    bool is_count = scale.decimals == 0 && scale.divisor == 1;
+    const struct distribution *values = &page->costs.distribution;
+    const struct metric *metric = metric_of(page);
+    struct number_scale scale = scale_of(page);
+    bool is_count = scale.decimals == 0 && scale.divisor == 1, is_bound = metric_is_lower_bound(metric);
+    const struct {
+        const char *name;
+        double value;
+    } statistics[] = {{"min", values->min},
+                      {"mean", values->mean},
+                      {"median", values->median},
+                      {"max", values->max},
+                      {"stddev", is_bound ? NAN : values->stddev}};
     if (page->costs.why) {
         text_say(out, page->tui->ascii, "- %s", page->costs.why);
         return;
     }
-    thread_costs_statistics(&page->costs, statistics);
-    for (const struct thread_statistic *of = statistics; of < statistics + THREAD_STATISTICS; of++) {
-        struct number_text number = number_format(of->value, &scale);
-        if (isnan(of->value) || (of->is_factor && of->value <= 0))
+    for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++) {
+        struct number_text number = number_format(statistics[i].value, &scale);
+        if (isnan(statistics[i].value))
             continue;
-        if (of->is_factor)
-            snprintf(number.text, sizeof number.text, "%.2f", of->value);
-        else if (metric_is_lower_bound(metric_of(page)))
-            number = columns_value(metric_of(page), of->value, &scale);
-        else if (is_count && of->value < MOST_EXACT)
-            snprintf(number.text, sizeof number.text, "%.4g", of->value);
-        text_printf(out, "%s %s%s", of->name, number.text, of->is_factor ? "" : "  ");
+        if (is_bound)
+            number = columns_value(metric, statistics[i].value, &scale);
+        else if (is_count && statistics[i].value < MOST_EXACT)
+            snprintf(number.text, sizeof number.text, "%.4g", statistics[i].value);
+        text_printf(out, "%s %s  ", statistics[i].name, number.text);
     }
+    if (!is_bound && values->imbalance > 0)
+        text_printf(out, "max/mean %.2f", values->imbalance);
 }
 
-/* Adds what the page shows. */
+/* Adds "TITLE, UNIT, inclusive: 4 threads, by value". */
 static void add_head(const struct thread_screen *page, struct text *out)
 {
     static const char *const orders[THREAD_ORDERS] = {
         [BY_VALUE] = "by value", [BY_NUMBER] = "in their order", [BY_LABEL] = "by name"};
     size_t n = page->costs.threads.list.n;
-    thread_costs_add_title(&page->costs, page->tui->ascii, out);
-    text_printf(out, ": %zu thread%s, %s%s", n, n == 1 ? "" : "s",
-                page->shows_bins ? "number of threads by cost" : orders[page->order],
-                !page->shows_bins && page->is_reversed ? ", reversed" : "");
-}
-
-/* Adds a bar that ends at the end of the line if value is max. */
-static void add_bar(const struct thread_screen *page, double value, double max, struct text *out)
-{
-    size_t used = text_columns(text_string(out)), width = (size_t)screen_width();
-    if (max > 0 && used < width)
-        text_add_bar(out, value / max, width - used, page->tui->ascii);
+    columns_title(metric_of(page), scale_of(page).unit, (struct title_cuts){0}, page->tui->ascii, out);
+    text_printf(out, ", %s: %zu thread%s, %s%s", page->costs.part == INCLUSIVE ? "inclusive" : "exclusive", n,
+                n == 1 ? "" : "s", orders[page->order], page->is_reversed ? ", reversed" : "");
 }
 
 /* Threads of one program differ in the ends of their labels, so a long one loses its beginning. */
@@ -109,55 +109,32 @@ static void add_label(const struct thread_screen *page, const char *label, struc
     text_pad(out, ' ', width - text_columns(text_string(&shown)));
 }
 
-/* Adds the heads, which are what the page shows and the statistics, a thread or a bin. */
+/* Adds one of the heads, which are what the page shows and the statistics, or a thread. Its bar ends at the end of the
+ * line if it has the largest value. */
 static void line(const void *context, size_t index, struct text *out)
 {
     const struct thread_screen *page = context;
     const struct thread_costs *costs = &page->costs;
-    struct number_scale scale = thread_costs_scale(costs);
-    size_t most = 0;
+    const struct metric *metric = metric_of(page);
+    struct number_scale scale = scale_of(page);
     if (index < N_HEADS) {
         index ? add_statistics(page, out) : add_head(page, out);
         return;
     }
-    index -= N_HEADS;
-    if (!page->shows_bins) {
-        size_t thread = costs->order[index];
-        bool has_value = !costs->why && !isnan(costs->values[thread]);
-        thread_costs_add_value(costs, thread, out);
-        add_label(page, costs->labels[thread], out);
-        text_add(out, " ");
-        add_bar(page, has_value ? costs->values[thread] : 0, costs->distribution.max, out);
-        return;
-    }
-    for (size_t bin = 0; bin < page->n_bins; bin++)
-        most = page->bins[bin] > most ? page->bins[bin] : most;
-    double from = distribution_bin_start(&costs->distribution, index, page->n_bins);
-    double to = distribution_bin_start(&costs->distribution, index + 1, page->n_bins);
-    text_printf(out, "%*s -%*s%*zu  ", VALUE_WIDTH, number_format(from, &scale).text, VALUE_WIDTH,
-                number_format(to, &scale).text, COUNT_WIDTH, page->bins[index]);
-    add_bar(page, (double)page->bins[index], (double)most, out);
+    size_t thread = costs->order[index - N_HEADS], width = (size_t)screen_width();
+    double value = costs->why ? NAN : costs->values[thread];
+    columns_add_cell(metric, value, &scale, metric->is_ratio ? 0 : costs->distribution.sum, VALUE_WIDTH, out);
+    text_add(out, "  ");
+    add_label(page, costs->labels[thread], out);
+    text_add(out, " ");
+    size_t used = text_columns(text_string(out));
+    if (value > 0 && used < width)
+        text_add_bar(out, value / costs->distribution.max, width - used, page->tui->ascii);
 }
 
-/* The bin of a thread; page->n_bins: it has no cost. */
-static size_t bin_of(const struct thread_screen *page, size_t thread)
+static void sort(struct thread_screen *page)
 {
-    double value = page->costs.values[thread];
-    return isnan(value) ? page->n_bins : distribution_bin(&page->costs.distribution, value, page->n_bins);
-}
-
-/* Sorts the threads, and counts those in each bin; there is one bin if all threads have the same cost. */
-static void arrange(struct thread_screen *page)
-{
-    const struct thread_costs *costs = &page->costs;
-    bool differ = costs->distribution.max > costs->distribution.min;
-    size_t n = costs->threads.list.n;
     thread_costs_sort(&page->costs, page->order, page->is_reversed);
-    free(page->bins);
-    page->n_bins = differ ? distribution_bins(n, n) : 1;
-    page->bins = mem_alloc((page->n_bins + 1) * sizeof *page->bins); /* the last one: threads without cost */
-    for (size_t i = 0; i < n; i++)
-        page->bins[bin_of(page, i)]++;
 }
 
 /* Shows the next part of a metric that is shown and was measured, if there is another. */
@@ -173,33 +150,7 @@ static void next_column(struct tui *tui)
     } while (at != start &&
              (!candidate->is_in[metrics->set] || !metric_is_measured(candidate) || candidate->repeats_work));
     thread_costs_read(&page->costs, (size_t)at / 2, at % 2 ? EXCLUSIVE : INCLUSIVE);
-    arrange(page);
-}
-
-/* The threads of the selected line; NULL: none. */
-static struct thread_set *selected_threads(const struct thread_screen *page, size_t selected)
-{
-    const struct thread_costs *costs = &page->costs;
-    size_t n = costs->threads.list.n, n_picked = 0;
-    autofree size_t *picked = mem_alloc((n + 1) * sizeof *picked);
-    autofree struct text what = {0};
-    struct thread_set *set = NULL;
-    if (page->shows_bins) { /* "0.5 s to 0.75 s of work" */
-        const struct metric *metric = metric_of(page);
-        double from = distribution_bin_start(&costs->distribution, selected, page->n_bins);
-        double to = distribution_bin_start(&costs->distribution, selected + 1, page->n_bins);
-        text_printf(&what, "%s to %s of %s", number_with_unit(from, metric->unit).text,
-                    number_with_unit(to, metric->unit).text, metric->name);
-        for (size_t i = 0; i < n; i++)
-            if (bin_of(page, i) == selected)
-                picked[n_picked++] = i;
-    } else if (selected < n) {
-        picked[n_picked++] = costs->order[selected];
-        text_add(&what, costs->labels[picked[0]]);
-    }
-    if (n_picked)
-        set = thread_set_picked(&costs->threads, picked, n_picked, text_string(&what));
-    return set;
+    sort(page);
 }
 
 /* Opens the costs of the first run of a comparison that has the row, of the side that page->side says if possible. Of a
@@ -249,20 +200,13 @@ static void next_order(struct tui *tui)
     struct thread_screen *page = tui->thread_page;
     page->order = (page->order + 1) % THREAD_ORDERS;
     page->is_reversed = false;
-    arrange(page);
+    sort(page);
 }
 
 static void reverse(struct tui *tui)
 {
     tui->thread_page->is_reversed = !tui->thread_page->is_reversed;
-    arrange(tui->thread_page);
-}
-
-static void show_bins_or_threads(struct tui *tui)
-{
-    struct thread_screen *page = tui->thread_page;
-    page->shows_bins = !page->shows_bins;
-    page->list.scroller.selected = page->list.scroller.top = 0;
+    sort(tui->thread_page);
 }
 
 static void show_table(struct tui *tui)
@@ -289,7 +233,7 @@ static void show_details(struct tui *tui)
     const struct thread_screen *page = tui->thread_page;
     const struct thread_costs *costs = &page->costs;
     size_t selected = page->list.scroller.selected;
-    if (page->shows_bins || selected >= costs->threads.list.n)
+    if (selected >= costs->threads.list.n)
         return;
     const struct thread *thread = &costs->threads.list.at[costs->order[selected]];
     const char *start = run_text(thread->described, "start_routine");
@@ -313,7 +257,6 @@ const struct family thread_family = {
              {"<", "the one before", next_column, -1, 0},
              {"s", "the next order: by value, in their order, by name", next_order, 0, 0},
              {"r", "reverse the order", reverse, 0, 0},
-             {"h", "the number of threads by cost, or threads", show_bins_or_threads, 0, 0},
              {"i", "the selected thread: name, first procedure, where it was created", show_details, 0, 0},
              {"T", "the table of --print threads", show_table, 0, 0},
              {"t", "when it ran: the time line of the row", go_to_time_view, 0, 0},
@@ -324,23 +267,27 @@ static struct thread_set *show(struct thread_screen *page)
 {
     struct tui *tui = page->tui;
     bool has_side = page->side != NO_SIDE;
-    arrange(page);
+    sort(page);
     page->list = (struct list){
         .title = text_string(&page->title),
-        .help = has_side ? " Tab:other run  ?:help  q:back  <,>:metric  s:order  r:reverse  h:bins  i:all"
-                         : " Enter:only these  ?:help  q:back  <,>:metric  s:order  r:reverse  h:bins  i:all  "
-                           "T:table  t:time",
+        .help = has_side ? " Tab:other run  ?:help  q:back  <,>:metric  s:order  r:reverse  i:all"
+                         : " Enter:only these  ?:help  q:back  <,>:metric  s:order  r:reverse  i:all  T:table  "
+                           "t:time",
         .n_heads = N_HEADS,
         .family = &thread_family,
         .line = line,
-        .context = page};
+        .context = page,
+        .scroller.n = page->costs.threads.list.n};
     tui->thread_page = page;
-    do
-        page->list.scroller.n = page->shows_bins ? page->n_bins : page->costs.threads.list.n;
-    while (list_run(tui, &page->list) != KEY_GONE && !page->is_left && !tui->next);
+    while (list_run(tui, &page->list) != KEY_GONE && !page->is_left && !tui->next)
+        ;
     tui->thread_page = NULL;
     bool has_chosen = page->is_left && !has_side && !page->costs.why;
-    return has_chosen ? selected_threads(page, page->list.scroller.selected) : NULL;
+    size_t selected = page->list.scroller.selected;
+    if (!has_chosen || selected >= page->costs.threads.list.n)
+        return NULL;
+    size_t thread = page->costs.order[selected];
+    return thread_set_of_one(&page->costs.threads, thread, page->costs.labels[thread]);
 }
 
 struct thread_set *tui_threads(struct tui *tui)
@@ -359,7 +306,6 @@ struct thread_set *tui_threads(struct tui *tui)
             tui_say(tui, "stopped");
         is_again = page.is_left && side != NO_SIDE;
         thread_costs_free(&page.costs);
-        free(page.bins);
         vec_free(&page.title);
     }
     return picked;
