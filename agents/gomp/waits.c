@@ -48,7 +48,10 @@ GOMP_TURN_WAITS(TURN_WAIT)
         real->name();                                                                              \
         END_WAIT;                                                                                  \
         children_ended(&slot->gomp, link ? link->record : NULL);                                   \
+        AFTER_##name;                                                                              \
     }
+#define AFTER_GOMP_taskwait      (void)0
+#define AFTER_GOMP_taskgroup_end group_end(&slot->gomp, link)
 GOMP_TASK_WAITS(TASK_WAIT)
 
 #define BOOL_WAIT(type, name, parameters)                                                          \

@@ -294,6 +294,7 @@ static struct task_record *new_record_on_stack(struct agent_slot *slot, struct r
     set_context_on_stack(&record->context, slot, call);
     record->parent = NULL;
     record->region = NULL;
+    record->group = record->inside = NULL;
     record->creator = &slot->ompt;
     record->is_ready = false;
     record_count_from_zero(record);

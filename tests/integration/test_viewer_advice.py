@@ -300,6 +300,17 @@ class Blocked(Advice):
                                         "win 2.5x without it.")
         self.assertAlmostEqual(found["gain"], 10 / 4)
 
+    def test_a_lock_of_rust(self):
+        """Its system call is in the program itself, below the standard library's procedure, whose source is not the user's."""
+        p = self.program({})
+        name = "<std::sys::sync::mutex::futex::Mutex>::lock_contended"
+        source = p.db.file("/rustc/0123456789abcdef/library/std/src/sys/sync/mutex/futex.rs")
+        wait = p.thread.statement(p.file, 32).call(p.db.function(name, p.program, 0x900, source, 50))
+        wait.statement(source, 61).call(p.of_libc("syscall")).charge(6, 0, 2).charge(6, 1, 2)
+        found = self.advice(p, self.run_of((4, 1, 1)))[0]
+        self.assertEqual(found["text"], "A thread waits 60 % of the time for a lock at parallel, p.c:32 "
+                                        "(<std::sys::sync::mutex::futex::Mutex>::lock_contended); could win 2.5x without it.")
+
     def test_another_thread_spins_by_yield(self):
         """Thread 2 sleeps for 9 s of 10. Thread 1 calls sched_yield for 9 s, on a CPU: without the sleep, its 1 s
         remains. If it computes for 9 s, nothing is gained."""
@@ -426,29 +437,31 @@ class LoneWaits(Advice):
     Thread 2 sleeps all the time, as a thread does that looks for something to do again and again."""
     STEP = 10**7  # ns between samples
 
-    def found(self, *options, metric="waiting", own=0):
-        """`own`: seconds for which thread 2 works first."""
+    def found(self, *options, metric="waiting", own=0, served=None):
+        """`own`: seconds for which thread 2 works first; `served`: the thread that waits for events from 8 s on."""
         metrics = ("work", "off CPU", "waiting", "lock blame")
-        p = Program(metrics, 3)
+        p = Program(metrics, 4)
         work = p.main.statement(p.file, 13)
         sleep = p.thread.statement(p.file, 32).call(p.of_libc("usleep"))
         join = p.main.statement(p.file, 14).call(p.of_libc("pthread_join"))
         line = tw.Timeline(unit=10)
-        places = {context: line.place(context.id) for context in (work, sleep, join)}
+        event = p.main.statement(p.file, 15).call(p.of_libc("epoll_wait"))
+        places = {context: line.place(context.id) for context in (work, sleep, join, event)}
         asleep = tw.OFF_CPU if metric == "off CPU" else tw.WAITING
         for profile, begin, end, state, context in (
                 (1, 0, 4, tw.WORK, work), (1, 4, 10, tw.WAITING, join), (3, 4, 8, tw.WORK, work),
-                (2, 0, own, tw.WORK, work), (2, own, 10, asleep, sleep)):
+                (2, 0, own, tw.WORK, work), (2, own, 10, asleep, sleep),
+                *([(served, 8, 10, tw.WAITING, event)] if served else [])):
             for time in range(round(begin * 1e9), round(end * 1e9), self.STEP):
                 line.record(profile, time + self.STEP, self.STEP, state, places[context])
             if state == tw.WORK or asleep == state == tw.OFF_CPU:
                 context.charge(end - begin, 0, profile)
             if state != tw.WORK:
                 context.charge(end - begin, 1 if state == tw.OFF_CPU else 2, profile)
-        run = run_json([thread(1, 4), thread(2, own), thread(3, 4)], 10, 2, ("REALTIME",), metrics=metrics)
+        run = run_json([thread(1, 4), thread(2, own), thread(3, 4), thread(4, 0)], 10, 2, ("REALTIME",), metrics=metrics)
         run["processes"][0]["time_line_begin"] = 0
         self.write(p.db, run)
-        line.places = [(context.id, 0, 3, 1, 0, 0) for context in places]
+        line.places = [(context.id, 0, 4, 1, 0, 0) for context in places]
         line.write(pathlib.Path(self.db))
         return self.of_kind(viewer.printed_json("summary", *options, self.db)["advice"], "blocked")
 
@@ -459,6 +472,12 @@ class LoneWaits(Advice):
             self.assertEqual(found["text"], "A thread waits 100 % of the time in a sleep at parallel, p.c:32 (usleep); could win "
                                             "1.2x without it.")
             self.assertAlmostEqual(found["gain"], 10 / 8, delta=0.02)
+
+    def test_others_wait_for_events(self):
+        """From 8 s on thread 3 waits for requests from outside. A thread that only waits for events serves nobody."""
+        self.assertEqual(self.found(served=3), [])
+        found, = self.found(served=4)
+        self.assertAlmostEqual(found["gain"], 10 / 8, delta=0.02)
 
     def test_the_gain_of_a_piece_of_time_is_that_of_the_run(self):
         """From 8 s on thread 2 sleeps, and nothing else remains: 10 s become 8. From 9.7 s on that is too little to name."""
@@ -766,6 +785,30 @@ class Asleep(Advice):
         found, = self.of_kind(self.advice(p, run), "asleep")
         self.assertIn("at least 7.0 s of 10 s", found["text"])
 
+    def with_children(self, n, **child):
+        """A shell that runs for 1 s of 10, and children that were forked, and executed a program."""
+        p = Program(n_threads=2)
+        p.main.statement(p.file, 11).charge(1)
+        run = run_json([thread(1, 1, ready=0.5)], 10)
+        shell = run["processes"][0]
+        shell.update(ready=0.5, throttled=0.0, quota=None, origin="launched", startup_cpu=7)
+        for i in range(n):
+            image = {**shell, "pid": 80 + i, "origin": "fork", "cpu": 0.01, "ready": 0.005, "startup_cpu": 0.02, "threads": []}
+            run["processes"] += [image, {**image, "origin": "exec", "startup_cpu": 0.13}]
+        return self.advice(p, run)
+
+    def test_processes_before_they_are_sampled(self):
+        """10 children run for 0.02 s, and for 0.12 s before. The shell and they run for 1.2 s and are ready for half of
+        that; so they are for 0.6 s before. What the launched process did earlier is not of the run."""
+        found = self.with_children(10)
+        started, = self.of_kind(found, "starts")
+        self.assertEqual(started["text"], "The start of 10 processes took 1.2 s of CPU time, a part of it hpcrun's own, which has "
+                                          "no samples.")
+        asleep, = self.of_kind(found, "asleep")
+        self.assertIn(f"at least {10 - 1.8 - 1.8:.1f} s of 10 s", asleep["text"])
+        self.assertEqual(self.of_kind(self.with_children(0), "starts"), [])
+        self.assertEqual(self.of_kind(self.with_children(1), "starts"), [], "0.12 s of 1.1")
+
     def test_threads_that_are_awake(self):
         self.assertEqual(self.found(cpu=2.4), [])
         self.assertEqual(self.found(ready=2.2), [])
@@ -881,6 +924,20 @@ class Locks(Advice):
             self.assertEqual(found["text"], f"Lock queue_lock (80 %) and others: threads wait {wait}, 100 % of that while "
                                             f"parallel, p.c:31 holds it; could win {gain:.1f}x without it.")
 
+    def test_a_helper_of_those_that_hold_it(self):
+        """Both threads scan with the lock: while one in line 31 does, others wait for 4.5 of 5 s."""
+        for waits, place in (((4.5, 0.5), "parallel, p.c:31"), ((3, 2), "scan, p.c:61")):
+            p = Program(("work", "lock blame", "lock wait", "idleness"), 2)
+            scan = p.function("scan", 60)
+            for at, profile, seconds in ((p.thread.statement(p.file, 31), 2, waits[0]),
+                                         (p.main.statement(p.file, 13), 1, waits[1])):
+                at.call(scan).statement(p.file, 61).charge(4, 0, profile).charge(seconds, 1, profile)
+            p.thread.statement(p.file, 32).call(p.function("<lock table_lock>", 0)).charge(5, 2, 2)
+            run = run_json([thread(1, 4), thread(2, 4)], 10, 2, metrics=p.db.metrics)
+            found, = self.of_kind(self.advice(p, run), "lock")
+            share = "90" if waits[0] == 4.5 else "100"
+            self.assertIn(f", {share} % of that while {place} holds it", found["text"])
+
     def test_critical_sections(self):
         """All without a name are one lock. Two call a function that has all of the time: that with most of it is named,
         also by what others waited while its thread had no CPU. Without scopes, it is the function."""
@@ -888,15 +945,16 @@ class Locks(Advice):
                                         ("critical(table)", True, "a thread is in the section at p.c:20"),
                                         ("ordered", True, "a thread is in the section at p.c:20"),
                                         ("critical", False, "spin, p.c:40 holds it"),
-                                        ("queue_lock", True, "spin, p.c:40 holds it")):
+                                         ("critical_list", True, "critical @ p.c:20, p.c:21 holds it")):
             with self.subTest(name=name, has_scopes=has_scopes):
                 p = Program(("work", "off CPU", "lock blame", "lock wait"), 3)
                 spin = p.function("spin", 40)
                 for line, seconds in ((20, 4), (10, 1)):
                     at = p.thread.statement(p.file, 5)
                     if has_scopes:
-                        section = "critical" if name == "queue_lock" else name
-                        at = at.inline(p.function("single @ p.c:6", 6)).statement(p.file, line) \
+                        section = "critical" if name == "critical_list" else name
+                        other = "critical" if name == "ordered" else "ordered"
+                        at = at.inline(p.function(f"{other} @ p.c:6", 6)).statement(p.file, line) \
                             .inline(p.function(f"{section} @ p.c:{line}", line)).statement(p.file, line + 1)
                     time = at.call(spin).statement(p.file, 40).charge(seconds, 0, 2).charge(seconds, 2, 2)
                     time.call(p.function("<lock held without a CPU>", 0)).charge(seconds / 10, 2, 2)
@@ -904,7 +962,7 @@ class Locks(Advice):
                 threads = [thread(1, 1), thread(2, 4), thread(3, 0)]
                 run = run_json(threads, 10, 2, events=("REALTIME",), metrics=p.db.metrics)
                 found, = self.of_kind(self.advice(p, run), "lock")
-                share = 80 if "section" in where else 100
+                share = 80 if "p.c:2" in where else 100
                 self.assertIn(f"Lock {name}: threads wait 5.0 s, {share} % of that while {where}", found["text"])
 
     def test_the_interval(self):
@@ -1243,8 +1301,15 @@ class SharedHelpers(Advice):
             loop.statement(p.file, 62).charge(seconds, 0, profile).charge(idleness, 1, profile)
         run = run_json([thread(1, work[0])] + [thread(i, work[1] / 2) for i in (2, 3)], 7, 3, metrics=p.db.metrics)
         run["agents"] = [{"name": "pthread"}]
-        finding, = self.of_kind(self.advice(p, run), "parallelization")
+        self.all = self.advice(p, run)
+        finding, = self.of_kind(self.all, "parallelization")
         return finding
+
+    def test_the_thread_that_runs_alone_meanwhile(self):
+        self.found()
+        alone, = self.of_kind(self.all, "one thread")
+        self.assertIn("Only the main thread runs for at least 4.0 s of 7.0 s, mostly in produce, p.c:51: could win",
+                      alone["text"])
 
     def test_the_caller_during_whose_calls_others_are_idle(self):
         for between in (False, True):
@@ -1271,7 +1336,7 @@ class Grain(Advice):
     or another time, nobody works."""
 
     def found(self, nobody=1.0, of_worker=1.0, event="CPUTIME", agent="gomp", overhead=0.1, cpus=2, ready=0.0, processes=1,
-              throttled=0.0, section=None, timeslices=9):
+              throttled=0.0, section=None, timeslices=9, period=PERIOD):
         p = Program(("work", "overhead", "idleness"), 2)
         loop = (p.thread.call(p.db.function(section)) if section else p.thread).loop(p.file, 31)
         for profile in (1, 2):
@@ -1281,11 +1346,18 @@ class Grain(Advice):
                                   for name, amount in ((event, (nobody, of_worker)[i - 1]), ("REALTIME", 5))]) for i in (1, 2)]
         run = run_json(threads, 10, cpus, (event,), metrics=p.db.metrics)
         run["agents"] = [{"name": agent}]
+        run["events"][0]["period"] = period
         run["processes"][0].update(workers=2, ready=2 * ready, throttled=throttled, quota=0.5)
         for pid in range(1, processes):
             run["processes"].append(dict(run["processes"][0], pid=70 + pid))
         self.all = self.advice(p, run)
         return self.of_kind(self.all, "parallelization")
+
+    def test_few_samples_of_threads_that_spin(self):
+        """One of two samples."""
+        for period, n in ((0.005, 1), (4, 0)):
+            self.found(ready=1.0, period=period)
+            self.assertEqual(self.all[0]["text"].count("OMP_WAIT_POLICY"), n)
 
     def test_threads_that_spin_on_a_busy_machine(self):
         """2 of 6.1 s. Threads of TBB sleep anyway, and 1 of 6.1 s is not worth a word."""

@@ -160,6 +160,10 @@ class Printed(unittest.TestCase):
         # The second thread has no idleness: it counts in no statistic.
         over = viewer.printed_json("threads", "--derive", "r = $overhead / $idleness", self.db)["statistics"]
         self.assertEqual([over[s]["r"] for s in ("sum", "min", "mean", "max")], [None] + [2 / 3.0625] * 3)
+        for formula, order in (("$effort", [1, 2]), ("$work / $effort", [2, 1]), ("$overhead / $idleness", [1, 2]),
+                               ("1 / ($work - 7)", [2, 1])):  # not defined in the first thread
+            shown = viewer.printed_json("threads", "--derive", f"by = {formula}", "--sort", "by", self.db)["threads"]
+            self.assertEqual([thread["profile"] for thread in shown], order, formula)
 
     def test_summary(self):
         summary = viewer.printed_json("summary", *self.WASTE, *self.EFFICIENCY, self.db)

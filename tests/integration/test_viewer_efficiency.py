@@ -537,10 +537,10 @@ class Advice(Case):
             cell = db.function("cell", module, 64, file, 40)
             loop = main.loop(file, 15)
             loop.statement(file, 16).call(cell).statement(file, 41).charge(20, OVERHEAD)
-            (loop if in_loop else main).statement(file, 19).call(cell).statement(file, 41).charge(20, IDLENESS)
-            main.statement(file, 17).charge(60, WORK)
+            (loop if in_loop else main).statement(file, 19).call(cell).statement(file, 41) \
+                .charge(20, IDLENESS).charge(60, WORK)
             advice, = self.advice(db)
-            self.assertEqual(advice["text"].count("cell, m.c:41"), 2)
+            self.assertEqual(advice["text"].count("cell, m.c:41"), 2, advice["text"])
             self.assertEqual(advice["text"].count("cell, m.c:41, in the loop at m.c:15"), 2 * in_loop, advice["text"])
 
     def test_hotspots_of_random_programs(self):

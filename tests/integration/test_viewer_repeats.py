@@ -26,6 +26,18 @@ def half_width(left, right, table=T999):
     return table[int(freedom)] * math.sqrt(a + b)
 
 
+def fieller(left, right):
+    """The percent by which the mean of right may be more than that of left, with 99.9 %: the r for which 0 is in the
+    interval of the mean of right - r * left, of pairs, are those between the roots of a quadratic equation."""
+    n, x, y = len(left), statistics.mean(left), statistics.mean(right)
+    g = T999[n - 1] ** 2 / n
+    a = x * x - g * statistics.variance(left)
+    b = x * y - g * statistics.covariance(left, right)
+    c = y * y - g * statistics.variance(right)
+    root = math.sqrt(b * b - a * c)
+    return tuple(100 * ((b + sign * root) / a - 1) for sign in (-1, 1))
+
+
 def program(parse, rest):
     def build(db):
         module, file = db.module("/app"), db.file("/src/app.c")
@@ -97,7 +109,7 @@ class Repeats(unittest.TestCase):
         base, new = (10, 10.1, 9.9, 10), (11, 11.05, 10.95, 11)
         self.runs("base", base, (3, 3.1, 2.9, 3))
         self.runs("new", new, (4, 4.05, 3.95, 4))
-        low, high = (10 * (1 + sign * half_width(base, new)) for sign in (-1, 1))
+        low, high = fieller(base, new)
         interval = f"+10.0% ({low:+.1f} to {high:+.1f})"
         status, (kept,) = self.verdicts("wall +9.9%")
         self.assertEqual((status, kept), (0, f"wall +9.9%: undecided, more runs would tell, 10.00 s -> 11.00 s, {interval}"))
@@ -148,6 +160,35 @@ class Repeats(unittest.TestCase):
         self.assertAlmostEqual(metrics["work uncertainty"]["inclusive"], 2 * math.sqrt(0.005 * (0.010 + 0.020) / 2))
         self.runs("more", (10, 10), (1.010, 1.010))
         self.assertEqual(self.compare("work:parse +0%", new="more").returncode, 3)
+
+    def test_four_runs_show_the_noise_of_sampling(self):
+        """A sample stands for 5 ms. Runs of a procedure in one piece differ by less than independent samples would: by
+        99.9 %, costs of 100 ms would be within 33 ms in four runs (3.291 * sqrt(2 * 0.005 * 0.1 / 4)), but the runs
+        say 7. Equal runs may be so by chance: one sample in each, 12 ms, is the least."""
+        self.runs("base", (10,) * 4, (0.100, 0.101, 0.099, 0.100))
+        for more, status in ((0.010, 0), (0.015, 3)):
+            self.runs(f"more-{more}", (10,) * 4, [0.1 + more + noise for noise in (0.001, 0, 0, 0.001)])
+            self.assertEqual(self.compare("work:parse +0%", new=f"more-{more}").returncode, status, more)
+        self.runs("three", (10,) * 3, (0.115, 0.116, 0.114))
+        self.runs("base-of-three", (10,) * 3, (0.100, 0.101, 0.099))
+        self.assertEqual(self.compare("work:parse +0%", base="base-of-three", new="three").returncode, 0)
+
+    def test_an_undecided_limit_is_in_the_interval(self):
+        """The mean of the base is uncertain, too, so the interval of the percentage is not even."""
+        base, new = (5, 6, 5, 7, 5, 6), (10, 14, 9, 12, 13, 11)
+        self.runs("base", base, (3,) * 6, rest=(10,) * 6)
+        self.runs("new", new, (3,) * 6, rest=(10,) * 6)
+        low, high = fieller(base, new)
+        for limit, verdict in ((math.floor(low), "exceeded"), (math.ceil(low), "undecided"),
+                               (math.floor(high), "undecided"), (math.ceil(high), "kept")):
+            line = self.compare(f"wall +{limit}%").stderr
+            self.assertIn(f"%: {verdict}", line)
+            self.assertIn(f"({low:+.1f} to {high:+.1f})", line)
+
+    def test_a_base_that_may_be_nothing(self):
+        self.runs("base", (1, 30, 2), (3, 3, 3))
+        self.runs("new", (11, 12, 14), (3, 3, 3))
+        self.assertRegex(self.compare("wall +5%").stderr, r"undecided, .*, \+12\.1% \(-[0-9.]+ or more\)\n")
 
     def described(self, folder, repeat, change):
         """Changes run.json of a run."""

@@ -213,25 +213,14 @@ hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool b
     return list;
 }
 
-/* Inserts in order; drops the last one if the list is full. */
-static void insert(struct hotspots *hotspots, const struct hotspot *new)
-{
-    size_t at = hotspots->n < MOST_HOTSPOTS ? hotspots->n++ : MOST_HOTSPOTS;
-    for (; at > 0 && compare(&hotspots->at[at - 1], new) > 0; at--)
-        if (at < MOST_HOTSPOTS)
-            hotspots->at[at] = hotspots->at[at - 1];
-    if (at < MOST_HOTSPOTS)
-        hotspots->at[at] = *new;
-}
-
 void hotspots_find_each(struct view *view, uint32_t row, const size_t *metrics, size_t n, struct hotspots *found)
 {
     hotspot_list lists[MOST_TIMES];
     list_each(view, row, metrics, n, true, lists);
     for (size_t i = 0; i < n; i++) {
-        found[i].n = 0;
-        for (size_t h = 0; h < lists[i].n; h++)
-            insert(&found[i], &lists[i].at[h]);
+        vec_sort(&lists[i], compare);
+        for (found[i].n = 0; found[i].n < lists[i].n && found[i].n < MOST_HOTSPOTS; found[i].n++)
+            found[i].at[found[i].n] = lists[i].at[found[i].n];
         vec_free(&lists[i]);
     }
 }
@@ -249,27 +238,28 @@ struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
 #define NEARLY_ALL      0.8
 #define LEAST_OF_OTHERS 0.1
 
-/* Whether a node is a procedure that the thread called. */
-static bool is_called_in_thread(const struct database *db, uint32_t node)
-{
-    char buffer[NAME_SIZE];
-    return is_procedure_kind(db->nodes->kind[node]) &&
-           !begins_thread(database_procedure_name(db, db->nodes->place[node], buffer));
-}
+struct caller_search {
+    const struct view *view;
+    uint32_t helper;
+    bool *begins; /* by procedure: threads begin there */
+};
 
-/* What a procedure costs where the thread came to it from `caller`; NOTHING: anywhere. */
-static double cost_from(const struct view *view, uint32_t procedure, uint32_t caller, size_t metric)
+/* What the helper costs in nodes from `first` to before `end` where the thread came to it from `caller`, as it has if
+ * `is_inside`; NOTHING: from anywhere. */
+static double cost_from(const struct caller_search *search, uint32_t caller, size_t metric, uint32_t first,
+                        uint32_t end, bool is_inside)
 {
-    const struct nodes *nodes = view->db->nodes;
+    const struct nodes *nodes = search->view->db->nodes;
     double cost = 0;
-    for (uint32_t i = 0; i < nodes->n; i++) {
-        if (!is_procedure_kind(nodes->kind[i]) || nodes->place[i] != procedure)
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t id = nodes->place[i];
+        bool is_procedure = is_procedure_kind(nodes->kind[i]);
+        if (!is_procedure || (id != search->helper && !search->begins[id] && (id != caller || is_inside)))
             continue;
-        uint32_t from = nodes_caller(nodes, i);
-        while (caller != NOTHING && is_called_in_thread(view->db, from) && nodes->place[from] != caller)
-            from = nodes_caller(nodes, from);
-        if (caller == NOTHING || is_called_in_thread(view->db, from))
-            cost += view_node_value(view, i, metric, INCLUSIVE);
+        if (id != search->helper)
+            cost += cost_from(search, caller, metric, i + 1, nodes->end[i], caller == NOTHING || id == caller);
+        else if (is_inside)
+            cost += view_node_value(search->view, i, metric, INCLUSIVE);
         i = nodes->end[i] - 1; /* recursion counts once */
     }
     return cost;
@@ -278,26 +268,38 @@ static double cost_from(const struct view *view, uint32_t procedure, uint32_t ca
 bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_t metric, size_t work,
                          struct hotspot *caller)
 {
-    const struct nodes *nodes = database_nodes(view->db);
-    uint32_t helper = hotspot->procedure, longest = 0;
+    struct database *db = view->db;
+    const struct nodes *nodes = database_nodes(db);
+    uint32_t helper = hotspot->procedure, longest = 0, n = database_n_procedures(db);
+    autofree bool *begins = mem_alloc(n), *is_tried = mem_alloc(n);
+    struct caller_search search = {view, helper, begins};
+    char buffer[NAME_SIZE];
     double most = -1;
+    for (uint32_t id = 0; id < n; id++)
+        begins[id] = begins_thread(database_procedure_name(db, id, buffer));
     for (uint32_t i = 0; i < nodes->n; i++) {
         bool is_helper = is_procedure_kind(nodes->kind[i]) && nodes->place[i] == helper;
         double cost = is_helper ? view_node_value(view, i, metric, INCLUSIVE) : -1;
         longest = cost > most ? i : longest;
         most = fmax(cost, most);
     }
-    double all = cost_from(view, helper, NOTHING, metric), all_work = cost_from(view, helper, NOTHING, work);
-    if (hotspot->cost < NEARLY_ALL * all) /* what the helper calls, or other loops in it, have a part */
+    double all = cost_from(&search, NOTHING, metric, 0, nodes->n, true);
+    double all_work = cost_from(&search, NOTHING, work, 0, nodes->n, true);
+    if (!(all_work > 0) || hotspot->cost < NEARLY_ALL * all) /* what it calls, or other loops in it, have a part */
         return false;
+    is_tried[helper] = true;
     for (uint32_t node = longest, call; call = nodes_call_site(nodes, node), node = nodes_caller(nodes, node),
-                  is_called_in_thread(view->db, node);) {
+                  is_procedure_kind(nodes->kind[node]) && !begins[nodes->place[node]];) {
         uint32_t id = nodes->place[node];
-        double cost = code_rank(view->db, node) < RANK_OWN_WITHOUT_NAME ? 0 : cost_from(view, helper, id, metric);
-        if (cost < NEARLY_ALL * all || all_work - cost_from(view, helper, id, work) < LEAST_OF_OTHERS * all_work)
+        if (is_tried[id] || code_rank(db, node) < RANK_OWN_WITHOUT_NAME)
+            continue;
+        is_tried[id] = true;
+        double cost = cost_from(&search, id, metric, 0, nodes->n, false);
+        double others = all_work - cost_from(&search, id, work, 0, nodes->n, false);
+        if (cost < NEARLY_ALL * all || others < LEAST_OF_OTHERS * all_work)
             continue;
         struct source_line at = {nodes->place[call], nodes->line[call]}, none = {NOTHING, 0};
-        *caller = (struct hotspot){id, CODE_OWN, known_line(view->db, at, id), .around = none, .callee = NOTHING,
+        *caller = (struct hotspot){id, CODE_OWN, known_line(db, at, id), .around = none, .callee = NOTHING,
                                    .cost = hotspot->cost * cost / all};
         return true;
     }

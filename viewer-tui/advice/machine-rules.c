@@ -1,4 +1,4 @@
-/* Rules about the run: what is not measured; others had the CPUs, a quota, more threads than CPUs. */
+/* Rules about the run: what is not measured; many processes; others had the CPUs, a quota, more threads than CPUs. */
 #include "viewer-tui/advice/advice-rules.h"
 
 #include "lib/measurement-format.h"
@@ -48,6 +48,27 @@ void say_lost(const struct facts *facts, const struct subject *subject, struct t
                 run_text(subject->of, "reason"), sets_preload ? "set LD_PRELOAD before hpcrun, or " : "");
 }
 
+/* ---- Many short processes ---- */
+
+/* Less CPU time, or a smaller share of the run's, is not worth a word. */
+#define LEAST_STARTUP       0.1
+#define LEAST_STARTUP_SHARE 0.25
+
+bool starts_many(const struct facts *facts, struct subject *subject)
+{
+    struct run_times times = run_times_of(facts->run);
+    (void)subject;
+    return times.startup >= LEAST_STARTUP && times.startup >= LEAST_STARTUP_SHARE * (times.cpu + times.startup);
+}
+
+void say_starts(const struct facts *facts, const struct subject *subject, struct text *text)
+{
+    struct run_times times = run_times_of(facts->run);
+    (void)subject;
+    text_printf(text, "The start of %zu process%s took %s of CPU time, a part of it hpcrun's own, which has no samples.",
+                times.started, times.started == 1 ? "" : "es", as_seconds(times.startup).text);
+}
+
 /* ---- Others had the CPUs ---- */
 
 bool others_had_cpus(const struct facts *facts, struct subject *subject)
@@ -64,10 +85,10 @@ bool others_had_cpus(const struct facts *facts, struct subject *subject)
 static void add_spinning(const struct facts *facts, struct text *text)
 {
     const char *sleeping = facts->runtime ? facts->runtime->sleeping : NULL;
-    double waited = facts->process.waited / facts->process.cpu;
-    if (sleeping && !(waited < MUCH_WAITED_SHARE))
+    struct share waited = share_of_samples(facts->process.waited, facts->process.cpu, facts->cpu_increment);
+    if (sleeping && waited.low >= MUCH_WAITED_SHARE)
         text_printf(text, "; threads spent %s of their CPU time waiting for each other: try %s",
-                    as_percent(fmin(waited, 1)).text, sleeping);
+                    as_percent(waited.value).text, sleeping);
     text_add(text, ".");
 }
 

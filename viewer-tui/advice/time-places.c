@@ -22,6 +22,7 @@ struct times_of_node {
 /* A pass over the nodes of a row. */
 struct place_search {
     struct view *view;
+    uint32_t row;
     const struct nodes *nodes;
     const struct time_metric *times;
     size_t n_times;
@@ -127,7 +128,7 @@ static void add_times(struct place_search *search, uint32_t node, struct source_
         add_batch(search);
     struct times_of_node *of = &search->batch[search->n_batch++];
     of->node = node;
-    of->place = scope_place(scope, line, has_line);
+    of->place = scope_place(&search->scopes, scope, line, has_line);
     memcpy(of->seconds, seconds, search->n_times * sizeof *seconds);
 }
 
@@ -159,15 +160,28 @@ static void leave(struct place_search *search)
         take_from_above(search, rest, false);
 }
 
+/* Whether the row is a module or a file of the flat view that does not have a procedure. */
+static bool is_elsewhere(const struct place_search *search, uint32_t id)
+{
+    const struct row *at = view_row(search->view, search->row);
+    if (at->kind != KIND_MODULE && at->kind != KIND_FILE)
+        return false;
+    struct procedure procedure = database_procedure(search->view->db, id);
+    uint32_t module = at->kind == KIND_FILE ? view_row(search->view, at->parent)->place : at->place;
+    return procedure.module != module || (at->kind == KIND_FILE && procedure.file != at->place);
+}
+
 static void enter(struct place_search *search, uint32_t node)
 {
     const struct nodes *nodes = search->nodes;
     double own[MOST_TIMES];
     uint8_t kind = nodes->kind[node];
-    if (kind != KIND_STATEMENT && kind != KIND_LOOP && !is_procedure_kind(kind))
+    if (kind != KIND_PROCEDURE && (open_scopes_top(&search->scopes)->is_left_out ||
+                                   (kind != KIND_STATEMENT && kind != KIND_LOOP && kind != KIND_INLINED)))
         return;
+    bool is_left_out = kind == KIND_PROCEDURE && is_elsewhere(search, nodes->place[node]);
     for (size_t t = 0; t < search->n_times; t++)
-        own[t] = own_time(search->view, node, search->times[t]);
+        own[t] = is_left_out ? 0 : own_time(search->view, node, search->times[t]);
     if (kind == KIND_STATEMENT) {
         struct source_line line = {nodes->place[node], nodes->line[node]};
         take_from_above(search, own, true);
@@ -175,32 +189,20 @@ static void enter(struct place_search *search, uint32_t node)
         return;
     }
     open_scopes_enter(&search->scopes, node);
+    open_scopes_top(&search->scopes)->is_left_out |= is_left_out;
     for (size_t t = 0; t < search->n_times; t++)
         vec_push(&search->rests, own[t]);
 }
 
-/* Whether the row, if it is a module or a file of the flat view, has a procedure. */
-static bool has_procedure(const struct view *view, uint32_t row, uint32_t id)
-{
-    const struct row *at = view_row(view, row);
-    struct procedure procedure = database_procedure(view->db, id);
-    uint32_t module = at->kind == KIND_FILE ? view_row(view, at->parent)->place : at->place;
-    return procedure.module == module && (at->kind == KIND_MODULE || procedure.file == at->place);
-}
-
 /* Passes over nodes of the row from `first` to before `end`; false if the user stopped it. */
-static bool pass(struct place_search *search, uint32_t row, uint32_t first, uint32_t end)
+static bool pass(struct place_search *search, uint32_t first, uint32_t end)
 {
-    uint8_t kind = view_row(search->view, row)->kind;
-    bool is_part = kind == KIND_MODULE || kind == KIND_FILE, goes_on = true;
+    bool goes_on = true;
     size_t n_around = search->scopes.list.n;
     for (uint32_t node = first; node < end && goes_on; node++) {
         while (search->scopes.list.n > n_around && open_scopes_top(&search->scopes)->end <= node)
             leave(search);
         enter(search, node);
-        struct open_scope *scope = open_scopes_top(&search->scopes);
-        if (is_part && search->nodes->kind[node] == KIND_PROCEDURE)
-            scope->is_left_out = !has_procedure(search->view, row, scope->procedure);
         goes_on = progress_at(node);
     }
     while (search->scopes.list.n > n_around)
@@ -212,7 +214,7 @@ struct places_of_times places_of_times_find(struct view *view, uint32_t row, con
                                             bool with_parts)
 {
     struct place_search search = {
-        .view = view, .times = times, .n_times = n, .wants_parts = with_parts, .found = {.n_times = n}};
+        .view = view, .row = row, .times = times, .n_times = n, .wants_parts = with_parts, .found = {.n_times = n}};
     const struct row *at = view_row(view, row);
     bool is_top_down = view->class == &topdown_class, is_measured = false;
     assert(n <= MOST_TIMES && view->class != &bottomup_class);
@@ -226,13 +228,13 @@ struct places_of_times places_of_times_find(struct view *view, uint32_t row, con
         vec_push(&search.rests, 0);
     progress_begin("looking for the code that takes the time", search.nodes->n);
     if (row == 0 || !is_top_down)
-        pass(&search, row, 0, search.nodes->n);
+        pass(&search, 0, search.nodes->n);
     for (uint32_t i = 0; row != 0 && is_top_down && i < at->n_nodes; i++) {
         uint32_t node = view->nodes.at[at->first_node + i].node;
         open_scopes_enter_around(&search.scopes, node);
         while (search.rests.n < n * search.scopes.list.n)
             vec_push(&search.rests, 0);
-        pass(&search, row, node, at->kind == KIND_STATEMENT ? node + 1 : search.nodes->end[node]);
+        pass(&search, node, at->kind == KIND_STATEMENT ? node + 1 : search.nodes->end[node]);
         search.scopes.list.n = 1;
         search.rests.n = n;
     }

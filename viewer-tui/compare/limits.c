@@ -117,6 +117,44 @@ static void add_procedures(struct session *session, enum projection projection, 
         }
 }
 
+/* What the right mean is of the left one. Its interval has every r for which the right mean may be r times the left one
+ * (Fieller). So a limit is in the interval that is printed if and only if it is undecided. */
+struct ratio {
+    const struct merged_runs *merged;
+    const double *values, *periods;
+    double left, right; /* means */
+};
+
+static bool may_be_ratio(const struct ratio *ratio, double r)
+{
+    return fabs(ratio->right - r * ratio->left) <
+           merged_uncertainty(ratio->merged, ratio->values, r, ratio->periods, CONFIDENCE_99_9);
+}
+
+/* The end of the interval between a ratio in it and one outside. */
+static double end_of_interval(const struct ratio *ratio, double inside, double outside)
+{
+    for (int i = 0; i < 60; i++) {
+        double middle = (inside + outside) / 2;
+        *(may_be_ratio(ratio, middle) ? &inside : &outside) = middle;
+    }
+    return inside;
+}
+
+/* Adds the change in percent: ", +2.8% (+1.3 to +4.3)"; "(+1.3 or more)" if the left mean itself may be almost 0. */
+static void add_interval(const struct ratio *ratio, struct text *out)
+{
+    double middle = ratio->right / ratio->left, most = 2 * middle + 1;
+    while (may_be_ratio(ratio, most) && most < 1e6)
+        most *= 2;
+    double least = may_be_ratio(ratio, 0) ? 0 : end_of_interval(ratio, middle, 0);
+    text_printf(out, ", %+.1f%% (%+.1f", 100 * (middle - 1), 100 * (least - 1));
+    if (may_be_ratio(ratio, most))
+        text_add(out, " or more)");
+    else
+        text_printf(out, " to %+.1f)", 100 * (end_of_interval(ratio, middle, most) - 1));
+}
+
 enum limit_verdict limit_check(struct session *session, enum projection projection, const struct limit *limit,
                                bool ascii, struct text *out)
 {
@@ -148,20 +186,17 @@ enum limit_verdict limit_check(struct session *session, enum projection projecti
         vec_free(&limited.why);
         return LIMIT_UNKNOWN;
     }
-    double left = merged_mean(merged, 0, limited.values), right = merged_mean(merged, 1, limited.values);
-    double most = 1 + limit->percent / 100, beyond = right - most * left;
-    double half = merged_uncertainty(merged, limited.values, 1, limited.periods, CONFIDENCE_99_9);
-    double uncertain = merged_uncertainty(merged, limited.values, most, limited.periods, CONFIDENCE_99_9);
-    enum limit_verdict verdict = beyond > uncertain    ? LIMIT_EXCEEDED
-                                 : beyond > -uncertain ? LIMIT_UNDECIDED
-                                                       : LIMIT_KEPT;
+    const struct ratio ratio = {merged, limited.values, limited.periods, merged_mean(merged, 0, limited.values),
+                                merged_mean(merged, 1, limited.values)};
+    double most = 1 + limit->percent / 100;
+    enum limit_verdict verdict = may_be_ratio(&ratio, most)         ? LIMIT_UNDECIDED
+                                 : ratio.right > most * ratio.left ? LIMIT_EXCEEDED
+                                                                   : LIMIT_KEPT;
     static const char *const words[] = {"kept", "undecided, more runs would tell", "exceeded"};
-    text_printf(out, "%s, %s -> %s", words[verdict], number_with_unit(left, limited.unit).text,
-                number_with_unit(right, limited.unit).text);
-    double percent = 100 / left, change = right - left;
-    if (left > 0)
-        text_printf(out, ", %+.1f%% (%+.1f to %+.1f)", percent * change, fmax(percent * (change - half), -100),
-                    percent * (change + half));
+    text_printf(out, "%s, %s -> %s", words[verdict], number_with_unit(ratio.left, limited.unit).text,
+                number_with_unit(ratio.right, limited.unit).text);
+    if (ratio.left > 0)
+        add_interval(&ratio, out);
     if (verdict == LIMIT_EXCEEDED && !limited.is_procedure)
         add_procedures(session, projection, ascii, out);
     free(limited.values);

@@ -94,9 +94,11 @@ enum confidence { CONFIDENCE_95, CONFIDENCE_99_9, CONFIDENCES };
 
 /* Half of the interval that has the difference of the means of group 1 and of factor * group 0, by Student's t. Of as
  * many runs in both groups the i-th ones are a pair: run in turns, they have what else happens on the machine in
- * common. Else by Welch. `values`: by run. `periods`: of the samples, by group; NULL: they are no samples. It is at
- * least that of the noise of sampling, by which runs may happen not to differ: a cost of n samples varies by period *
- * sqrt(n). With one run on each side that is all. */
+ * common. Else by Welch. `values`: by run. `periods`: of the samples, by group; NULL: they are no samples.
+ *
+ * Costs are multiples of a period, so runs may happen not to differ. With up to three runs of a side, the interval is
+ * thus at least that of as many independent samples, whose cost varies by sqrt(period * cost); with one run it is that.
+ * With more runs it is at least that of one sample in each run. */
 double merged_uncertainty(const struct merged_runs *merged, const double *values, double factor, const double *periods,
                           enum confidence confidence);
 

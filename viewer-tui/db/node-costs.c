@@ -68,17 +68,9 @@ struct node_costs *node_costs_new(const struct database *db)
     costs->nodes = db->nodes;
     costs->n_slots = db->metrics.n_stored + db->metrics.n_hidden;
     costs->completed = mem_alloc((2 * costs->n_slots + 1) * sizeof *costs->completed);
-    costs->folded = mem_alloc((2 * costs->n_slots + 1) * sizeof *costs->folded);
     find_parts(costs, &db->metrics);
     find_roles(costs, &db->metrics);
     return costs;
-}
-
-static void free_columns(double **columns, size_t n)
-{
-    for (size_t i = 0; columns && i < n; i++)
-        free(columns[i]);
-    free(columns);
 }
 
 void node_costs_free(const struct database *db, struct node_costs *costs)
@@ -94,17 +86,12 @@ void node_costs_free(const struct database *db, struct node_costs *costs)
     free(costs->column_of);
     free(costs->has_block);
     free(costs->sums);
-    free_columns(costs->completed, 2 * costs->n_slots);
-    free_columns(costs->folded, 2 * costs->n_slots);
+    for (size_t i = 0; i < 2 * costs->n_slots; i++)
+        free(costs->completed[i]);
+    free(costs->completed);
     free(costs->parts);
     free(costs->roles);
     free(costs);
-}
-
-void node_costs_unfold(struct node_costs *costs)
-{
-    free_columns(costs->folded, 2 * costs->n_slots);
-    costs->folded = mem_alloc((2 * costs->n_slots + 1) * sizeof *costs->folded);
 }
 
 /* ---- values of profile.db, or sums over some threads ---- */
@@ -238,25 +225,17 @@ static double cost_in_file(const struct database *db, uint32_t node, size_t metr
 
 /* ---- the folded tree ---- */
 
-static double *fold_column(const struct database *db, size_t metric, enum cost_part part)
+static double folded_cost(const struct database *db, uint32_t node, size_t metric, enum cost_part part)
 {
     const struct fold *fold = db->fold;
-    double *column = mem_alloc(fold->nodes->n * sizeof *column);
-    for (uint32_t n = 0; n < fold->nodes->n; n++) {
-        double added = 0;
-        for (uint32_t t = fold->first_term[n]; t < fold->first_term[n + 1]; t++) {
-            const struct fold_term *term = &fold->terms[t];
-            if (!fold_term_counts(term, part))
-                continue;
-            double cost = cost_in_file(db, term->node, metric, part);
-            if (cost != 0) /* pages of zeros need no memory */
-                column[n] += term->role == TERM_LEFT ? -cost : cost;
-            added += term->role == TERM_LEFT ? 0 : cost;
-        }
-        if (column[n] != 0 && fabs(column[n]) <= ROUNDING * added)
-            column[n] = 0;
+    double sum = 0, added = 0;
+    for (uint32_t t = fold->first_term[node]; t < fold->first_term[node + 1]; t++) {
+        const struct fold_term *term = &fold->terms[t];
+        double cost = fold_term_counts(term, part) ? cost_in_file(db, term->node, metric, part) : 0;
+        sum += term->role == TERM_LEFT ? -cost : cost;
+        added += term->role == TERM_LEFT ? 0 : cost;
     }
-    return column;
+    return fabs(sum) <= ROUNDING * added ? 0 : sum;
 }
 
 /* ---- all together ---- */
@@ -274,12 +253,7 @@ double node_cost(const struct database *db, uint32_t node, size_t metric, enum c
     }
     if (!metric_is_measured(of))
         return 0;
-    if (!db->fold)
-        return cost_in_file(db, node, metric, part);
-    double **column = &db->costs->folded[2 * metrics_slot(metrics, metric) + part];
-    if (!*column)
-        *column = fold_column(db, metric, part);
-    return (*column)[node];
+    return db->fold ? folded_cost(db, node, metric, part) : cost_in_file(db, node, metric, part);
 }
 
 static void add_value(struct cost *cost, enum metric_scope scope, double value)

@@ -14,7 +14,9 @@
 /* One allocation for all arrays, those of larger elements first. */
 struct nodes *nodes_new(uint64_t most)
 {
+    static uint64_t last;
     struct nodes *nodes = mem_alloc(sizeof *nodes);
+    nodes->number = ++last;
     uint32_t *words = mem_alloc(most * NODE_SIZE);
     nodes->parent = words;
     nodes->end = words + most;
@@ -53,16 +55,6 @@ void nodes_find_ends(struct nodes *nodes)
     for (uint32_t c = nodes->n - 1; c > 0; c--)
         if (nodes->end[nodes->parent[c]] < nodes->end[c])
             nodes->end[nodes->parent[c]] = nodes->end[c];
-}
-
-struct node nodes_get(const struct nodes *nodes, uint32_t number)
-{
-    return (struct node){.kind = nodes->kind[number],
-                         .parent = nodes->parent[number],
-                         .place = nodes->place[number],
-                         .line = nodes->line[number],
-                         .position = nodes->position[number],
-                         .no_call_site = nodes->no_call_site[number]};
 }
 
 struct nodes *nodes_select(const struct nodes *nodes, bool *is_marked)

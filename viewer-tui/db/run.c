@@ -228,7 +228,8 @@ void run_add_place(const json_t *process, bool with_host, bool ascii, struct tex
 
 /* What the images of a process add up to: the programs that it executed one after the other. */
 struct process_times {
-    double wall;
+    double wall, cpu;
+    double cpu_at_end; /* also of what was not sampled: before an image began to sample, it was that of those before it */
     bool is_launched;
     double most_cpu;     /* of an image */
     const char *command; /* of that image */
@@ -245,6 +246,8 @@ static void add_image(process_list *list, struct strtab *ids, const json_t *imag
         vec_push(list, (struct process_times){0});
     struct process_times *process = &list->at[id];
     process->wall += run_number(image, "wall");
+    process->cpu += cpu;
+    process->cpu_at_end = fmax(process->cpu_at_end, run_number(image, "startup_cpu") + cpu);
     process->is_launched |= strcmp(run_text(image, "origin"), "launched") == 0;
     if (!process->command || cpu > process->most_cpu) {
         process->most_cpu = cpu;
@@ -276,6 +279,10 @@ struct run_times run_times_of(const json_t *run)
         if (process->is_launched && !times.command)
             times.command = process->command;
         times.wall = fmax(times.wall, process->is_launched || is_of_system ? process->wall : 0);
+        if (!process->is_launched && !is_of_system) { /* others may have run for long before */
+            times.startup += fmax(process->cpu_at_end - process->cpu, 0);
+            times.started++;
+        }
     }
     if (is_of_system)
         times.command = SYSTEM_TITLE;

@@ -74,6 +74,8 @@ struct run_times {
                             time is more than its CPUs have: daemons worked on after it. 0: unknown */
     double cpu;          /* seconds, of all processes */
     double cpus;         /* CPUs that they could use; 0: unknown */
+    double startup;      /* CPU seconds before sampling, not in `cpu`, of the processes that launched ones started */
+    size_t started;      /* number of these */
 };
 
 /* Whether it is one of hpcrun -a. `run` may be NULL, here and below. */

@@ -16,27 +16,29 @@ struct summation {
     bool *has_profile; /* by number: whether its values are added up */
 };
 
-/* Makes room for the sums of the scopes that are in the summary and in threads. */
-static void make_columns(struct summation *summation)
+/* Makes room for the sums of the scopes that are in the summary and in threads; of a slice, for METRIC_POINT. */
+static void make_columns(const struct summation *summation, bool is_slice)
 {
     const struct database *db = summation->db;
     const struct metrics *metrics = &db->metrics;
     struct node_costs *costs = summation->costs;
     costs->sums = mem_alloc((METRIC_SCOPES * costs->n_slots + 1) * sizeof *costs->sums);
     costs->column_of = mem_alloc(METRIC_IDS * sizeof *costs->column_of);
-    costs->has_block = mem_alloc(db->values.n_index / SUMMED_BLOCK + 1);
+    costs->has_block = is_slice ? NULL : mem_alloc(db->values.n_index / SUMMED_BLOCK + 1);
     costs->values_left = db->profile.size / sizeof(struct v4_metric_value);
     for (size_t slot = 0; slot < costs->n_slots; slot++)
         for (int scope = 0; scope < METRIC_SCOPES; scope++) {
             const struct metric_ids *ids = metric_ids(&metrics->at[metrics_at_slot(metrics, slot)]);
             int id = ids->thread[scope];
-            if (id == METRIC_ABSENT || ids->summary[scope] == METRIC_ABSENT)
-                continue;
-            if (!costs->column_of[id]) {
-                costs->column_of[id] = mem_alloc((db->values.n_index + 1) * sizeof(double));
-                vec_push(&costs->columns, costs->column_of[id]);
+            bool has_column = is_slice ? scope == METRIC_POINT : id != METRIC_ABSENT && ids->summary[scope] != METRIC_ABSENT;
+            double *column = has_column && !is_slice ? costs->column_of[id] : NULL;
+            if (has_column && !column) {
+                column = mem_alloc((db->values.n_index + 1) * sizeof *column);
+                vec_push(&costs->columns, column);
             }
-            costs->sums[METRIC_SCOPES * slot + (size_t)scope] = costs->column_of[id];
+            if (has_column && !is_slice)
+                costs->column_of[id] = column;
+            costs->sums[METRIC_SCOPES * slot + (size_t)scope] = column;
         }
 }
 
@@ -76,7 +78,7 @@ static enum outcome add_up(struct summation *summation)
 {
     const struct database *db = summation->db;
     uint32_t n = database_n_profiles(db);
-    make_columns(summation);
+    make_columns(summation, false);
     progress_begin("looking for what threads ran", n);
     for (uint32_t number = 1; number < n && progress_at(number); number++) {
         struct v4_profile profile = database_profile(db, number);
@@ -87,24 +89,13 @@ static enum outcome add_up(struct summation *summation)
     return progress_end();
 }
 
-static void make_columns_of_slice(struct summation *summation)
-{
-    struct node_costs *costs = summation->costs;
-    costs->sums = mem_alloc((METRIC_SCOPES * costs->n_slots + 1) * sizeof *costs->sums);
-    for (size_t slot = 0; slot < costs->n_slots; slot++) {
-        double *column = mem_alloc((summation->db->values.n_index + 1) * sizeof *column);
-        vec_push(&costs->columns, column);
-        costs->sums[METRIC_SCOPES * slot + METRIC_POINT] = column;
-    }
-}
-
 /* Adds what the records of a place pay to its context alone: node-costs.h computes the other scopes. */
 static enum outcome add_up_records(struct summation *summation, const struct time_slice *slice)
 {
     struct record_sums sums = {0};
     uint64_t near = 0;
     uint32_t n = database_n_profiles(summation->db);
-    make_columns_of_slice(summation);
+    make_columns(summation, true);
     progress_begin("adding up records", n);
     for (uint32_t number = 1; number < n && progress_at(number); number++)
         if (summation->has_profile[number])
