@@ -286,8 +286,6 @@ bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_
     struct caller_search search = {view, nodes, helper, begins};
     char buffer[NAME_SIZE];
     double most = -1;
-    if (nodes != db->nodes) /* folded, or of some threads: code_rank does not know its nodes */
-        return false;
     for (uint32_t id = 0; id < n; id++)
         begins[id] = begins_thread(database_procedure_name(db, id, buffer));
     for (uint32_t i = 0; i < nodes->n; i++) {
