@@ -760,9 +760,8 @@ class Asleep(Advice):
         """The process used 2 s, of which the threads in its list have 1 s, and was ready for 1.5."""
         found, = self.found(cpu=0.5, ready=0.75)
         self.assertIn("at least 7.5 s of 10 s", found["text"])
-        run = json.loads(pathlib.Path(self.db, "run.json").read_text())
-        run["processes"][0]["cpu"] = 2.0
-        pathlib.Path(self.db, "run.json").write_text(json.dumps(run))
+        with viewer.changed_run(self.db) as run:
+            run["processes"][0]["cpu"] = 2.0
         found, = self.of_kind(viewer.printed_json("summary", self.db)["advice"], "asleep")
         self.assertIn("at least 6.5 s of 10 s", found["text"])
 
@@ -1286,8 +1285,10 @@ class SharedHelpers(Advice):
     """produce, called by main in line 40, and two more threads, which are idle meanwhile, call burn, with its loop at
     line 61; `between`: by way of share, line 71. Of three CPUs."""
 
-    def found(self, idle=(12, 0), work=(6, 2), between=False, callers=("produce", "parallel")):
+    def found(self, *options, idle=(12, 0), work=(6, 2), between=False, callers=("produce", "parallel")):
         p = Program(("work", "idleness"), 3)
+        for line in range(20, 40):
+            p.main.statement(p.file, line).inline(p.function(f"step{line}", 80)).statement(p.file, 81)
         produce = p.main.statement(p.file, 40).call(p.function("produce", 50))
         procedures = {"produce": produce, "parallel": p.thread, "main": p.main}
         begin = p.main.statement(p.file, 12).call(p.of_libc("clone3")).call(p.of_libc("start_thread"))
@@ -1301,7 +1302,7 @@ class SharedHelpers(Advice):
             loop.statement(p.file, 62).charge(seconds, 0, profile).charge(idleness, 1, profile)
         run = run_json([thread(1, work[0])] + [thread(i, work[1] / 2) for i in (2, 3)], 7, 3, metrics=p.db.metrics)
         run["agents"] = [{"name": "pthread"}]
-        self.all = self.advice(p, run)
+        self.all = self.advice(p, run, *options)
         finding, = self.of_kind(self.all, "parallelization")
         return finding
 
@@ -1318,6 +1319,7 @@ class SharedHelpers(Advice):
                           finding["text"])
             self.assertEqual(self.place(finding), ("produce", "/src/p.c", 51))
         self.assertIn("83 % of that during produce", self.found(idle=(10, 2))["text"])
+        self.assertEqual(self.found("--fold-inlined", between=True)["text"], finding["text"])
 
     def test_a_thread_that_begins_in_the_helper(self):
         """main calls share; its threads begin there."""
@@ -1329,6 +1331,12 @@ class SharedHelpers(Advice):
         for how in ({"idle": (9, 3)}, {"callers": ("produce", "produce")},
                     {"between": True, "callers": ("parallel", "parallel")}):
             self.assertIn("of that during the loop at p.c:61 of burn; at most ", self.found(**how)["text"], how)
+
+    def test_of_folded_trees_the_helper(self):
+        self.found()
+        for option in ("--fold-inlined", "--collapse-recursion"):
+            finding, = self.of_kind(viewer.printed_json("summary", option, self.db)["advice"], "parallelization")
+            self.assertIn("of that during the loop at p.c:61 of burn; at most ", finding["text"], option)
 
 
 class Grain(Advice):

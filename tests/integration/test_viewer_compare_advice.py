@@ -180,7 +180,7 @@ class ByHand(Compared):
         self.assertIn("Worse in after: work by 30 (50.0%).", text)
         self.assertIn("Not measured in both: overhead, idleness.", text)
         self.write(parallel("a", [("cycles", 60)]), parallel("b", [("cycles", 90)]))
-        self.assertIn("None: the runs have no work in common.",
+        self.assertIn("None: the runs have not measured work by the same event.",
                       viewer.printed("summary", *self.folders))
 
     def test_of_each_event(self):

@@ -1,6 +1,4 @@
 """The first line of every view: the command, wall time, CPU time, CPUs used."""
-import json
-import pathlib
 import tempfile
 import unittest
 
@@ -111,8 +109,8 @@ class Printed(Case):
         """The command is cut, not what tells the runs apart."""
         def run(wall, title):
             folder = self.folder(process(1, wall, 2.5))
-            path = pathlib.Path(folder, "run.json")
-            path.write_text(json.dumps(json.loads(path.read_text()) | {"title": title}))
+            with viewer.changed_run(folder) as described:
+                described["title"] = title
             return folder
         long, other = "app " + 30 * "option ", "tool " + 30 * "choice "
         folders = run(1.5849, long), run(1.21, long)

@@ -218,9 +218,17 @@ void hotspots_find_each(struct view *view, uint32_t row, const size_t *metrics, 
     hotspot_list lists[MOST_TIMES];
     list_each(view, row, metrics, n, true, lists);
     for (size_t i = 0; i < n; i++) {
-        vec_sort(&lists[i], compare);
-        for (found[i].n = 0; found[i].n < lists[i].n && found[i].n < MOST_HOTSPOTS; found[i].n++)
-            found[i].at[found[i].n] = lists[i].at[found[i].n];
+        found[i].n = lists[i].n < MOST_HOTSPOTS ? lists[i].n : MOST_HOTSPOTS;
+        for (size_t k = 0; k < found[i].n; k++) {
+            struct hotspot *first = &lists[i].at[k];
+            for (struct hotspot *at = first; at < lists[i].at + lists[i].n; at++)
+                if (compare(at, first) < 0) {
+                    found[i].at[k] = *first;
+                    *first = *at;
+                    *at = found[i].at[k];
+                }
+            found[i].at[k] = *first;
+        }
         vec_free(&lists[i]);
     }
 }
@@ -240,6 +248,7 @@ struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
 
 struct caller_search {
     const struct view *view;
+    const struct nodes *nodes;
     uint32_t helper;
     bool *begins; /* by procedure: threads begin there */
 };
@@ -249,7 +258,7 @@ struct caller_search {
 static double cost_from(const struct caller_search *search, uint32_t caller, size_t metric, uint32_t first,
                         uint32_t end, bool is_inside)
 {
-    const struct nodes *nodes = search->view->db->nodes;
+    const struct nodes *nodes = search->nodes;
     double cost = 0;
     for (uint32_t i = first; i < end; i++) {
         uint32_t id = nodes->place[i];
@@ -271,10 +280,14 @@ bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_
     struct database *db = view->db;
     const struct nodes *nodes = database_nodes(db);
     uint32_t helper = hotspot->procedure, longest = 0, n = database_n_procedures(db);
+    if (helper == NOTHING)
+        return false;
     autofree bool *begins = mem_alloc(n), *is_tried = mem_alloc(n);
-    struct caller_search search = {view, helper, begins};
+    struct caller_search search = {view, nodes, helper, begins};
     char buffer[NAME_SIZE];
     double most = -1;
+    if (nodes != db->nodes) /* folded, or of some threads: code_rank does not know its nodes */
+        return false;
     for (uint32_t id = 0; id < n; id++)
         begins[id] = begins_thread(database_procedure_name(db, id, buffer));
     for (uint32_t i = 0; i < nodes->n; i++) {
@@ -291,7 +304,7 @@ bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_
     for (uint32_t node = longest, call; call = nodes_call_site(nodes, node), node = nodes_caller(nodes, node),
                   is_procedure_kind(nodes->kind[node]) && !begins[nodes->place[node]];) {
         uint32_t id = nodes->place[node];
-        if (is_tried[id] || code_rank(db, node) < RANK_OWN_WITHOUT_NAME)
+        if (is_tried[id] || code_owner_of_procedure(db, id, database_procedure(db, id).module) != CODE_OWN)
             continue;
         is_tried[id] = true;
         double cost = cost_from(&search, id, metric, 0, nodes->n, false);

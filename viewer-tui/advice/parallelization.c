@@ -61,7 +61,7 @@ static struct parallelization of_event(struct view *view, uint32_t row,
         hotspots_find_each(view, row, wasted, WASTES, of.hotspots);
     struct hotspots *idle = &of.hotspots[WASTED_IDLE];
     struct hotspot caller;
-    if (row == 0 && view->class == &topdown_class && idle->n && idle->at[0].procedure != NOTHING &&
+    if (row == 0 && view->class == &topdown_class && idle->n &&
         hotspot_find_caller(view, &idle->at[0], wasted[WASTED_IDLE], event->at[WORK], &caller)) {
         of.helper = idle->at[0].procedure;
         idle->at[0] = caller;

@@ -27,7 +27,7 @@ struct place_search {
     const struct time_metric *times;
     size_t n_times;
     struct open_scopes scopes;
-    VEC(double) rests;    /* n_times of each open scope: its own times, without those of its statements and loops */
+    VEC(double) rests;    /* of each open scope: n_times without its statements and loops, then n_times with them */
     struct idmap lines;   /* dense numbers of lines in loops */
     struct idmap numbers; /* of places, by procedure, line in its loop, callee and what is waited for */
     struct times_of_node batch[BATCH]; /* what is not added yet */
@@ -139,7 +139,7 @@ static void take_from_above(struct place_search *search, const double *seconds, 
     for (size_t i = search->scopes.list.n; i-- > 0;) {
         bool is_loop = search->scopes.list.at[i].is_loop, is_innermost = i + 1 == search->scopes.list.n;
         for (size_t t = 0; t < search->n_times && (!is_loop || (is_of_statement && is_innermost)); t++)
-            search->rests.at[i * search->n_times + t] -= seconds[t];
+            search->rests.at[2 * i * search->n_times + t] -= seconds[t];
         if (!is_loop)
             return;
     }
@@ -149,13 +149,13 @@ static void leave(struct place_search *search)
 {
     const struct open_scope *scope = open_scopes_top(&search->scopes);
     bool is_loop = scope->is_loop;
-    double *rest = &search->rests.at[search->rests.n - search->n_times];
+    double *rest = &search->rests.at[search->rests.n - 2 * search->n_times], *own = rest + search->n_times;
     for (size_t t = 0; t < search->n_times; t++)
-        if (rest[t] != 0 && !(rest[t] > 1e-9 * own_time(search->view, scope->node, search->times[t])))
+        if (!(rest[t] > 1e-9 * own[t]))
             rest[t] = 0;
     add_times(search, scope->node, is_loop ? scope->loop : (struct source_line){NOTHING, 0}, false, rest);
     search->scopes.list.n--;
-    search->rests.n -= search->n_times;
+    search->rests.n -= 2 * search->n_times;
     if (is_loop)
         take_from_above(search, rest, false);
 }
@@ -190,8 +190,8 @@ static void enter(struct place_search *search, uint32_t node)
     }
     open_scopes_enter(&search->scopes, node);
     open_scopes_top(&search->scopes)->is_left_out |= is_left_out;
-    for (size_t t = 0; t < search->n_times; t++)
-        vec_push(&search->rests, own[t]);
+    for (size_t t = 0; t < 2 * search->n_times; t++)
+        vec_push(&search->rests, own[t % search->n_times]);
 }
 
 /* Passes over nodes of the row from `first` to before `end`; false if the user stopped it. */
@@ -224,7 +224,7 @@ struct places_of_times places_of_times_find(struct view *view, uint32_t row, con
         return search.found;
     search.nodes = database_nodes(view->db);
     search.scopes = open_scopes_new(view->db, is_top_down);
-    for (size_t t = 0; t < n; t++)
+    for (size_t t = 0; t < 2 * n; t++)
         vec_push(&search.rests, 0);
     progress_begin("looking for the code that takes the time", search.nodes->n);
     if (row == 0 || !is_top_down)
@@ -232,11 +232,11 @@ struct places_of_times places_of_times_find(struct view *view, uint32_t row, con
     for (uint32_t i = 0; row != 0 && is_top_down && i < at->n_nodes; i++) {
         uint32_t node = view->nodes.at[at->first_node + i].node;
         open_scopes_enter_around(&search.scopes, node);
-        while (search.rests.n < n * search.scopes.list.n)
+        while (search.rests.n < 2 * n * search.scopes.list.n)
             vec_push(&search.rests, 0);
         pass(&search, node, at->kind == KIND_STATEMENT ? node + 1 : search.nodes->end[node]);
         search.scopes.list.n = 1;
-        search.rests.n = n;
+        search.rests.n = 2 * n;
     }
     add_batch(&search);
     progress_end();

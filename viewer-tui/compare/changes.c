@@ -442,7 +442,7 @@ void changes_describe(const changes_list *list, const struct view *view, uint32_
         describe_event(&printer, &list->at[i]);
     }
     if (list->n == 0)
-        advice_add_paragraph(lines, 2, 0, "None: the runs have no work in common.");
+        advice_add_paragraph(lines, 2, 0, "None: the runs have not measured work by the same event.");
     for (int side = 0; side < SIDES; side++)
         vec_free(&printer.names[side]);
 }

@@ -74,7 +74,7 @@ static uint32_t known_node(struct folding *folding, uint32_t parent, uint32_t no
     return idmap_number(&folding->known, above, itself, next);
 }
 
-/* The folded node of a node that is not folded. Most have the children of one node of the file, all of which are new. */
+/* The folded node of a node that is not folded. Most have the children of one node of the file: these are new. */
 static uint32_t node_for(struct folding *folding, uint32_t node)
 {
     const struct nodes *file = folding->file;

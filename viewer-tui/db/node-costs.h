@@ -1,9 +1,9 @@
 /* What each node of the calling context tree costs: by metric and part, summed over all threads or over some.
  *
  * profile.db has most of these values. Some versions of HPCToolkit wrote databases without the scope `lex_aware`, or
- * metrics whose costs are not propagated. The costs of each node alone follow from the scopes that exist, and the missing
- * ones from these: they are computed on first use, into columns (a double for each node). The nodes of a folded tree
- * have sums over those of the file's (fold.h).
+ * metrics whose costs are not propagated. The costs of each node alone follow from the scopes that exist, and the
+ * missing ones from these: they are computed on first use, into columns (a double for each node). The nodes of a folded
+ * tree have sums over those of the file's (fold.h).
  *
  * thread-sums.h has those of a part of the threads. */
 #ifndef VIEWER_NODE_COSTS_H

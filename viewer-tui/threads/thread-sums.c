@@ -30,7 +30,8 @@ static void make_columns(const struct summation *summation, bool is_slice)
         for (int scope = 0; scope < METRIC_SCOPES; scope++) {
             const struct metric_ids *ids = metric_ids(&metrics->at[metrics_at_slot(metrics, slot)]);
             int id = ids->thread[scope];
-            bool has_column = is_slice ? scope == METRIC_POINT : id != METRIC_ABSENT && ids->summary[scope] != METRIC_ABSENT;
+            bool has_column = id != METRIC_ABSENT && ids->summary[scope] != METRIC_ABSENT;
+            has_column = is_slice ? scope == METRIC_POINT : has_column;
             double *column = has_column && !is_slice ? costs->column_of[id] : NULL;
             if (has_column && !column) {
                 column = mem_alloc((db->values.n_index + 1) * sizeof *column);

@@ -6,8 +6,8 @@
 
 enum statistic { SUM, LEAST, MEAN, LARGEST, STATISTICS };
 
-/* Rows of the costs by metric of the database, NAN where they are not defined: one for each thread, in their order, then
- * one for each statistic. Damaged profiles read as zero, with the problem noted. The caller frees. */
+/* Rows of the costs by metric of the database, NAN where they are not defined: one for each thread, in their order,
+ * then one for each statistic. Damaged profiles read as zero, with the problem noted. The caller frees. */
 double *thread_totals(const struct threads *threads, const struct database *db);
 
 #endif

@@ -214,7 +214,8 @@ static uint32_t child_with(const struct place_scopes *scopes, struct view *view,
     return i < n ? first + i : 0;
 }
 
-void place_owners_add(const struct place_scopes *scopes, const struct value_refs *values, uint32_t owner, uint32_t *of_node)
+void place_owners_add(const struct place_scopes *scopes, const struct value_refs *values, uint32_t owner,
+                      uint32_t *of_node)
 {
     for (size_t i = 0; i < values->list.n; i++) {
         uint32_t from = node_of(scopes, values->list.at[i].context);
