@@ -1536,6 +1536,13 @@ class UnknownCode(Advice):
         kinds = [f["kind"] for f in self.advice(p, run_json([thread(1, 10)], 10))]
         self.assertEqual(kinds, ["system calls", "no lines"])
 
+    def test_frames_that_were_not_read(self):
+        p = Program()
+        p.db.entry(1, "main thread").call(p.db.function("<Python frames not read in time>")).charge(6)
+        p.main.statement(p.file, 14).charge(4)
+        kinds = {f["kind"]: f["scope"] for f in self.advice(p, run_json([thread(1, 10)], 10))}
+        self.assertEqual(kinds.get("hot place"), "main")
+
     def test_lines_that_lead_there(self):
         """The vdso and libraries: a line of the program is at fault."""
         for module in ("[vdso]", "/usr/lib/libinner.so"):
