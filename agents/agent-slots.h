@@ -138,7 +138,7 @@ struct agent_slot {
     uint32_t calls; /* number of calls of wrappers so far */
     _Atomic uint64_t
         works_until;         /* calling: when the call takes too long for work; hpcrun's ticks */
-    _Atomic uint64_t lock;   /* waiting: address of the lock; 0: no lock */
+    _Atomic uint64_t lock;   /* waiting; idle, asleep: address of the lock; 0: no lock */
     _Atomic uint64_t holder; /* waiting: address of the word (4 bytes) with the tid of the lock's
                                 holder; 0: the lock has none. With AGENT_HOLDER_OF_LOCK: address of
                                 a struct agent_lock. With AGENT_HOLDER_OF_SEMAPHORE: address of a word of
@@ -158,9 +158,12 @@ struct agent_slot {
     uint64_t lock_since, lock_turn;
 };
 
-/* Any context. The calling thread's slot; NULL: it has none. libhpcrun.so exports this. Agents have no
- * thread-local storage: under an auditor (LD_AUDIT) there is little room for that of all libraries. */
+/* Any context. The calling thread's slot; NULL: it has none. libhpcrun.so exports this: a function, which is NULL where
+ * hpcrun is not there, and the variable that it returns, as a call would be much of what a free lock costs. Agents have
+ * no thread-local storage of their own: under an auditor (LD_AUDIT) there is little room for that of all libraries. */
 struct agent_slot *hpctoolkit_own_slot(void) __attribute__((weak, visibility("default")));
+extern __thread struct agent_slot *hpctoolkit_thread_slot
+    __attribute__((weak, tls_model("initial-exec"), visibility("default")));
 
 /* Normal context. An agent says which thread ended a wait of another thread; the time line shows it. `object` is the
  * address of a lock, barrier, ..., or a number that cannot be an address. The functions are weak, as above.
@@ -173,6 +176,11 @@ struct agent_slot *hpctoolkit_own_slot(void) __attribute__((weak, visibility("de
 uint64_t hpctoolkit_lets_go(const volatile void *object) __attribute__((weak, visibility("default")));
 bool hpctoolkit_waited(const volatile void *object, uint64_t since) __attribute__((weak, visibility("default")));
 void hpctoolkit_woken_by(uint64_t thread, uint64_t since) __attribute__((weak, visibility("default")));
+
+/* Normal context. The calling thread, whose slot is_charged, has waited in a runtime for a lock, and works now. `name`:
+ * a constant, "<lock NAME>"; NULL: the lock has the name of the variable at its address. Weak, as above. */
+void hpctoolkit_waited_for_lock(const volatile void *lock, const char *name)
+    __attribute__((weak, visibility("default")));
 
 /* All slots: slot i is chunk[i / AGENT_SLOTS][i % AGENT_SLOTS]. Slots at `end` and above are free.
  * The memory stays. */

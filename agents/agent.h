@@ -153,6 +153,7 @@
 #include "agents/agent-events.h"
 #include "agents/agent-notes.h"
 #include "agents/agent-slots.h"
+#include "agents/held-locks.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -65,7 +65,7 @@ OPENMP_EVENTS = $(patsubst %,$(BUILD)/obj/agents/openmp/%.o,events scopes body-c
 	$(patsubst %,$(BUILD)/obj/agents/common/%.o,thread-slots task-records)
 $(eval $(call unit_test,agents/test_openmp_events,$(OPENMP_EVENTS),))
 $(eval $(call unit_test,agents/test_openmp_span_events,$(OPENMP_EVENTS) \
-	$(patsubst %,$(BUILD)/obj/agents/openmp/%.o,span-events),))
+	$(patsubst %,$(BUILD)/obj/agents/%.o,openmp/span-events common/loaded-modules),))
 $(eval $(call unit_test,agents/test_thread_slots,$(BUILD)/obj/agents/common/thread-slots.o,))
 $(eval $(call unit_test,agents/test_plain_threads,$(patsubst %,$(BUILD)/obj/agents/%.o,pthread/agent common/thread-slots),))
 $(eval $(call unit_test,agents/test_team_starts,$(patsubst %,$(BUILD)/obj/agents/%.o,gomp/team-starts common/thread-slots),))

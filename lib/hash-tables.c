@@ -67,15 +67,28 @@ static void grow_pairs(struct idmap *map)
     free(old.slots);
 }
 
-void idmap_put(struct idmap *map, uint64_t a, uint64_t b, uint32_t value)
+/* The slot of a pair, with `next` if it is new. */
+static struct idmap_slot *slot_of(struct idmap *map, uint64_t a, uint64_t b, uint32_t next)
 {
-    assert(value != IDMAP_NONE);
+    assert(next != IDMAP_NONE);
     if (map->count * 3 >= map->capacity * 2)
         grow_pairs(map);
     struct idmap_slot *slot = find_pair(map, a, b);
-    if (!slot->value_plus_1)
+    if (!slot->value_plus_1) {
         map->count++;
-    *slot = (struct idmap_slot){.a = a, .b = b, .value_plus_1 = value + 1};
+        *slot = (struct idmap_slot){.a = a, .b = b, .value_plus_1 = next + 1};
+    }
+    return slot;
+}
+
+void idmap_put(struct idmap *map, uint64_t a, uint64_t b, uint32_t value)
+{
+    slot_of(map, a, b, value)->value_plus_1 = value + 1;
+}
+
+uint32_t idmap_number(struct idmap *map, uint64_t a, uint64_t b, uint32_t next)
+{
+    return slot_of(map, a, b, next)->value_plus_1 - 1;
 }
 
 void idmap_free(struct idmap *map)

@@ -22,14 +22,8 @@ uint32_t idmap_get(const struct idmap *map, uint64_t a, uint64_t b);
 /* Stores `value`, which is not IDMAP_NONE, for (a, b), in place of an earlier one. */
 void idmap_put(struct idmap *map, uint64_t a, uint64_t b, uint32_t value);
 
-/* The number stored for (a, b); if there is none, stores and returns `next`. */
-static inline uint32_t idmap_number(struct idmap *map, uint64_t a, uint64_t b, uint32_t next)
-{
-    uint32_t number = idmap_get(map, a, b);
-    if (number == IDMAP_NONE)
-        idmap_put(map, a, b, number = next);
-    return number;
-}
+/* The number stored for (a, b); if there is none, stores and returns `next`, which is not IDMAP_NONE. */
+uint32_t idmap_number(struct idmap *map, uint64_t a, uint64_t b, uint32_t next);
 
 /* Has the processor fetch the memory that a search for (a, b) reads, while it does something else. For tables that are
  * larger than its caches. */

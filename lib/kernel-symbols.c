@@ -184,7 +184,7 @@ char *kernel_symbols_listed(const struct kernel_procedures *procedures, uint64_t
     begin_listing(&listing, boot, false);
     for (size_t i = 0; i < procedures->all.n;) {
         i = take_procedure(procedures, i, &symbol);
-        if (symbol.name[symbol.length - 1] != ']')
+        if (symbol.length > 0 && symbol.name[symbol.length - 1] != ']')
             list_symbol(&listing, &symbol);
     }
     return end_listing(&listing, size);

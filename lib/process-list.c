@@ -265,23 +265,6 @@ static void read_waited(struct process_list *list, struct line *line)
     image->ended_at = at;
 }
 
-/* The first process of a new process namespace has another number there than its parent waits for.
- * Its parent is 0 then. Such a process accounts for one that seems unseen. */
-static void match_namespaces(struct process_list *list)
-{
-    size_t unseen = 0;
-    for (size_t i = 0; i < list->n; i++) {
-        const struct process_image *first = &list->images[i];
-        if (first->state == IMAGE_UNMEASURED || first->state == IMAGE_UNSEEN ||
-            first->state == IMAGE_EXEC_FAILED || first->parent != 0 || first->origin != ORIGIN_FORK)
-            continue;
-        while (unseen < list->n && list->images[unseen].state != IMAGE_UNSEEN)
-            unseen++;
-        if (unseen < list->n)
-            list->images[unseen].state = IMAGE_EXEC_FAILED;
-    }
-}
-
 static void read_line(struct process_list *list, struct line line, size_t order)
 {
     bool begins = takes(&line, "begin");
@@ -342,6 +325,27 @@ static struct process_image *parent_of(const struct process_list *list,
 static uint64_t without(uint64_t all, uint64_t known)
 {
     return all > known ? all - known : 0;
+}
+
+/* The first process of a new process namespace has another number there than its parent waits for.
+ * Its parent is 0 then. Such a process accounts for one that seems unseen, and for its CPU time. */
+static void match_namespaces(struct process_list *list)
+{
+    size_t unseen = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct process_image *first = &list->images[i];
+        if (first->state == IMAGE_UNMEASURED || first->state == IMAGE_UNSEEN ||
+            first->state == IMAGE_EXEC_FAILED || first->parent != 0 || first->origin != ORIGIN_FORK)
+            continue;
+        while (unseen < list->n && list->images[unseen].state != IMAGE_UNSEEN)
+            unseen++;
+        if (unseen == list->n)
+            return;
+        struct process_image *parent = parent_of(list, &list->images[unseen]);
+        if (parent)
+            parent->lost_cpu += total_cpu(&list->images[unseen]);
+        list->images[unseen].state = IMAGE_EXEC_FAILED;
+    }
 }
 
 /* Until then, lost_cpu is what the list has of the children, and unrecorded_cpu how much more that may

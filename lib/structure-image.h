@@ -12,7 +12,7 @@
 
 /* Version of hpcstruct: the first bytes of an image, filled up with zeros, and the attribute `g` of LM. Must
  * change whenever hpcstruct may produce a different structure, or the structs below change. */
-#define STRUCTURE_GENERATOR "hpcstruct 11"
+#define STRUCTURE_GENERATOR "hpcstruct 12"
 #define IMAGE_MAGIC_SIZE    16
 
 enum image_section {

@@ -41,7 +41,6 @@ $(eval $(call unit_test,viewer-tui/test_advice_words,$(VIEWER_OBJECTS),$(VIEWER_
 $(eval $(call unit_test,viewer-tui/test_judgement,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_verdict_stability,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_what_if,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
-$(eval $(call unit_test,viewer-tui/test_scaling_table,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_keys,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_editor,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))
 $(eval $(call unit_test,viewer-tui/test_csv_fields,$(VIEWER_OBJECTS),$(VIEWER_LIBRARIES)))

@@ -20,6 +20,7 @@ void creator_path_begin(struct agent_cursor *cursor, uint64_t context)
     uint64_t kind = context ? CONTEXT_FIELD(context, kind) : CONTEXT_ON_STACK;
     state->next = (struct agent_frame){0};
     state->last = 0;
+    state->is_first = true;
     state->next_link = context && kind == CONTEXT_ON_STACK ? CONTEXT_FIELD(context, up) : 0;
     state->context = kind == CONTEXT_ON_STACK ? 0 : context;
     if (!context)
@@ -48,7 +49,9 @@ static bool is_hidden(uint64_t pc)
 
 uint64_t creator_path_missing(const struct agent_cursor *cursor, uint64_t body, uint64_t pc)
 {
-    return body && !is_hidden(pc) ? missing_body(path_agent.host, cursor, body, pc) : 0;
+    if (body && is_hidden(pc))
+        return path_agent.tag && !is_hidden(body) ? body : 0;
+    return body ? missing_body(path_agent.host, cursor, body, pc) : 0;
 }
 
 /* One step in a copy. False: the frame is outside of it, so its context's parent continues. */
@@ -64,13 +67,16 @@ static bool step_in_copy(struct agent_cursor *cursor, struct agent_frame *frame)
 }
 
 /* One step on a stack, not a copy. At the end of a construct that another thread began, the path
- * continues in its context: *context is then set. */
+ * continues in its context: *context is then set. A body that jumped to the function which begins a construct has no
+ * frame: the first one is then its trampoline's, and has still to be looked at. */
 static bool step_on_stack(struct agent_cursor *cursor, struct agent_frame *frame, uint64_t *context)
 {
     struct agent_claim claim;
     struct path_state *state = cursor->state;
     uint64_t callee = frame->pc;
-    if (!path_agent.host->step(cursor, frame))
+    bool is_first = state->is_first;
+    state->is_first = false;
+    if (!(is_first && path_agent.tag && is_hidden(callee)) && !path_agent.host->step(cursor, frame))
         return false;
     bool calls_body = path_agent.host->find_claim(path_agent.agent, frame->pc, &claim) &&
                       claim.tag == path_agent.tag;

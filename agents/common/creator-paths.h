@@ -19,12 +19,13 @@ struct path_state {
     uint64_t
         body; /* a body without a frame: the l-note before that one (missing-bodies.h); 0: none */
     uint64_t last; /* pc of the last l-note that is a frame of this context; 0: none */
+    bool is_first; /* the frame is the one that began the construct */
 };
 
 struct path_agent {
     const struct agent *agent;
     const struct agent_host *host;
-    uint32_t tag; /* of claims on functions that call bodies of constructs */
+    uint32_t tag; /* of claims on functions that call bodies of constructs; 0: they are the runtime's own */
     /* The link whose body this frame of such a function calls; 0: none at this instant. `first` is
      * the innermost link of its stack. */
     uint64_t (*link_in)(const struct agent_cursor *cursor, uint64_t first,
@@ -35,8 +36,8 @@ extern struct path_agent path_agent __attribute__((visibility("hidden")));
 /* The next l-note is the frame that began the construct of this context; none if it is 0. */
 void creator_path_begin(struct agent_cursor *cursor, uint64_t context);
 
-/* The body that is missing between a trampoline and what it has called, at pc; 0: none is, or pc is in
- * claimed code. */
+/* The body that is missing between a function that calls bodies and what that has called, at pc; 0: none is. If pc is
+ * in claimed code, a body of a trampoline has jumped there. (Of a runtime's own functions, tag 0, it is not known.) */
 uint64_t creator_path_missing(const struct agent_cursor *cursor, uint64_t body, uint64_t pc);
 
 /* The next l-note outwards; frames in claimed code are not shown. False: there is none. */

@@ -97,6 +97,7 @@ struct task_record *record_allocate_slowly(struct agent_slot_part *thread, uint6
 void record_free(struct agent_slot_part *thread, struct task_record *record)
 {
     record->region = NULL;
+    __atomic_store_n(&record->group, NULL, __ATOMIC_RELAXED);
     if (record->is_large) {
         free(record);
         return;
@@ -156,6 +157,7 @@ static struct task_record *record_of_link(struct agent_slot_part *thread, struct
     record->context.kind = CONTEXT_SITE;
     record->parent = NULL;
     record->region = link->region;
+    record->group = record->inside = NULL;
     record->is_ready = false;
     record_count_from_zero(record);
     return link->record = record;
@@ -181,6 +183,7 @@ struct task_record *record_new(struct agent_slot_part *thread, struct body_link 
     record->context.body = outer->body;
     record->parent = record_of_link(thread, outer);
     record->region = outer->region;
+    record->group = record->inside = record->parent ? record->parent->inside : NULL;
     record->creator = thread;
     record->is_ready = false;
     record_count_from_zero(record);
@@ -219,11 +222,91 @@ void record_end(struct agent_slot_part *thread, struct task_record *record)
     settle(thread, record, (int32_t)record->created);
 }
 
+/* ---- taskgroups ---- */
+
+/* In place of a group for which there was no memory, and of those around it: nothing is known any more. */
+static struct task_record lost_group;
+
+void group_begin(struct agent_slot_part *thread, struct body_link *link)
+{
+    struct task_record *record = link ? record_of_link(thread, link) : NULL;
+    struct task_record *group = record ? record_allocate(thread, 0) : NULL;
+    if (!record)
+        return;
+    if (!group || record->inside == &lost_group) {
+        record->inside = &lost_group;
+        if (group)
+            record_free(thread, group);
+        return;
+    }
+    group->region = NULL;
+    group->parent = record->inside;
+    atomic_store_explicit(&group->is_cancelled, false, memory_order_relaxed);
+    record->inside = group;
+}
+
+void group_cancel(const struct body_link *link)
+{
+    struct task_record *group = link && link->record ? link->record->inside : NULL;
+    if (group)
+        atomic_store(&group->is_cancelled, true);
+}
+
+/* Puts records of a slab that belong to a group before a list of such records. Other threads may be using others. */
+static struct task_record *find_in_slab(struct slab *slab, const struct task_record *group, struct task_record *list)
+{
+    for (int i = 0; i < SLAB_RECORDS; i++) {
+        struct task_record *record = (struct task_record *)slab->records[i];
+        if (__atomic_load_n(&record->group, __ATOMIC_RELAXED) != group)
+            continue;
+        record->next = list;
+        list = record;
+    }
+    return list;
+}
+
+static struct slab *first_slab(void)
+{
+    pthread_mutex_lock(&lock);
+    struct slab *first = slabs;
+    pthread_mutex_unlock(&lock);
+    return first;
+}
+
+/* Frees the small records of a group that are left: of tasks that never ran, and of those that created these. Large
+ * ones are lost. `creator`: of the task that had the group. */
+static void end_cancelled_group(struct agent_slot_part *thread, const struct task_record *group,
+                                struct task_record *creator)
+{
+    struct task_record *list = NULL;
+    for (struct slab *slab = first_slab(); slab; slab = slab->next)
+        list = find_in_slab(slab, group, list);
+    while (list) {
+        struct task_record *next = list->next;
+        if (list->parent == creator)
+            settle(thread, creator, -1);
+        record_free(thread, list);
+        list = next;
+    }
+}
+
+void group_end(struct agent_slot_part *thread, struct body_link *link)
+{
+    struct task_record *record = link ? link->record : NULL, *group = record ? record->inside : NULL;
+    if (!group || group == &lost_group)
+        return;
+    record->inside = group->parent;
+    if (atomic_load(&group->is_cancelled))
+        end_cancelled_group(thread, group, record);
+    record_free(thread, group);
+}
+
 /* ---- regions ---- */
 
 void record_keep(struct task_record *record)
 {
     struct parallel_region *region = record->region;
+    record->group = NULL; /* it does not end with that */
     struct task_record *first = atomic_load(&region->kept);
     do
         record->next = first;
@@ -243,10 +326,7 @@ static void end_slab(struct agent_slot_part *thread, struct slab *slab,
 /* Frees all small records of a region. Large ones of tasks that never ran are lost. */
 static void end_cancelled(struct agent_slot_part *thread, const struct parallel_region *region)
 {
-    pthread_mutex_lock(&lock);
-    struct slab *all = slabs;
-    pthread_mutex_unlock(&lock);
-    for (struct slab *slab = all; slab; slab = slab->next)
+    for (struct slab *slab = first_slab(); slab; slab = slab->next)
         end_slab(thread, slab, region);
 }
 

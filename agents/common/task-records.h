@@ -1,7 +1,7 @@
 /* What is kept of the creation of a task: its calling context (body-links.h). Normal context.
  *
  * A record lives until its task has ended and all records whose context continues in it are gone.
- * Tasks of a cancelled region may never run; their records end with the region. */
+ * Tasks of a cancelled region or taskgroup may never run; their records end with it. */
 #ifndef AGENTS_TASK_RECORDS_H
 #define AGENTS_TASK_RECORDS_H
 
@@ -29,6 +29,10 @@ struct task_record {
     _Atomic int32_t finished; /* minus the children that are gone; their number is added when the
                                    task has ended: then 0 means that no child is left */
     const struct agent_slot_part *creator; /* whose thread created the task */
+    struct task_record *group;  /* the taskgroup that its task belongs to; NULL: none, or it is not known */
+    struct task_record *inside; /* the innermost taskgroup that its task is in, to which its children belong. That is
+                                   a record, too, of which `parent`, the group around it, and is_cancelled are used */
+    _Atomic bool is_cancelled;             /* of a taskgroup: some of its tasks may never run */
     _Atomic bool is_awaited;               /* the task waits for its children, and other threads may have some */
     bool is_ready;                         /* the task counts as ready (ready-tasks.h) */
     bool is_large;                         /* its memory has more than SMALL_MEMORY bytes */
@@ -76,6 +80,16 @@ struct task_record *record_new(struct agent_slot_part *thread, struct body_link 
 /* The record's task has ended, or was never created. A thread that waits for it, or for it and its descendants, in the
  * task that has created it may go on: last-wakers.h has the waiting task's record as the object. */
 void record_end(struct agent_slot_part *thread, struct task_record *record);
+
+/* The task in a link is about to begin a taskgroup. */
+void group_begin(struct agent_slot_part *thread, struct body_link *link);
+
+/* The task is about to cancel its innermost taskgroup. */
+void group_cancel(const struct body_link *link);
+
+/* The task's innermost taskgroup has ended, and with it all tasks that belong to it, those of a nested group, and their
+ * descendants: frees records of those that never ran. */
+void group_end(struct agent_slot_part *thread, struct body_link *link);
 
 /* Keeps a record until its region ends: the number of its tasks is not known. */
 void record_keep(struct task_record *record);

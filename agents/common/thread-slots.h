@@ -22,7 +22,7 @@ enum slot_runtime { RUNTIME_GOMP = 1, RUNTIME_OMPT = 2, RUNTIME_TBB = 4 };
 /* Any context. The calling thread's slot; NULL: hpcrun does not measure the thread, or is not there. */
 static inline struct agent_slot *slot_own(void)
 {
-    return hpctoolkit_own_slot ? hpctoolkit_own_slot() : NULL;
+    return hpctoolkit_own_slot ? hpctoolkit_thread_slot : NULL;
 }
 
 /* Normal context. The slot of a thread that has none of hpcrun's: memory of its own, which is freed when
@@ -78,6 +78,24 @@ static inline enum agent_slot_state slot_state(const struct agent_slot *slot)
     case AGENT_SLOT_BARRIER: return AGENT_SLOT_IDLE;
     default: return state;
     }
+}
+
+/* Normal context. The thread waits in a runtime for this lock, until slot_has_lock. */
+static inline void slot_waits_for(struct agent_slot *slot, uint64_t lock)
+{
+    atomic_store_explicit(&slot->holder, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->lock, lock, memory_order_relaxed);
+    atomic_store_explicit(&slot->state, AGENT_SLOT_IDLE, memory_order_release);
+}
+
+/* Normal context. It has got the lock. `name`: that of hpctoolkit_waited_for_lock. */
+static inline void slot_has_lock(struct agent_slot *slot, const volatile void *lock, const char *name)
+{
+    atomic_store_explicit(&slot->lock, 0, memory_order_relaxed);
+    slot_set_state(slot, AGENT_SLOT_WORKING);
+    bool is_charged = atomic_load_explicit(&slot->is_charged, memory_order_relaxed);
+    if (__builtin_expect(is_charged, 0) && hpctoolkit_waited_for_lock)
+        hpctoolkit_waited_for_lock(lock, name);
 }
 
 static inline bool slot_is_of(const struct agent_slot *slot, enum slot_runtime runtime)

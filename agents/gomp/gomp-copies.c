@@ -96,7 +96,7 @@ static void find_version(struct gomp_functions *functions, const struct link_map
 
 struct copy {
     struct gomp_functions functions;
-    void *critical; /* the mutex of the critical section without a name */
+    void *critical, *atomic; /* mutexes */
 };
 
 static void fill(struct runtime_copy *new, const struct link_map *map, void *library)
@@ -106,6 +106,7 @@ static void fill(struct runtime_copy *new, const struct link_map *map, void *lib
     find_functions(functions, library);
     find_version(functions, map, library);
     functions->critical = &copy->critical;
+    functions->atomic = &copy->atomic;
 }
 
 static struct copy reserve;

@@ -80,8 +80,7 @@ typedef unsigned long long ull;
     F(void, GOMP_taskwait, (void))                                                                 \
     F(void, GOMP_taskgroup_end, (void))
 #define GOMP_TURN_WAITS(F)                                                                         \
-    F(void, GOMP_ordered_start, (void))                                                            \
-    F(void, GOMP_atomic_start, (void))
+    F(void, GOMP_ordered_start, (void))
 
 /* For its team; whether that was cancelled. */
 #define GOMP_BOOL_WAITS(F)                                                                         \
@@ -114,7 +113,9 @@ typedef unsigned long long ull;
     F(void, GOMP_critical_start, (void))                                                           \
     F(void, GOMP_critical_end, (void))                                                             \
     F(void, GOMP_critical_name_start, (void **))                                                   \
-    F(void, GOMP_critical_name_end, (void **))
+    F(void, GOMP_critical_name_end, (void **))                                                     \
+    F(void, GOMP_atomic_start, (void))                                                             \
+    F(void, GOMP_atomic_end, (void))
 
 #define GOMP_FUNCTIONS(F)                                                                          \
     GOMP_REGIONS(F)                                                                                \
@@ -165,6 +166,7 @@ struct gomp_functions {
     bool may_take_more;         /* words than those that are known; then it is not traced */
     bool is_observed;           /* its regions and tasks are reported: task-events.h */
     void **critical; /* if it is traced: the mutex of the critical section without a name */
+    void **atomic;   /* the same of atomic operations that the CPU lacks */
     int (*get_max_threads)(void);
 #define F(type, name, parameters) type(*name) parameters;
     GOMP_FUNCTIONS(F)

@@ -15,8 +15,7 @@ static struct gomp_functions real;
     F(GOMP_sections_end, AGENT_JOIN_TEAM)                                                          \
     F(GOMP_taskwait, AGENT_JOIN_CHILDREN)                                                          \
     F(GOMP_taskgroup_end, AGENT_JOIN_GROUP)                                                        \
-    F(GOMP_ordered_start, AGENT_JOIN_UNKNOWN)                                                      \
-    F(GOMP_atomic_start, AGENT_JOIN_NOTHING)
+    F(GOMP_ordered_start, AGENT_JOIN_UNKNOWN)
 
 #define WAIT(name, what)                                                                           \
     static void observed_##name(void)                                                              \

@@ -22,6 +22,8 @@ enum {
     FLAG_DETACH = 8192,
 };
 
+enum { CANCEL_TASKGROUP = 8 }; /* of GOMP_cancel */
+
 /* What the first words of the user's data are for. */
 enum mirrored {
     MIRRORED_NONE,
@@ -260,8 +262,11 @@ static struct task_record *bare_record(struct agent_slot_part *thread, uint64_t 
 {
     const struct body_link *link = thread->link;
     struct task_record *record = record_allocate(thread, room);
-    if (record)
+    if (record) {
         record->region = link ? link->region : NULL;
+        record->parent = NULL;
+        record->group = link && link->record ? link->record->inside : NULL;
+    }
     return record;
 }
 
@@ -436,10 +441,12 @@ static void report_end_of_loop(unsigned flags)
 TASKLOOP(GOMP_taskloop, long)
 TASKLOOP(GOMP_taskloop_ull, ull)
 
-/* It is interposed for its event: task-events.c. */
 void GOMP_taskgroup_start(void)
 {
-    gomp_functions_for(CALLER_PC)->GOMP_taskgroup_start();
+    const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
+    struct agent_slot *slot = slot_mine();
+    group_begin(&slot->gomp, slot->gomp.link);
+    real->GOMP_taskgroup_start();
 }
 
 /* ---- cancellation ---- */
@@ -450,6 +457,8 @@ bool GOMP_cancel(int which, bool is_wanted)
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
     struct agent_slot *slot = slot_mine();
     const struct body_link *link = slot->gomp.link;
+    if (is_wanted && which & CANCEL_TASKGROUP)
+        group_cancel(link);
     if (is_wanted && link && link->region) {
         atomic_store(&link->region->is_cancelled, true);
         tasks_cancelled(&slot->gomp);

@@ -48,7 +48,10 @@ GOMP_TURN_WAITS(TURN_WAIT)
         real->name();                                                                              \
         END_WAIT;                                                                                  \
         children_ended(&slot->gomp, link ? link->record : NULL);                                   \
+        AFTER_##name;                                                                              \
     }
+#define AFTER_GOMP_taskwait      (void)0
+#define AFTER_GOMP_taskgroup_end group_end(&slot->gomp, link)
 GOMP_TASK_WAITS(TASK_WAIT)
 
 #define BOOL_WAIT(type, name, parameters)                                                          \
@@ -116,37 +119,28 @@ void GOMP_workshare_task_reduction_unregister(bool is_cancelled)
  * functions that take a lock only if it is free are called first. Whether a lock looks free would
  * tell less: where many threads come at once, all see it free, and all but one wait.
  *
- * The mutex of a critical section is that of an omp_lock_t: one word. For the section without a name
- * it is hidden in libgomp; the agent's own one, passed as that of a name, takes its place. */
+ * The mutex of a critical section is that of an omp_lock_t: one word. For the section without a name, and for atomic
+ * operations, it is hidden in libgomp; the agent's own one, passed as that of a name, takes its place. */
 
-static void enter_critical(const struct gomp_functions *real, void **mutex)
+/* `name`: that of hpctoolkit_waited_for_lock. */
+static void enter_critical(const struct gomp_functions *real, void **mutex, const char *name)
 {
-    if (real->test_set_lock(mutex))
-        return;
     struct agent_slot *slot = slot_mine();
-    slot_set_state(slot, AGENT_SLOT_IDLE);
-    uint64_t since = lock_wait_begins(mutex);
-    real->GOMP_critical_name_start(mutex);
-    lock_wait_ended(mutex, since);
-    END_WAIT;
+    if (!real->test_set_lock(mutex)) {
+        uint64_t since = lock_wait_begins(slot, mutex);
+        real->GOMP_critical_name_start(mutex);
+        lock_wait_ended(slot, mutex, name, since);
+    }
+    held_note(slot, mutex);
 }
 
 void GOMP_critical_name_start(void **mutex)
 {
     const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
     if (real->is_traced)
-        enter_critical(real, mutex);
+        enter_critical(real, mutex, NULL);
     else
         real->GOMP_critical_name_start(mutex);
-}
-
-void GOMP_critical_start(void)
-{
-    const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
-    if (real->is_traced)
-        enter_critical(real, real->critical);
-    else
-        real->GOMP_critical_start();
 }
 
 void GOMP_critical_name_end(void **mutex)
@@ -155,16 +149,28 @@ void GOMP_critical_name_end(void **mutex)
     gomp_functions_for(CALLER_PC)->GOMP_critical_name_end(mutex);
 }
 
-void GOMP_critical_end(void)
-{
-    const struct gomp_functions *real = gomp_functions_for(CALLER_PC);
-    if (!real->is_traced) {
-        real->GOMP_critical_end();
-        return;
+/* A section that has no name. `field`: its mutex. */
+#define UNNAMED(field, lock_name)                                                                  \
+    void GOMP_##field##_start(void)                                                                \
+    {                                                                                              \
+        const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
+        if (real->is_traced)                                                                       \
+            enter_critical(real, real->field, lock_name);                                          \
+        else                                                                                       \
+            real->GOMP_##field##_start();                                                          \
+    }                                                                                              \
+    void GOMP_##field##_end(void)                                                                  \
+    {                                                                                              \
+        const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
+        if (!real->is_traced) {                                                                    \
+            real->GOMP_##field##_end();                                                            \
+            return;                                                                                \
+        }                                                                                          \
+        lock_released(real->field);                                                                \
+        real->GOMP_critical_name_end(real->field);                                                 \
     }
-    lock_released(real->critical);
-    real->GOMP_critical_name_end(real->critical);
-}
+UNNAMED(critical, "<lock critical>")
+UNNAMED(atomic, "<lock atomic>")
 
 #define LOCK(symbol, field, test_symbol, version)                                                  \
     EXPORTED void gomp_agent_##field(void *lock);                                                  \
@@ -172,14 +178,22 @@ void GOMP_critical_end(void)
     void gomp_agent_##field(void *lock)                                                            \
     {                                                                                              \
         const struct gomp_functions *real = gomp_functions_for(CALLER_PC);                         \
-        if (real->test_##field(lock))                                                              \
-            return;                                                                                \
         struct agent_slot *slot = slot_mine();                                                     \
-        slot_set_state(slot, AGENT_SLOT_IDLE);                                                     \
-        uint64_t since = lock_wait_begins(lock);                                                   \
-        real->field(lock);                                                                         \
-        lock_wait_ended(lock, since);                                                              \
-        END_WAIT;                                                                                  \
+        if (!real->test_##field(lock)) {                                                           \
+            uint64_t since = lock_wait_begins(slot, lock);                                         \
+            real->field(lock);                                                                     \
+            lock_wait_ended(slot, lock, NULL, since);                                              \
+        }                                                                                          \
+        held_note(slot, lock);                                                                     \
+    }                                                                                              \
+    EXPORTED int gomp_agent_test_##field(void *lock);                                              \
+    __asm__(".symver gomp_agent_test_" #field ", " #test_symbol "@" version);                      \
+    int gomp_agent_test_##field(void *lock)                                                        \
+    {                                                                                              \
+        int result = gomp_functions_for(CALLER_PC)->test_##field(lock);                            \
+        if (result)                                                                                \
+            held_note(slot_own(), lock);                                                           \
+        return result;                                                                             \
     }
 GOMP_LOCKS(LOCK)
 

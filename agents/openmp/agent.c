@@ -121,6 +121,7 @@ static void add_runtime(const struct agent_module *module)
     if (!module_pin(module->start, module->path, &libomp))
         return;
     const char *why = tool_why_not(libomp.library);
+    events_learn_libomp(libomp.map->l_ld, libomp.map->l_addr);
     module_unpin(&libomp);
     if (why) {
         refuse(why);

@@ -1,5 +1,6 @@
 #include "agents/openmp/events.h"
 
+#include "agents/common/loaded-modules.h"
 #include "agents/common/team-waits.h"
 #include "agents/openmp/body-code.h"
 #include "agents/openmp/lock-owners.h"
@@ -293,6 +294,7 @@ static struct task_record *new_record_on_stack(struct agent_slot *slot, struct r
     set_context_on_stack(&record->context, slot, call);
     record->parent = NULL;
     record->region = NULL;
+    record->group = record->inside = NULL;
     record->creator = &slot->ompt;
     record->is_ready = false;
     record_count_from_zero(record);
@@ -446,35 +448,78 @@ static void sync_region_wait(int kind, int endpoint, ompt_data_t *parallel, ompt
         team_goes_on(&slot->ompt);
 }
 
+/* Functions of libomp that take a lock only if it is free. */
+static struct {
+    _Atomic uint64_t start, size;
+} testing[2];
+
+void events_learn_libomp(const ElfW(Dyn) * dynamic, uint64_t bias)
+{
+    static const char *const names[] = {"__kmpc_test_lock", "__kmpc_test_nest_lock"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const ElfW(Sym) *symbol = dynamic_symbol(dynamic, bias, names[i]);
+        atomic_store(&testing[i].size, 0);
+        atomic_store(&testing[i].start, symbol ? bias + symbol->st_value : 0);
+        atomic_store(&testing[i].size, symbol ? symbol->st_size : 0);
+    }
+}
+
+int events_mutex_kind(int kind, uint64_t caller)
+{
+    for (size_t i = 0; i < sizeof testing / sizeof *testing; i++)
+        if (caller - atomic_load_explicit(&testing[i].start, memory_order_relaxed) <
+            atomic_load_explicit(&testing[i].size, memory_order_relaxed))
+            return ompt_mutex_test_lock;
+    return kind;
+}
+
 static void mutex_acquire(int kind, unsigned hint, unsigned implementation, uint64_t lock,
                           const void *caller)
 {
     (void)hint;
     (void)implementation;
     (void)caller;
+    kind = events_mutex_kind(kind, CALLER_PC);
     if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock)
         return;
     struct agent_slot *slot = slot_mine();
-    slot_set_state(slot, AGENT_SLOT_IDLE);
+    slot_waits_for(slot, lock);
     lock_wanted(slot, lock);
+}
+
+/* That of hpctoolkit_waited_for_lock: others of these are on the heap. */
+static const char *name_of_lock(int kind)
+{
+    switch (kind) {
+    case ompt_mutex_critical: return "<lock critical>";
+    case ompt_mutex_atomic: return "<lock atomic>";
+    case ompt_mutex_ordered: return "<lock ordered>";
+    default: return NULL;
+    }
 }
 
 static void mutex_acquired(int kind, uint64_t lock, const void *caller)
 {
-    (void)kind;
     (void)caller;
     struct agent_slot *slot = slot_mine();
     lock_taken(slot, lock);
-    slot_set_state(slot, AGENT_SLOT_WORKING);
+    slot_has_lock(slot, (const void *)lock, name_of_lock(kind));
+    held_note(slot, (const void *)lock);
+}
+
+static void mutex_released(int kind, uint64_t lock, const void *caller)
+{
+    (void)kind;
+    (void)caller;
+    held_forget(slot_own(), (const void *)lock);
 }
 
 /* In place of mutex_acquired if the thread has the lock already. */
 static void nest_lock(int endpoint, uint64_t lock, const void *caller)
 {
-    (void)lock;
     (void)caller;
     if (endpoint == ompt_scope_begin)
-        slot_set_state(slot_mine(), AGENT_SLOT_WORKING);
+        slot_has_lock(slot_mine(), (const void *)lock, NULL);
 }
 
 /* -------- registration -------- */
@@ -507,6 +552,7 @@ bool events_register(ompt_set_callback_t set_callback)
     EVENT(sync_region_wait);
     EVENT(mutex_acquire);
     EVENT(mutex_acquired);
+    EVENT(mutex_released);
     EVENT(nest_lock);
 #undef EVENT
     return are_known;

@@ -6,6 +6,7 @@
 
 #include "agents/openmp/ompt.h"
 
+#include <link.h>
 #include <stdbool.h>
 
 /* The events that span-events.h reports, too. */
@@ -38,6 +39,13 @@ bool events_is_at_once(const ompt_data_t *task);
 /* Whether a thread has left `prior` for good; whether the event is about a switch of tasks at all. */
 bool events_is_end(int status);
 bool events_is_switch(int status);
+
+/* libomp's module has this dynamic section and load bias. */
+void events_learn_libomp(const ElfW(Dyn) * dynamic, uint64_t bias);
+
+/* What mutex_acquire says of the lock that it is about, with the address in libomp to which it returns. libomp 14 calls
+ * omp_test_lock an ompt_mutex_lock, and says no more if it fails. */
+int events_mutex_kind(int kind, uint64_t caller);
 
 /* Registers for all events. False: libomp does not announce one of them. */
 bool events_register(ompt_set_callback_t set_callback);

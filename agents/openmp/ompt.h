@@ -35,6 +35,7 @@ enum {
     ompt_callback_task_schedule = 6,
     ompt_callback_implicit_task = 7,
     ompt_callback_sync_region_wait = 16,
+    ompt_callback_mutex_released = 17,
     ompt_callback_dependences = 18,
     ompt_callback_sync_region = 23,
     ompt_callback_mutex_acquire = 26,
@@ -44,7 +45,13 @@ enum {
 
 enum { ompt_set_always = 5 };
 enum { ompt_scope_begin = 1, ompt_scope_end = 2 };
-enum { ompt_mutex_test_lock = 2, ompt_mutex_test_nest_lock = 4, ompt_mutex_ordered = 7 };
+enum {
+    ompt_mutex_test_lock = 2,
+    ompt_mutex_test_nest_lock = 4,
+    ompt_mutex_critical = 5,
+    ompt_mutex_atomic = 6,
+    ompt_mutex_ordered = 7,
+};
 enum { ompt_thread_worker = 2 };
 
 enum {

@@ -469,6 +469,7 @@ static void sync_region(int kind, int endpoint, ompt_data_t *parallel, ompt_data
 static void mutex_acquire(int kind, unsigned hint, unsigned implementation, uint64_t lock,
                           const void *caller)
 {
+    kind = events_mutex_kind(kind, CALLER_PC);
     if (kind != ompt_mutex_test_lock && kind != ompt_mutex_test_nest_lock)
         begin_wait(kind == ompt_mutex_ordered ? AGENT_JOIN_UNKNOWN : AGENT_JOIN_NOTHING);
     plain_events.mutex_acquire(kind, hint, implementation, lock, caller);

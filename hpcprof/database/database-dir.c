@@ -213,7 +213,8 @@ static void make_folder(bool shared)
         umask(umask(0) | (0777 & ~own_directory_mode(false)));
     temporary_path = mem_printf("%s.unfinished-%ld", final_path, (long)getpid());
     if (mkdir(temporary_path, own_directory_mode(shared)) != 0)
-        diag_fatal(temporary_path, "%s", strerror(errno));
+        diag_fatal(temporary_path, "%s%s", strerror(errno),
+                   errno == EACCES || errno == EROFS ? " (hpcprof -o DB chooses another place)" : "");
     folder = own_directory_open(temporary_path, &cause);
     if (folder < 0)
         diag_fatal(temporary_path, "%s", cause);

@@ -8,12 +8,28 @@
 #include <gelf.h>
 #include <libiberty/demangle.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* "critical(NAME)": compilers name the mutex of such a section of OpenMP .gomp_critical_user_NAME, clang with ".var" after
+ * it. NULL: it is no such mutex. */
+static char *section_of(const char *symbol)
+{
+    static const char prefix[] = ".gomp_critical_user_", suffix[] = ".var";
+    if (strncmp(symbol, prefix, strlen(prefix)) != 0)
+        return NULL;
+    symbol += strlen(prefix);
+    size_t length = strlen(symbol), behind = strlen(suffix);
+    if (length >= behind && strcmp(symbol + length - behind, suffix) == 0)
+        length -= behind;
+    return mem_printf(length ? "critical(%.*s)" : "critical", (int)length, symbol);
+}
 
 /* A lock at the begin of a small object is named like it: a struct that begins with its mutex. */
 static char *name_of(const char *symbol, uint64_t offset)
 {
+    autofree char *section = section_of(symbol);
     autofree char *demangled = cplus_demangle(symbol, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
-    const char *name = demangled ? demangled : symbol;
+    const char *name = section ? section : demangled ? demangled : symbol;
     char *result = offset ? mem_printf("<lock %s + %llu>", name, (unsigned long long)offset)
                           : mem_printf("<lock %s>", name);
     return result;

@@ -36,8 +36,8 @@
  *                              agent, and what is named here: the overhead found is no lower bound
  *     overhead-complete debug  the same if procedures that are `compiled-in` have debug information
  *     waiting PATTERN          time in such a procedure of a `runtime-module` is waiting, not work
- *     waiting-code PATTERN     the same, but only in a loop with a `pause` instruction or at a
- *                              waiting system call
+ *     waiting-code PATTERN     the same, but only in a loop with a `pause` instruction, or eight `nop`s in
+ *                              a row, or at a waiting system call
  *     waiting-call PATTERN     time in such a function of the C library is waiting if a
  *                              `runtime-module` called it
  *     working PATTERN          time in such a procedure is never waiting, whoever called it

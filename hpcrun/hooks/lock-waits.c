@@ -47,28 +47,12 @@ REAL_FUNCTION(pthread_rwlock_unlock)
 
 /* ---- locks that do not know their holders ---- */
 
-/* Replaces the first note `from` by `to`; 0 is none. */
-static inline void replace_held(struct agent_slot *slot, uint64_t from, uint64_t to)
-{
-    for (unsigned i = 0; slot && i < AGENT_MAX_HELD; i++)
-        if (atomic_load_explicit(&slot->held[i], memory_order_relaxed) == from) {
-            atomic_store_explicit(&slot->held[i], to, memory_order_relaxed);
-            break;
-        }
-}
-
 /* The thread has got the lock if `result` is 0. With more than AGENT_MAX_HELD of them, it is not known to have it. */
 static inline int note_held(const volatile void *lock, int result)
 {
     if (result == 0)
-        replace_held(own_slot, 0, (uint64_t)(uintptr_t)lock);
+        held_note(own_slot, lock);
     return result;
-}
-
-/* The thread is about to release the lock, which it may have got otherwise. */
-static inline void forget_held(const volatile void *lock)
-{
-    replace_held(own_slot, (uint64_t)(uintptr_t)lock, 0);
 }
 
 /* A lock ends that threads may not have released. Another one may begin at its address. The lock is not read: libc does
@@ -264,7 +248,7 @@ HOOK int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
     if (others_wait(lock))
         waker_note(lock, WAKES_NEXT_HOLDER);
-    forget_held(lock);
+    held_forget(own_slot, lock);
     return REAL(pthread_rwlock_unlock)(lock);
 }
 
@@ -301,7 +285,7 @@ HOOK int pthread_spin_trylock(pthread_spinlock_t *lock)
 
 HOOK int pthread_spin_unlock(pthread_spinlock_t *lock)
 {
-    forget_held(lock);
+    held_forget(own_slot, lock);
     return REAL(pthread_spin_unlock)(lock);
 }
 

@@ -120,7 +120,8 @@ void target_check(const char *path)
     enum unmeasured why = check(path, 0);
     if (why == UNMEASURED_NONE)
         return;
-    diag_error(path, "%s: the profiler can't be loaded into it", unmeasured_reason(why));
+    diag_error(path, "%s: can't be measured%s", unmeasured_reason(why),
+               why == UNMEASURED_OTHER_MACHINE ? "" : ", except by root, from outside");
     exit(STATUS_NOT_EXECUTABLE);
 }
 

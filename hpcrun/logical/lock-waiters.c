@@ -15,9 +15,13 @@ struct sampled {
     const struct agent_query *query;
 };
 
+/* In libc, or in a runtime for a lock. */
 static bool is_waiting(const struct agent_slot *slot)
 {
-    return atomic_load_explicit(&slot->state, memory_order_acquire) == AGENT_SLOT_WAITING;
+    uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+    bool is_in_runtime = state == AGENT_SLOT_IDLE || state == AGENT_SLOT_ASLEEP;
+    return state == AGENT_SLOT_WAITING ||
+           (is_in_runtime && atomic_load_explicit(&slot->lock, memory_order_relaxed));
 }
 
 /* Whether this thread has the lock for which the thread of a slot waits, by its own note. */

@@ -20,8 +20,9 @@
 extern struct agent_slots slots __asm__("hpctoolkit_thread_slots")
     __attribute__((visibility("default")));
 
-/* The calling thread's slot; NULL: it has none. Static TLS. */
-extern __thread struct agent_slot *own_slot __attribute__((tls_model("initial-exec")));
+/* The calling thread's slot; NULL: it has none. Static TLS. Exported, for agents. */
+extern __thread struct agent_slot *own_slot __asm__("hpctoolkit_thread_slot")
+    __attribute__((tls_model("initial-exec"), visibility("default")));
 
 /* Normal context, with signals blocked: gives the calling thread a slot, or frees it. `index` is that
  * of the thread in the measurement file; its stack is [stack_low, stack_high), equal if unknown.
@@ -110,8 +111,8 @@ struct wait {
 };
 
 /* Normal context. The calling wrapper is about to wait: for `lock`, whose holder's tid is in
- * *holder; both NULL for other waits. `slot` may be NULL. Always inlined, since it takes its frame
- * for the wrapper's. */
+ * *holder; both NULL for other waits. In a wait of a runtime for a lock, that remains the one that the thread waits
+ * for. `slot` may be NULL. Always inlined, since it takes its frame for the wrapper's. */
 __attribute__((always_inline)) static inline struct wait
 wait_begin(struct agent_slot *slot, const volatile void *lock, const void *holder)
 {
@@ -126,10 +127,12 @@ wait_begin(struct agent_slot *slot, const volatile void *lock, const void *holde
                           .holder = atomic_load_explicit(&slot->holder, memory_order_relaxed)};
     slot->frame = frame;
     slot->calls++;
-    atomic_store_explicit(&slot->holder, (uint64_t)(uintptr_t)holder, memory_order_relaxed);
-    atomic_store_explicit(&slot->lock, (uint64_t)(uintptr_t)lock, memory_order_relaxed);
-    atomic_store_explicit(&slot->state, state_of_wait(before.state, AGENT_SLOT_WAITING),
-                          memory_order_release);
+    enum agent_slot_state state = state_of_wait(before.state, AGENT_SLOT_WAITING);
+    if (state == AGENT_SLOT_WAITING) {
+        atomic_store_explicit(&slot->holder, (uint64_t)(uintptr_t)holder, memory_order_relaxed);
+        atomic_store_explicit(&slot->lock, (uint64_t)(uintptr_t)lock, memory_order_relaxed);
+    }
+    atomic_store_explicit(&slot->state, state, memory_order_release);
     return before;
 }
 

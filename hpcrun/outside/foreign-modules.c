@@ -101,13 +101,25 @@ static void insert(struct foreign_module *module)
     modules.count++;
 }
 
+static bool is_file_of(const struct foreign_module *module, const struct mapping *mapping)
+{
+    return module->inode == mapping->inode && module->major == mapping->major && module->minor == mapping->minor;
+}
+
 /* Another mapping of a module that is there already. */
 static bool is_known(const struct mapping *mapping)
 {
     size_t i = first_ending_after(mapping->start);
-    return i < modules.count && mapping->start >= modules.at[i]->image.start &&
-           modules.at[i]->inode == mapping->inode && modules.at[i]->major == mapping->major &&
-           modules.at[i]->minor == mapping->minor;
+    return i < modules.count && mapping->start >= modules.at[i]->image.start && is_file_of(modules.at[i], mapping);
+}
+
+/* Whether the file is a module elsewhere: libffi maps a page of its own file for each few functions that it makes. */
+static bool is_file_known(const struct mapping *mapping)
+{
+    bool is_known = false;
+    for (unsigned i = 0; i < modules.count && mapping->inode != 0; i++)
+        is_known |= is_file_of(modules.at[i], mapping);
+    return is_known;
 }
 
 static bool is_libc(const char *path)
@@ -160,7 +172,7 @@ void foreign_modules_add(const struct mapping *mapping)
     struct foreign_module *module = calloc(1, sizeof *module);
     if (!module || modules.count == MAX_MODULES ||
         module_image_place(&module->image, mapping) != IMAGE_PLACED) {
-        modules.missing += !is_vdso && !is_memory(mapping->path);
+        modules.missing += !is_vdso && !is_memory(mapping->path) && !is_file_known(mapping);
         free(module);
         return;
     }

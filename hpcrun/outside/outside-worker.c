@@ -270,8 +270,8 @@ static void report_losses(void)
     text_print_part(&line, begin, "; ", worker.missed,
                     "%lu of %lu samples lack Python's frames, which could not be read in time", worker.missed,
                     worker.to_catch);
-    text_print_part(&line, begin, "; ", foreign_modules_missing(), "code without names: %u files could not be read",
-                    foreign_modules_missing());
+    text_print_part(&line, begin, "; ", foreign_modules_missing(), "code without names: %u file%s could not be read",
+                    foreign_modules_missing(), foreign_modules_missing() == 1 ? "" : "s");
     text_print_part(&line, begin, "; ", waits_forbidden(),
                     "times of waiting are not known: the process may not be looked at (kernel.yama.ptrace_scope?)");
     text_print_part(&line, begin, "; ", waits_without_descriptors(),

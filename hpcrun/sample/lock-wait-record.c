@@ -98,6 +98,12 @@ void lock_wait_record(struct agent_slot *slot, const volatile void *lock)
     record(slot, lock, NULL);
 }
 
+void hpctoolkit_waited_for_lock(const volatile void *lock, const char *name)
+{
+    if (own_slot)
+        record(own_slot, lock, name);
+}
+
 void semaphore_wait_record(struct agent_slot *slot, const volatile void *lock, bool is_semaphore)
 {
     const struct agent_lock *kind = atomic_load_explicit(&agent_lock, memory_order_acquire);

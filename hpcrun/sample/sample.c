@@ -109,7 +109,8 @@ static void note_lock_wait(const struct thread *thread, const struct thread_even
 {
     struct agent_slot *slot = own_slot;
     unsigned which = (unsigned)(event - thread->events);
-    if (kind == AGENT_WAITING && slot && waits_for_lock(slot))
+    bool is_waiting = kind == AGENT_WAITING || kind == AGENT_IDLE;
+    if (is_waiting && event->lock_blame != NO_METRIC && slot && waits_for_lock(slot))
         atomic_fetch_add_explicit(&slot->unpaid[which], (int64_t)amount, memory_order_relaxed);
 }
 
@@ -166,10 +167,8 @@ static bool add_to_metrics(struct thread *thread, struct thread_event *event,
         charge_idleness(thread, event, &status->counts, amount - off_cpu, node);
         charge_idleness(thread, event, &status->counts, off_cpu, node);
     }
-    if (event->lock_blame != NO_METRIC) {
-        note_lock_wait(thread, event, status->kind, increment->amount);
+    if (event->lock_blame != NO_METRIC)
         found->waiters = charge_lock_blame(thread, event, increment, node);
-    }
     if (increment->ready)
         cct_add(&thread->cct, event->ready_node, event->ready, increment->ready);
     return true;
@@ -231,6 +230,7 @@ void sample_record(struct thread *thread, struct thread_event *event,
         agent_query_status(&thread->logical.query, &thread->unwinder, thread->tid);
     if (status->kind != AGENT_FOREIGN)
         workers_record(status->agent, status->counts.workers, capacity(&status->counts));
+    note_lock_wait(thread, event, status->kind, increment->amount);
     if (status->kind == AGENT_IDLE || status->kind == AGENT_RUNTIME_OWNED) {
         found->amount = count_idle(thread, event, increment, status);
         return;

@@ -139,12 +139,21 @@ static bool waits_in_system_call(const struct decoder *decoder,
     return false;
 }
 
+/* The last one of eight `nop`s of one byte, by which OpenBLAS 0.3.34 waits for a short time. Compilers use longer ones. */
+static bool ends_nops(const struct decoder *decoder, const struct code_fragment *fragment,
+                      const ZydisDecodedInstruction *instruction)
+{
+    uint32_t offset = decoder->offsets.at[decoder->offsets.n - 1];
+    return instruction->mnemonic == ZYDIS_MNEMONIC_NOP && instruction->length == 1 && offset >= 7 &&
+           memcmp(fragment->bytes + offset - 7, "\x90\x90\x90\x90\x90\x90\x90\x90", 8) == 0;
+}
+
 /* Records the decoder's last instruction if code waits by it. */
 static void record_waiting(const struct decoder *decoder, const struct code_fragment *fragment,
                            const ZydisDecodedInstruction *instruction, struct fragment_flow *flow)
 {
     uint32_t offset = decoder->offsets.at[decoder->offsets.n - 1];
-    if (instruction->mnemonic == ZYDIS_MNEMONIC_PAUSE)
+    if (instruction->mnemonic == ZYDIS_MNEMONIC_PAUSE || ends_nops(decoder, fragment, instruction))
         vec_push(&flow->pauses, offset);
     else if (instruction->mnemonic == ZYDIS_MNEMONIC_SYSCALL &&
              waits_in_system_call(decoder, fragment))

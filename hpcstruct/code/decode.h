@@ -55,7 +55,7 @@ struct fragment_flow {
     VEC(uint64_t) targets;
     /* Offsets of instructions by which code waits. Names do not show waiting in stripped runtimes;
      * these instructions do. */
-    VEC(uint32_t) pauses; /* `pause`: compilers emit it for _mm_pause and cpu_relax in spin loops */
+    VEC(uint32_t) pauses; /* `pause`: compilers emit it for _mm_pause and cpu_relax in spin loops; or eight `nop`s */
     VEC(uint32_t) waits;  /* system calls that may wait for a futex */
     /* Bytes at which no instruction begins: their number, and the offset of the first. */
     uint32_t undecoded, first_undecoded;

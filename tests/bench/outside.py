@@ -9,7 +9,6 @@ import subprocess
 import types
 
 import overhead
-import programs
 
 # The shell measures the program alone; the rest of the recorder's process tree is the recorder.
 SHELL = "bash"

@@ -7,7 +7,6 @@ Writes FOLDER/TARGET/NAME for each target (tests/fuzz/fuzz-target.h says what it
 FOLDER.damaged/TARGET, the same in each run. Seeds are small: libFuzzer is quick on small inputs, and finds what makes
 them larger."""
 import json
-import os
 import pathlib
 import random
 import struct

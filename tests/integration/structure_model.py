@@ -9,7 +9,7 @@ import functools
 import os
 import struct
 
-GENERATOR = b"hpcstruct 11"
+GENERATOR = b"hpcstruct 12"
 NONE = 0xffffffff
 INLINED, LOOP = 1, 2
 

@@ -274,7 +274,7 @@ class Cases(Case):
                    says=r"^Too fine a grain: no worker has work for [1-7][0-9] % of the time, between pieces of "
                         r".*short_regions\.c:[0-9]+.*; larger pieces could win [1-9].*x; try fewer threads, too ")
         for elements, serial, sleep in ((100_000, 0, 0), (6000, 12_000, 0), (100_000, 0, 3000)):
-            self.look_until(lambda: not any(f["text"].startswith("Too fine a grain") for f in self.found),
+            self.look_until(lambda: self.of_program() and "Too fine a grain" not in str(self.found),
                             [binary, elements, serial, sleep, 100], "-e", "CPUTIME@f1000", OMP_NUM_THREADS="2")
 
     def test_the_vdso(self):

@@ -2,7 +2,6 @@
 import collections
 import json
 import os
-import pathlib
 import tempfile
 import unittest
 
@@ -188,10 +187,8 @@ class Known(unittest.TestCase):
         self.change_processes(lambda processes: processes[0].update(wall=0.95))
 
     def change_processes(self, change):
-        path = pathlib.Path(self.db, "run.json")
-        run = json.loads(path.read_text())
-        change(run["processes"])
-        path.write_text(json.dumps(run))
+        with viewer.changed_run(self.db) as run:
+            change(run["processes"])
 
     def test_samples(self):
         """Those that end on the path. Of two records that a sample leaves in a procedure, it counts once."""

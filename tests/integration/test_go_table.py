@@ -1,9 +1,8 @@
 """Stripped Go programs: names, lines and inlined calls by the table of Go's runtime (lib/go-table.h). The
 programs are made by hand (tests/programs/structure/go-table.S), in the form of each version of the table."""
 import struct
-import subprocess
 
-from structure_case import StructureCase, hpcstruct, run
+from structure_case import StructureCase, hpcstruct
 
 WORK, MAIN, SPIN = "/src/lib/work.go", "/src/main.go", "/src/lib/spin.go"
 

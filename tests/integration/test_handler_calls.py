@@ -73,7 +73,7 @@ SYSTEM_CALLS = {"sys_pages": "rooms for instances of modules, of more and more",
 # What hpcrun calls of an agent in the handler (agents/agent.h), in the table at the end of its agent.c, and of its lock.
 AGENT_ENTRY = re.compile(r"\.(?:unwind_begin|worker_counts|step_bichord|step_pnote|step_lnote|has_byte) = (\w+)[,;]")
 AGENTS = ("minicilk", "cilk5", "opencilk", "gomp", "openmp", "tbb", "openblas", "python", "pthread")
-AGENTS_USE = {"hpctoolkit_own_slot"}  # of libhpcrun.so
+AGENTS_USE = {"hpctoolkit_own_slot", "hpctoolkit_thread_slot"}  # of libhpcrun.so
 
 
 # Lines of objdump: of a symbol with its binding and section, and of the first instruction of a function.

@@ -140,15 +140,15 @@ class BadBinariesTest(HpcprofCase):
         os.unlink(module.path)
         self.check_without_structure(module, "does not exist")
 
-    def test_rebuilt(self):
-        module = self.program()
-        pathlib.Path(module.path).write_bytes(elf_file("abcd02"))
-        self.check_without_structure(module, "changed since the run")
-
-    def test_rebuilt_without_build_id(self):
-        module = self.program()
-        pathlib.Path(module.path).write_bytes(elf_file(""))
-        self.check_without_structure(module, "changed since the run")
+    def test_other_contents(self):
+        """Two are of another build, of which one has no build-id."""
+        for content, says in ((elf_file("abcd02"), "changed since the run"), (elf_file(""), "changed since the run"),
+                              (b"#!/bin/sh\n", "not an x86-64 ELF file")):
+            with self.subTest(content=content[:16], says=says):
+                self.setUp()
+                module = self.program()
+                pathlib.Path(module.path).write_bytes(content)
+                self.check_without_structure(module, says)
 
     def test_rebuilt_but_its_structure_is_in_the_cache(self):
         """The structure of the old build is still in the cache."""
@@ -170,11 +170,6 @@ class BadBinariesTest(HpcprofCase):
         self.assert_says(self.scenario.stderr, module.path, "changed since the run", "in the cache")
         check_database(self, self.scenario, db, WORK)
 
-    def test_not_elf(self):
-        module = self.program()
-        pathlib.Path(module.path).write_bytes(b"#!/bin/sh\n")
-        self.check_without_structure(module, "not an x86-64 ELF file")
-
     def test_a_directory(self):
         module = self.program()
         os.unlink(module.path)
@@ -182,25 +177,16 @@ class BadBinariesTest(HpcprofCase):
         self.check_without_structure(module, "Is a directory")
 
     def test_hpcstruct_fails(self):
-        module = self.program()
-        self.scenario.hpcstruct.set_code(module.path, "sys.exit('hpcstruct: it is all wrong')")
-        self.check_without_structure(module, "it is all wrong")
-
-    def test_hpcstruct_crashes(self):
-        module = self.program()
-        self.scenario.hpcstruct.set_code(module.path, "os.kill(os.getpid(), signal.SIGSEGV)")
-        self.check_without_structure(module, "killed by signal 11")
-
-    def test_hpcstruct_says_nothing(self):
-        module = self.program()
-        self.scenario.hpcstruct.set_code(module.path, "sys.exit(0)")
-        self.check_without_structure(module, "hpcstruct failed")
-
-    def test_damaged_structure(self):
-        module = self.program()
+        """It complains, crashes, says nothing, or writes a damaged structure."""
         write = f"open(structure, 'wb').write({PROGRAM.image()[:-40]!r}); print(structure)"
-        self.scenario.hpcstruct.set_code(module.path, write)
-        self.check_without_structure(module, "structure file is damaged", "without names")
+        for code, *says in (("sys.exit('hpcstruct: it is all wrong')", "it is all wrong"),
+                            ("os.kill(os.getpid(), signal.SIGSEGV)", "killed by signal 11"),
+                            ("sys.exit(0)", "hpcstruct failed"), (write, "structure file is damaged", "without names")):
+            with self.subTest(says=says):
+                self.setUp()
+                module = self.program()
+                self.scenario.hpcstruct.set_code(module.path, code)
+                self.check_without_structure(module, *says)
 
     def test_damaged_structure_in_the_cache_is_made_again(self):
         module = self.program()

@@ -108,7 +108,13 @@ def expected_path(frames):
 
 class LockNames(unittest.TestCase):
     """A lock has the name of the object that contains it, by the symbols of the program."""
-    SOURCE = "_Alignas(64) long first[3] = {1}, second[5] = {1};\nint main(void) { return 0; }\n"
+    SOURCE = """
+        _Alignas(64) long first[3] = {1}, second[5] = {1};
+        long sections[] __asm__(".gomp_critical_user_table") = {1};
+        long others[] __asm__(".gomp_critical_user_log.var") = {1};
+        long unnamed[] __asm__(".gomp_critical_user_.var") = {1};
+        int main(void) { return 0; }
+        """
 
     def test_objects(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -117,7 +123,7 @@ class LockNames(unittest.TestCase):
                            check=True)
             build_id = re.search(r"Build ID: ([0-9a-f]+)", output_of("readelf", "-n", program)).group(1)
             objects = {name: (int(begin, 16), int(size, 16)) for begin, size, _, name in
-                       re.findall(r"^([0-9a-f]+) ([0-9a-f]+) (D) (\w+)$", output_of(*NM, "-S", program), re.M)}
+                       re.findall(r"^([0-9a-f]+) ([0-9a-f]+) (D) ([\w.]+)$", output_of(*NM, "-S", program), re.M)}
             (first, size), (second, _) = objects["first"], objects["second"]
             end = first + size  # nothing is there
             run = mw.Measurement(executable=program)
@@ -126,14 +132,16 @@ class LockNames(unittest.TestCase):
             run.agents.append(("pthread", "1.0", 4, "pthread.rules", "1.0"))
             run.workers.append((0, [(5, 2, 2)]))
             module, thread = run.module(program, build_id, flags=mw.MAIN), run.thread()
-            for address in (first, end - 1, second + 8, end):
+            of_sections = [objects[".gomp_critical_user_" + name][0] for name in ("table", "log.var", ".var")]
+            for address in (first, end - 1, second + 8, end, *of_sections):
                 thread.add(thread.node(mw.ROOT, (module, address), "ip"), delay, mw.seconds(1))
             run.write(os.path.join(folder, "measurements"))
             subprocess.run([hpcprof_path(), "-o", "db", "measurements"], cwd=folder, check=True, capture_output=True,
                            timeout=600, env={**os.environ, "XDG_CACHE_HOME": os.path.join(folder, "cache")})
             names = {function.name for function in read_database(os.path.join(folder, "db")).functions}
             self.assertEqual({name for name in names if name.startswith("<lock")}, {
-                "<lock first>", f"<lock first + {size - 1}>", "<lock second + 8>", f"<lock at {end:#x} in program>"})
+                "<lock first>", f"<lock first + {size - 1}>", "<lock second + 8>", f"<lock at {end:#x} in program>",
+                "<lock critical(table)>", "<lock critical(log)>", "<lock critical>"})
 
 
 class ProgramTest(unittest.TestCase):

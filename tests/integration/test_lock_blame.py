@@ -185,6 +185,7 @@ class SleepersFromOutside(Sleepers):
 class SleepersOfATeam(Sleepers, OpenMp):
     """The threads are those of a parallel region, which pay and wait for locks like others."""
     THREADS, SECONDS = 4, 1
+    LOCK = "bed_lock"
 
     def program(self):
         return self.build("../pthread/sleepers.c")
@@ -193,7 +194,7 @@ class SleepersOfATeam(Sleepers, OpenMp):
         with self.environment(self.THREADS):
             super().claim_share(*bounds)
         at_lock = [path for path in walk(self.tree) if path[-1]["metrics"]["lock wait"]["exclusive"]]
-        self.assertEqual({path[-1]["name"] for path in at_lock}, {"<lock bed_lock>"})
+        self.assertEqual({path[-1]["name"] for path in at_lock}, {f"<lock {self.LOCK}>"})
         for path in at_lock:
             names = [node["name"] for node in path if node["kind"] in ("procedure", "inlined")]
             self.assertIn("take_turns", names)
@@ -202,3 +203,64 @@ class SleepersOfATeam(Sleepers, OpenMp):
 
 class SleepersOfATeamOfClang(SleepersOfATeam):
     compilers = CLANG
+
+
+class SleepersInSections(SleepersOfATeam):
+    """The same with a critical section, whose waiters are idle in their runtime."""
+    LOCK = "critical(bed)"
+
+    def program(self):
+        return self.build("../pthread/sleepers.c", "-DCRITICAL")
+
+
+class SleepersInSectionsOfClang(SleepersInSections):
+    compilers = CLANG
+    LOCK = "critical"
+
+
+class LocksOfOpenMp(OfChance, OpenMp):
+    """Threads of a region hold one lock at three places, for 7, 2 and 1 ms."""
+    RATE = 10000
+    KINDS = (("0", "critical"), ("1", "critical(queue)"), ("2", "queue_lock"), ("3", "nest_lock"), ("4", "queue_lock"))
+    PLACES = ("hold_long", "hold_short", "hold_briefly")
+
+    def claim_places(self, kind, threads, rounds):
+        """What others waited for, in the holders' CPU time, at each place: LockBlame.claim_convoy says of what is seen
+        why it may exceed that by a fifth."""
+        with self.environment(threads):
+            done, (image,) = self.profile(self.build("lock-places.c"), kind, threads, rounds,
+                                          events=(f"CPUTIME@f{self.RATE}",))
+        ledger, weight = read_ledger(done.stdout), (threads - 1) * image.mean_period("CPUTIME")
+        total = self.tree["metrics"]["lock blame"]["inclusive"]
+        paid = {name: ledger[f"paid {site}"] for site, name in enumerate(self.PLACES)}
+        truth, seen = sum(paid.values()), {name: self.value("lock blame", name) for name in paid}
+        self.assertGreater(sum(seen.values()), 0.99 * total, "charged to the holders")
+        self.found.between("all", sum(seen.values()), 0.95 * truth, 1.2 * truth, of_samples(truth, weight), truth / 4)
+        for name, its in paid.items():
+            self.found.between(f"share of {name}", seen[name] - its / truth * total, -0.02 * truth, 0.02 * truth,
+                               of_share(its, truth, weight), 0.06 * truth)
+
+    def check_waiters(self, lock):
+        """They wait as long as the holders are blamed for, at the lock below the same places, in the region."""
+        blame, wait = (self.tree["metrics"][name]["inclusive"] for name in ("lock blame", "lock wait"))
+        self.assertAlmostEqual(wait, blame, delta=0.02 * blame)
+        at_lock = [path for path in walk(self.tree) if path[-1]["metrics"]["lock wait"]["exclusive"]]
+        self.assertEqual({path[-1]["name"] for path in at_lock}, {f"<lock {lock}>"})
+        for path in at_lock:
+            names = [node["name"] for node in path if node["kind"] in ("procedure", "inlined")]
+            self.assertTrue(set(self.PLACES) & set(names), names)
+            self.assertTrue([name for name in names if name.startswith("parallel @ ")], names)
+
+    def test_holders(self):
+        for kind, lock in self.KINDS:
+            for threads, rounds in ((2, 30), (4, 15), (8, 8)) if kind == "0" else ((4, 12),):
+                with self.subTest(lock=lock, kind=kind, threads=threads):
+                    for _ in self.looks():
+                        self.claim_places(kind, threads, rounds)
+                        self.check_waiters(lock)
+
+
+class LocksOfClang(LocksOfOpenMp):
+    """libomp says of a critical section only that it is one."""
+    compilers = CLANG
+    KINDS = (("0", "critical"), ("1", "critical"), ("2", "queue_lock"), ("3", "nest_lock"), ("4", "queue_lock"))

@@ -10,6 +10,7 @@ import zlib
 
 import profiling
 import v4_writer
+import viewer
 import viewer_story
 from test_own_database import ATTACKER, HPCPROF, SECRET, USER, DatabaseTest
 
@@ -253,9 +254,8 @@ class OthersDatabases(TwoUsers):
         """A database whose command is marked, later than all measurements."""
         folder = self.shared / name
         viewer_story.write(folder)
-        run = json.loads((folder / "run.json").read_text())
-        run["processes"][0].update(command=marked, file=file)
-        (folder / "run.json").write_text(json.dumps(run))
+        with viewer.changed_run(folder) as run:
+            run["processes"][0].update(command=marked, file=file)
         for path in (folder, *folder.rglob("*")):
             os.chown(path, user or 0, user or 0)
             path.chmod(0o755 if path.is_dir() else 0o644)
@@ -300,6 +300,14 @@ class OthersDatabases(TwoUsers):
                     else:
                         self.assertIn("wrong", printed)
                     self.clear()
+
+    def test_a_directory_where_the_user_may_not_create_a_database(self):
+        user = max(USERS, key=lambda user: user or 0)
+        folder, _ = self.measurements(user)
+        closed = self.folder("closed", permissions=0o755)
+        _, said = self.tool(HPCVIEWER, "--print", "summary", folder, user=user, cwd=closed, status=1)
+        self.assertRegex(said, r"\nhpcprof: hpctoolkit-x-database\.unfinished-\d+: Permission denied \(hpcprof -o DB "
+                               r"chooses another place\)\n")
 
     def test_a_database_of_more_measurements_is_another(self):
         for user in USERS:

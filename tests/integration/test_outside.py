@@ -773,6 +773,27 @@ class Ends(OutsideTest):
         done, _ = self.measure("python3", "-c", script, options=["--outside", "--agent", "none"])
         self.assertNotIn("could not be read", done.stderr)
 
+    def test_page_of_a_library_that_is_mapped_again(self):
+        """As libffi does for functions that it makes; here so near to the library that this would overlap itself."""
+        script = """if True:
+            import ctypes, os
+            libc = ctypes.CDLL(None)
+            libc.mmap.restype, libc.mmap.argtypes = ctypes.c_size_t, [ctypes.c_size_t] * 6
+            private_fixed_noreplace, read_execute, lowest = 2 | 0x100000, 5, {}
+            for line in open("/proc/self/maps").read().splitlines():
+                addresses, rights, offset, _, _, *path = line.split(maxsplit=5)
+                if path and path[0][0] == "/":
+                    begin = lowest.setdefault(path[0], int(addresses.split("-")[0], 16))
+                    if rights == "r-xp":
+                        file = os.open(path[0], os.O_RDONLY)
+                        to = begin - 8192
+                        at = libc.mmap(to, 4096, read_execute, private_fixed_noreplace, file, int(offset, 16))
+                        if at == to:
+                            print("mapped")"""
+        done, _ = self.measure("python3", "-c", script, options=["--outside", "--agent", "none"])
+        self.assertIn("mapped", done.stdout)
+        self.assertNotIn("could not be read", done.stderr)
+
     def test_code_made_in_the_place_of_other_memory(self):
         """In a part of a program's .bss, the program is there still; in the place of a library, that is gone."""
         library = self.compile_text("unloaded.so", "int in_library(void) { return 1; }\n", "-shared", "-fPIC")

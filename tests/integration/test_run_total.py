@@ -146,7 +146,7 @@ class Trees(TreeTest):
         match = re.fullmatch(r"hpcprof: not measured: (.*); measured in part: (.*)", lines[1])
         self.assertTrue(match, lines[1])
         expected = {why: count for _, (count, why) in rules.items() if why}
-        expected["started without LD_PRELOAD"] = 1
+        expected["started without hpcrun's LD_PRELOAD"] = 1
         self.assertEqual(reasons(match[1]), expected)
         self.assertEqual(reasons(match[2]), {"killed by signal 9": 1, "ended by a bare system call": 1})
         self.assertGreater(float(re.search(r"\(static; ([\d.]+) s CPU\)", match[1])[1]), 0.19)  # two of 0.1 s each
@@ -171,7 +171,7 @@ class Trees(TreeTest):
                                         capture_output=True).returncode != 0:
             self.skipTest("no file capabilities here")
         _, lines = self.hpcrun("./plain", "exit", "0", status=126)
-        self.assertEqual(lines, ["hpcrun: ./plain: has file capabilities: the profiler can't be loaded into it"])
+        self.assertEqual(lines, ["hpcrun: ./plain: has file capabilities: can't be measured, except by root, from outside"])
         self.assertFalse((self.directory / "m").exists())
         # Root gains no rights by them.
         self.user = None

@@ -238,11 +238,9 @@ class Sets(KnownSet):
         self.add(1, 1, 10, (9, 1, 0))
         self.add(4, 1, 3, (9, 1, 2))
         self.add(1, 0, 99, (90, 10, 0, 8, 3.5, 4), metrics=WORK_SPAN)
-        database = self.set / "run-1-0-database"
-        run = json.loads((database / "run.json").read_text())
-        for metric in run["metrics"][-2:]:
-            metric.update(state="lower bound", why=WHY, bounds="total")
-        (database / "run.json").write_text(json.dumps(run))
+        with viewer.changed_run(self.set / "run-1-0-database") as run:
+            for metric in run["metrics"][-2:]:
+                metric.update(state="lower bound", why=WHY, bounds="total")
 
     def test_tables(self):
         found = json.loads(self.printed("json"))

@@ -312,7 +312,7 @@ class AgainstReadelf(profiling.ProfilingTest):
         for line in out.splitlines():
             fde = re.search(r"FDE cie=(\w+) pc=(\w+)\.\.(\w+)", line)
             if " CIE " in line or fde:
-                in_fde, rows_here = bool(fde), 0
+                in_fde = bool(fde)
                 if fde:
                     start, end = int(fde.group(2), 16), int(fde.group(3), 16)
             elif "LOC" in line:

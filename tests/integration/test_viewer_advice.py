@@ -21,6 +21,11 @@ def thread(profile, cpu, start_routine=None, kind="created", begin=0.0, wall=10.
             "events": [], **more}
 
 
+def spun(seconds):
+    """A thread's event with CPU time in which it waited in its runtime."""
+    return {"event": "CPUTIME", "fates": {"idle thread": {"count": round(seconds / PERIOD), "amount": seconds}}}
+
+
 def run_json(threads, wall, cpus=4, events=("CPUTIME",), executable="/home/u/prog", command="prog",
              metrics=("work",)):
     threads[0]["kind"] = "initial"
@@ -140,15 +145,16 @@ class Threads(Advice):
             described.update(begin=2.0 * i, wall=2.01)
         self.assertEqual(self.of_kind(self.advice(p, run_json(threads, 8)), "imbalance"), [])
 
-    def construct(self, name, parts, ready=None):
+    def construct(self, name, parts, ready=None, spins=False):
         """Seconds of threads 1, 2, ... in line 43 of a loop at line 42, in line 41 of a construct that solve contains.
-        `ready`: of all."""
+        `ready`: of all. `spins`: threads without work wait on their CPUs."""
         p = Program(n_threads=len(parts))
         region = p.main.statement(p.file, 11).call(p.function("solve", 40)).statement(p.file, 41).call(p.function(name, 41))
         body = region.loop(p.file, 42).statement(p.file, 43)
         for profile, seconds in enumerate(parts, 1):
             body.charge(seconds, 0, profile)
-        run = run_json([thread(i, s, "gomp", ready=ready and ready / len(parts)) for i, s in enumerate(parts, 1)], max(parts))
+        run = run_json([thread(i, max(parts) if spins else s, "gomp", ready=ready and ready / len(parts),
+                               events=spins * [spun(max(parts) - s)]) for i, s in enumerate(parts, 1)], max(parts), 2)
         run["agents"] = [{"name": "gomp"}]
         run["processes"][0]["ready"] = ready
         return self.of_kind(self.advice(p, run), "imbalance")
@@ -162,6 +168,8 @@ class Threads(Advice):
         found, = self.construct("parallel for @ p.c:41", [1, 3])  # gcc's, of a dynamic schedule
         self.assertIn(": smaller pieces could win 1.5x.", found["text"])
         self.assertEqual(self.construct("parallel @ p.c:41", [2, 2.05]), [])
+        found, = self.construct("parallel @ p.c:41", [1, 3], spins=True)
+        self.assertEqual(found["gain"], 1.5)
 
     def test_idleness_of_unequal_parts(self):
         """3 and 1 s of few samples, and 2 s of idleness: the unequal parts say it."""
@@ -292,6 +300,29 @@ class Blocked(Advice):
                                         "win 2.5x without it.")
         self.assertAlmostEqual(found["gain"], 10 / 4)
 
+    def test_a_lock_of_rust(self):
+        """Its system call is in the program itself, below the standard library's procedure, whose source is not the user's."""
+        p = self.program({})
+        name = "<std::sys::sync::mutex::futex::Mutex>::lock_contended"
+        source = p.db.file("/rustc/0123456789abcdef/library/std/src/sys/sync/mutex/futex.rs")
+        wait = p.thread.statement(p.file, 32).call(p.db.function(name, p.program, 0x900, source, 50))
+        wait.statement(source, 61).call(p.of_libc("syscall")).charge(6, 0, 2).charge(6, 1, 2)
+        found = self.advice(p, self.run_of((4, 1, 1)))[0]
+        self.assertEqual(found["text"], "A thread waits 60 % of the time for a lock at parallel, p.c:32 "
+                                        "(<std::sys::sync::mutex::futex::Mutex>::lock_contended); could win 2.5x without it.")
+
+    def test_another_thread_spins_by_yield(self):
+        """Thread 2 sleeps for 9 s of 10. Thread 1 calls sched_yield for 9 s, on a CPU: without the sleep, its 1 s
+        remains. If it computes for 9 s, nothing is gained."""
+        metrics = ("work", "off CPU", "waiting", "lock blame")
+        for spins, gain in ((9, 10), (0, None)):
+            p = Program(metrics, 2)
+            p.main.statement(p.file, 13).charge(10 - spins, 0).call(p.of_libc("sched_yield")).charge(spins, 2)
+            p.thread.statement(p.file, 32).charge(0.01, 0, 2).call(p.of_libc("usleep")).charge(9, 2, 2)
+            run = run_json([thread(1, 10), thread(2, 0.01)], 10, 2, ("REALTIME",), metrics=metrics)
+            found = self.of_kind(self.advice(p, run), "blocked")
+            self.assertEqual([round(f["gain"], 3) for f in found], [gain] if gain else [])
+
     def test_few_samples(self):
         """6 of 16 s in 29 samples can be 3.6 to 8.8 s; 4 s of the 10 remain."""
         run = self.run_of((4, 1, 1))
@@ -406,29 +437,31 @@ class LoneWaits(Advice):
     Thread 2 sleeps all the time, as a thread does that looks for something to do again and again."""
     STEP = 10**7  # ns between samples
 
-    def found(self, *options, metric="waiting", own=0):
-        """`own`: seconds for which thread 2 works first."""
+    def found(self, *options, metric="waiting", own=0, served=None):
+        """`own`: seconds for which thread 2 works first; `served`: the thread that waits for events from 8 s on."""
         metrics = ("work", "off CPU", "waiting", "lock blame")
-        p = Program(metrics, 3)
+        p = Program(metrics, 4)
         work = p.main.statement(p.file, 13)
         sleep = p.thread.statement(p.file, 32).call(p.of_libc("usleep"))
         join = p.main.statement(p.file, 14).call(p.of_libc("pthread_join"))
         line = tw.Timeline(unit=10)
-        places = {context: line.place(context.id) for context in (work, sleep, join)}
+        event = p.main.statement(p.file, 15).call(p.of_libc("epoll_wait"))
+        places = {context: line.place(context.id) for context in (work, sleep, join, event)}
         asleep = tw.OFF_CPU if metric == "off CPU" else tw.WAITING
         for profile, begin, end, state, context in (
                 (1, 0, 4, tw.WORK, work), (1, 4, 10, tw.WAITING, join), (3, 4, 8, tw.WORK, work),
-                (2, 0, own, tw.WORK, work), (2, own, 10, asleep, sleep)):
+                (2, 0, own, tw.WORK, work), (2, own, 10, asleep, sleep),
+                *([(served, 8, 10, tw.WAITING, event)] if served else [])):
             for time in range(round(begin * 1e9), round(end * 1e9), self.STEP):
                 line.record(profile, time + self.STEP, self.STEP, state, places[context])
             if state == tw.WORK or asleep == state == tw.OFF_CPU:
                 context.charge(end - begin, 0, profile)
             if state != tw.WORK:
                 context.charge(end - begin, 1 if state == tw.OFF_CPU else 2, profile)
-        run = run_json([thread(1, 4), thread(2, own), thread(3, 4)], 10, 2, ("REALTIME",), metrics=metrics)
+        run = run_json([thread(1, 4), thread(2, own), thread(3, 4), thread(4, 0)], 10, 2, ("REALTIME",), metrics=metrics)
         run["processes"][0]["time_line_begin"] = 0
         self.write(p.db, run)
-        line.places = [(context.id, 0, 3, 1, 0, 0) for context in places]
+        line.places = [(context.id, 0, 4, 1, 0, 0) for context in places]
         line.write(pathlib.Path(self.db))
         return self.of_kind(viewer.printed_json("summary", *options, self.db)["advice"], "blocked")
 
@@ -439,6 +472,12 @@ class LoneWaits(Advice):
             self.assertEqual(found["text"], "A thread waits 100 % of the time in a sleep at parallel, p.c:32 (usleep); could win "
                                             "1.2x without it.")
             self.assertAlmostEqual(found["gain"], 10 / 8, delta=0.02)
+
+    def test_others_wait_for_events(self):
+        """From 8 s on thread 3 waits for requests from outside. A thread that only waits for events serves nobody."""
+        self.assertEqual(self.found(served=3), [])
+        found, = self.found(served=4)
+        self.assertAlmostEqual(found["gain"], 10 / 8, delta=0.02)
 
     def test_the_gain_of_a_piece_of_time_is_that_of_the_run(self):
         """From 8 s on thread 2 sleeps, and nothing else remains: 10 s become 8. From 9.7 s on that is too little to name."""
@@ -522,6 +561,34 @@ class System(Advice):
     def test_a_program_alone(self):
         found, _ = self.summary(("xz", 4, 9), ("xz", 4, 9))
         self.assertEqual(found[0]["text"], "Most CPU time: xz 100 % (2 processes).")
+
+
+class Lost(Advice):
+    """The command becomes a program that is not measured, as that of env LD_PRELOAD=... does."""
+
+    def lost(self, *unmeasured, state="exec", later=()):
+        run = run_json([thread(1, 0.001)], 0.001)
+        image = {**run["processes"][0], "origin": "launched", "exec_sequence": 0, "state": state}
+        run["processes"] = [image, *({**image, **more} for more in later)]
+        run["unmeasured"] = [{"reason": reason, "count": len(programs), "cpu": 0, "programs": programs}
+                             for reason, *programs in unmeasured]
+        return [f["text"] for f in self.of_kind(self.advice(Program(), run), "not measured")]
+
+    def test_what_to_do(self):
+        preload, static = ("started without hpcrun's LD_PRELOAD", "perl"), ("statically linked", "/bin/busybox")
+        self.assertEqual(self.lost(preload), ["perl was not measured (started without hpcrun's LD_PRELOAD): "
+                                              "set LD_PRELOAD before hpcrun, or use hpcrun --outside."])
+        self.assertEqual(self.lost(static), ["/bin/busybox was not measured (statically linked): use hpcrun --outside."])
+        self.assertEqual(self.lost(("not an x86-64 program", "old")), [], "nor from outside")
+        self.assertEqual(self.lost(preload, static), [], "which one is not known")
+        self.assertEqual(self.lost((*preload, "awk")), [])
+
+    def test_children(self):
+        """The command itself was measured: to its end, or in the program that it executed."""
+        static = "statically linked", "busybox"
+        self.assertEqual(self.lost(static, state="exit"), [])
+        self.assertEqual(self.lost(static, later=[{"origin": "exec", "exec_sequence": 1, "state": "exit"}]), [])
+        self.assertEqual(len(self.lost(static, later=[{"pid": 71, "origin": "exec", "exec_sequence": 1, "state": "exit"}])), 1)
 
 
 class Supply(Advice):
@@ -693,9 +760,8 @@ class Asleep(Advice):
         """The process used 2 s, of which the threads in its list have 1 s, and was ready for 1.5."""
         found, = self.found(cpu=0.5, ready=0.75)
         self.assertIn("at least 7.5 s of 10 s", found["text"])
-        run = json.loads(pathlib.Path(self.db, "run.json").read_text())
-        run["processes"][0]["cpu"] = 2.0
-        pathlib.Path(self.db, "run.json").write_text(json.dumps(run))
+        with viewer.changed_run(self.db) as run:
+            run["processes"][0]["cpu"] = 2.0
         found, = self.of_kind(viewer.printed_json("summary", self.db)["advice"], "asleep")
         self.assertIn("at least 6.5 s of 10 s", found["text"])
 
@@ -717,6 +783,30 @@ class Asleep(Advice):
                                  "threads": [thread(2, 0.125, ready=0.375)]})
         found, = self.of_kind(self.advice(p, run), "asleep")
         self.assertIn("at least 7.0 s of 10 s", found["text"])
+
+    def with_children(self, n, **child):
+        """A shell that runs for 1 s of 10, and children that were forked, and executed a program."""
+        p = Program(n_threads=2)
+        p.main.statement(p.file, 11).charge(1)
+        run = run_json([thread(1, 1, ready=0.5)], 10)
+        shell = run["processes"][0]
+        shell.update(ready=0.5, throttled=0.0, quota=None, origin="launched", startup_cpu=7)
+        for i in range(n):
+            image = {**shell, "pid": 80 + i, "origin": "fork", "cpu": 0.01, "ready": 0.005, "startup_cpu": 0.02, "threads": []}
+            run["processes"] += [image, {**image, "origin": "exec", "startup_cpu": 0.13}]
+        return self.advice(p, run)
+
+    def test_processes_before_they_are_sampled(self):
+        """10 children run for 0.02 s, and for 0.12 s before. The shell and they run for 1.2 s and are ready for half of
+        that; so they are for 0.6 s before. What the launched process did earlier is not of the run."""
+        found = self.with_children(10)
+        started, = self.of_kind(found, "starts")
+        self.assertEqual(started["text"], "The start of 10 processes took 1.2 s of CPU time, a part of it hpcrun's own, which has "
+                                          "no samples.")
+        asleep, = self.of_kind(found, "asleep")
+        self.assertIn(f"at least {10 - 1.8 - 1.8:.1f} s of 10 s", asleep["text"])
+        self.assertEqual(self.of_kind(self.with_children(0), "starts"), [])
+        self.assertEqual(self.of_kind(self.with_children(1), "starts"), [], "0.12 s of 1.1")
 
     def test_threads_that_are_awake(self):
         self.assertEqual(self.found(cpu=2.4), [])
@@ -833,6 +923,47 @@ class Locks(Advice):
             self.assertEqual(found["text"], f"Lock queue_lock (80 %) and others: threads wait {wait}, 100 % of that while "
                                             f"parallel, p.c:31 holds it; could win {gain:.1f}x without it.")
 
+    def test_a_helper_of_those_that_hold_it(self):
+        """Both threads scan with the lock: while one in line 31 does, others wait for 4.5 of 5 s."""
+        for waits, place in (((4.5, 0.5), "parallel, p.c:31"), ((3, 2), "scan, p.c:61")):
+            p = Program(("work", "lock blame", "lock wait", "idleness"), 2)
+            scan = p.function("scan", 60)
+            for at, profile, seconds in ((p.thread.statement(p.file, 31), 2, waits[0]),
+                                         (p.main.statement(p.file, 13), 1, waits[1])):
+                at.call(scan).statement(p.file, 61).charge(4, 0, profile).charge(seconds, 1, profile)
+            p.thread.statement(p.file, 32).call(p.function("<lock table_lock>", 0)).charge(5, 2, 2)
+            run = run_json([thread(1, 4), thread(2, 4)], 10, 2, metrics=p.db.metrics)
+            found, = self.of_kind(self.advice(p, run), "lock")
+            share = "90" if waits[0] == 4.5 else "100"
+            self.assertIn(f", {share} % of that while {place} holds it", found["text"])
+
+    def test_critical_sections(self):
+        """All without a name are one lock. Two call a function that has all of the time: that with most of it is named,
+        also by what others waited while its thread had no CPU. Without scopes, it is the function."""
+        for name, has_scopes, where in (("critical", True, "a thread is in the section at p.c:20"),
+                                        ("critical(table)", True, "a thread is in the section at p.c:20"),
+                                        ("ordered", True, "a thread is in the section at p.c:20"),
+                                        ("critical", False, "spin, p.c:40 holds it"),
+                                         ("critical_list", True, "critical @ p.c:20, p.c:21 holds it")):
+            with self.subTest(name=name, has_scopes=has_scopes):
+                p = Program(("work", "off CPU", "lock blame", "lock wait"), 3)
+                spin = p.function("spin", 40)
+                for line, seconds in ((20, 4), (10, 1)):
+                    at = p.thread.statement(p.file, 5)
+                    if has_scopes:
+                        section = "critical" if name == "critical_list" else name
+                        other = "critical" if name == "ordered" else "ordered"
+                        at = at.inline(p.function(f"{other} @ p.c:6", 6)).statement(p.file, line) \
+                            .inline(p.function(f"{section} @ p.c:{line}", line)).statement(p.file, line + 1)
+                    time = at.call(spin).statement(p.file, 40).charge(seconds, 0, 2).charge(seconds, 2, 2)
+                    time.call(p.function("<lock held without a CPU>", 0)).charge(seconds / 10, 2, 2)
+                p.thread.statement(p.file, 32).call(p.function(f"<lock {name}>", 0)).charge(5.5, 3, 1)
+                threads = [thread(1, 1), thread(2, 4), thread(3, 0)]
+                run = run_json(threads, 10, 2, events=("REALTIME",), metrics=p.db.metrics)
+                found, = self.of_kind(self.advice(p, run), "lock")
+                share = 80 if "p.c:2" in where else 100
+                self.assertIn(f"Lock {name}: threads wait 5.0 s, {share} % of that while {where}", found["text"])
+
     def test_the_interval(self):
         """By REALTIME of 5 s, in samples that stand for the waiting of up to three threads. By CPUTIME from what is known of
         the waiting to all that the CPUs allow."""
@@ -914,6 +1045,17 @@ class Locks(Advice):
         run = run_json([thread(1, 4), thread(2, 4, "parallel")], 8, 2, metrics=p.db.metrics)
         found, = self.of_kind(self.advice(p, run), "lock")
         self.assertAlmostEqual(found["gain"], 4)
+
+    def test_waiting_on_a_cpu_goes_with_the_lock(self):
+        """Two threads of OpenMP with 4 s each, of which 1 is spinning for the lock without a sample in code: on two CPUs 3 s
+        are left of 4."""
+        p = Program(("work", "lock blame", "lock wait"), 2)
+        for profile in (1, 2):
+            p.thread.statement(p.file, 31).charge(3, 0, profile).charge(1, 1, profile)
+            p.thread.statement(p.file, 32).call(p.function("<lock critical>", 0)).charge(1, 2, profile)
+        run = run_json([thread(i, 4, "gomp", events=[spun(1)]) for i in (1, 2)], 4, 2, metrics=p.db.metrics)
+        found, = self.of_kind(self.advice(p, run), "lock")
+        self.assertAlmostEqual(found["gain"], 4 / 3)
 
     def test_what_waking_others_costs_goes_with_the_lock(self):
         """Two threads with 4 s each, of which 1 is in the call that releases the lock: on two CPUs 3 s are left of 8."""
@@ -1139,12 +1281,69 @@ class CpusOfTheRun(Advice):
         self.assertLess(kinds.index("system calls"), kinds.index("parallelization"))
 
 
+class SharedHelpers(Advice):
+    """produce, called by main in line 40, and two more threads, which are idle meanwhile, call burn, with its loop at
+    line 61; `between`: by way of share, line 71. Of three CPUs."""
+
+    def found(self, idle=(12, 0), work=(6, 2), between=False, callers=("produce", "parallel")):
+        p = Program(("work", "idleness"), 3)
+        for line in range(20, 40):
+            p.main.statement(p.file, line).inline(p.function(f"step{line}", 80)).statement(p.file, 81)
+        produce = p.main.statement(p.file, 40).call(p.function("produce", 50))
+        procedures = {"produce": produce, "parallel": p.thread, "main": p.main}
+        begin = p.main.statement(p.file, 12).call(p.of_libc("clone3")).call(p.of_libc("start_thread"))
+        burn, share = p.function("burn", 60), p.function("share", 70)
+        for caller, profile, seconds, idleness in zip(callers, (1, 2), work, idle):
+            line = 51 if caller == "produce" else 31
+            at = begin if caller == "thread" else procedures[caller].statement(p.file, line)
+            if between:
+                at = at.call(share).statement(p.file, 71)
+            loop = at.call(burn).loop(p.file, 61)
+            loop.statement(p.file, 62).charge(seconds, 0, profile).charge(idleness, 1, profile)
+        run = run_json([thread(1, work[0])] + [thread(i, work[1] / 2) for i in (2, 3)], 7, 3, metrics=p.db.metrics)
+        run["agents"] = [{"name": "pthread"}]
+        self.all = self.advice(p, run)
+        finding, = self.of_kind(self.all, "parallelization")
+        return finding
+
+    def test_the_thread_that_runs_alone_meanwhile(self):
+        self.found()
+        alone, = self.of_kind(self.all, "one thread")
+        self.assertIn("Only the main thread runs for at least 4.0 s of 7.0 s, mostly in produce, p.c:51: could win",
+                      alone["text"])
+
+    def test_the_caller_during_whose_calls_others_are_idle(self):
+        for between in (False, True):
+            finding = self.found(between=between)
+            self.assertIn("threads are idle 60 % of the time, 100 % of that during produce, p.c:51, which calls burn; ",
+                          finding["text"])
+            self.assertEqual(self.place(finding), ("produce", "/src/p.c", 51))
+        self.assertIn("83 % of that during produce", self.found(idle=(10, 2))["text"])
+
+    def test_a_thread_that_begins_in_the_helper(self):
+        """main calls share; its threads begin there."""
+        found = self.found(between=True, callers=("main", "thread"))
+        self.assertIn("100 % of that during main, p.c:31, which calls burn; ", found["text"])
+
+    def test_otherwise_the_helper(self):
+        """Idleness during the calls of both; one caller, directly or not, that has all of the work."""
+        for how in ({"idle": (9, 3)}, {"callers": ("produce", "produce")},
+                    {"between": True, "callers": ("parallel", "parallel")}):
+            self.assertIn("of that during the loop at p.c:61 of burn; at most ", self.found(**how)["text"], how)
+
+    def test_in_folded_trees(self):
+        text = self.found()["text"]
+        for option in ("--fold-inlined", "--collapse-recursion"):
+            finding, = self.of_kind(viewer.printed_json("summary", option, self.db)["advice"], "parallelization")
+            self.assertEqual(finding["text"], text, option)
+
+
 class Grain(Advice):
     """Two workers of OpenMP on two CPUs: each works for 2 s in the loop at line 31 while the other one is idle, and for 1 s,
     or another time, nobody works."""
 
     def found(self, nobody=1.0, of_worker=1.0, event="CPUTIME", agent="gomp", overhead=0.1, cpus=2, ready=0.0, processes=1,
-              throttled=0.0, section=None, timeslices=9):
+              throttled=0.0, section=None, timeslices=9, period=PERIOD):
         p = Program(("work", "overhead", "idleness"), 2)
         loop = (p.thread.call(p.db.function(section)) if section else p.thread).loop(p.file, 31)
         for profile in (1, 2):
@@ -1154,11 +1353,18 @@ class Grain(Advice):
                                   for name, amount in ((event, (nobody, of_worker)[i - 1]), ("REALTIME", 5))]) for i in (1, 2)]
         run = run_json(threads, 10, cpus, (event,), metrics=p.db.metrics)
         run["agents"] = [{"name": agent}]
+        run["events"][0]["period"] = period
         run["processes"][0].update(workers=2, ready=2 * ready, throttled=throttled, quota=0.5)
         for pid in range(1, processes):
             run["processes"].append(dict(run["processes"][0], pid=70 + pid))
         self.all = self.advice(p, run)
         return self.of_kind(self.all, "parallelization")
+
+    def test_few_samples_of_threads_that_spin(self):
+        """One of two samples."""
+        for period, n in ((0.005, 1), (4, 0)):
+            self.found(ready=1.0, period=period)
+            self.assertEqual(self.all[0]["text"].count("OMP_WAIT_POLICY"), n)
 
     def test_threads_that_spin_on_a_busy_machine(self):
         """2 of 6.1 s. Threads of TBB sleep anyway, and 1 of 6.1 s is not worth a word."""
@@ -1179,6 +1385,36 @@ class Grain(Advice):
                                           "num_threads, no nested regions).")
         self.assertEqual((finding["verdict"], self.place(finding)), ("too fine a grain", ("parallel", "/src/p.c", 31)))
         self.assertAlmostEqual(finding["gain"], 10.1 / 8)
+
+    def by_wall(self, off_cpu=0.0, nobody=1.0, idle=0.0):
+        """The same by REALTIME alone, in 3.05 s, with spins of 1 s."""
+        p = Program(("work", "overhead", "idleness", "off CPU"), 2)
+        loop = p.thread.loop(p.file, 31)
+        for profile in (1, 2):
+            loop.statement(p.file, 32).charge(2, 0, profile).charge(2, 2, profile).charge(0.05, 1, profile)
+        if off_cpu:
+            loop.statement(p.file, 33).call(p.of_libc("usleep")).charge(off_cpu, 0, 2).charge(off_cpu, 3, 2)
+        fates = {name: {"count": 200, "amount": amount} for name, amount in
+                 (("nobody working", nobody), ("idle thread", idle))}
+        events = [{"event": "REALTIME", "fates": fates}]
+        threads = [thread(i, 3.05, "gomp", ready=0, timeslices=9, wall=3.05, events=events) for i in (1, 2)]
+        run = run_json(threads, 3.05, 2, ("REALTIME",), metrics=p.db.metrics)
+        run["agents"] = [{"name": "gomp"}]
+        run["processes"][0].update(workers=2, ready=0)
+        return self.of_kind(self.advice(p, run), "parallelization")
+
+    def test_nobody_works_by_realtime(self):
+        """Of 6.1 s of CPU time, 4 s are work: on two CPUs this can be 1.525 times as fast. While a thread is blocked in
+        the program's code, the other one may wait for it: 1.5 s leave 2.5 of 4 s, and 3.5 s too little."""
+        finding, = self.by_wall()
+        self.assertIn("no worker has work for 20 % of the time, between pieces of the loop at p.c:31 of parallel; "
+                      "larger pieces could win 1.3x;", finding["text"])
+        finding, = self.by_wall(nobody=4)
+        self.assertAlmostEqual(finding["gain"], 1.525)
+        finding, = self.by_wall(nobody=4, off_cpu=3.5)
+        self.assertNotIn("Too fine a grain", finding["text"])
+        finding, = self.by_wall(nobody=4, off_cpu=1.5)
+        self.assertIn("no worker has work for 34 % of the time", finding["text"])
 
     def test_seldom(self):
         finding, = self.found(nobody=0.1)
@@ -1300,6 +1536,13 @@ class UnknownCode(Advice):
         kinds = [f["kind"] for f in self.advice(p, run_json([thread(1, 10)], 10))]
         self.assertEqual(kinds, ["system calls", "no lines"])
 
+    def test_frames_that_were_not_read(self):
+        p = Program()
+        p.db.entry(1, "main thread").call(p.db.function("<Python frames not read in time>")).charge(6)
+        p.main.statement(p.file, 14).charge(4)
+        kinds = {f["kind"]: f["scope"] for f in self.advice(p, run_json([thread(1, 10)], 10))}
+        self.assertEqual(kinds.get("hot place"), "main")
+
     def test_lines_that_lead_there(self):
         """The vdso and libraries: a line of the program is at fault."""
         for module in ("[vdso]", "/usr/lib/libinner.so"):
@@ -1353,6 +1596,16 @@ class HotPlaces(Advice):
         found, = self.of_kind(found, "hot place")
         self.assertEqual(self.place(found), ("main", "/src/p.c", 18))
         self.assertEqual(found["text"], "100 % of the time is in main, p.c:18, most of it in memcpy (libc).")
+
+    def test_a_line_that_calls_several(self):
+        """It has more of the time than another line, though none of its callees has."""
+        p = Program()
+        line = p.main.statement(p.file, 19)
+        line.call(p.of_libc("memcpy")).charge(3)
+        line.call(p.of_libc("memset")).charge(3)
+        p.main.statement(p.file, 18).charge(4)
+        found, = self.of_kind(self.advice(p, run_json([thread(1, 10)], 10)), "hot place")
+        self.assertEqual(found["text"], "100 % of the time is in main, p.c:19.")
 
     def test_what_has_no_name_says_its_library(self):
         """Once, as the begin of its name."""

@@ -4,10 +4,8 @@ import json
 import os
 import re
 import tempfile
-import unittest
 
 import test_viewer_efficiency as parallel
-import v4_writer
 import viewer
 import viewer_screen
 import viewer_story as story
@@ -18,13 +16,10 @@ PROGRAM = 14.0625  # effort
 BLOCKS = " ▏▎▍▌▋▊▉█"
 
 
-class InTerminal(unittest.TestCase):
+class InTerminal(parallel.Case):
     def setUp(self):
-        self.db = self.enterContext(tempfile.TemporaryDirectory())
-        v4_writer.write_database(parallel.describe(), self.db)
-        metrics = [(name, "REALTIME", None) for name in parallel.PARTS]
-        with open(os.path.join(self.db, "run.json"), "w") as file:
-            json.dump(parallel.run_json(metrics), file)
+        super().setUp()
+        self.write(parallel.describe(), parallel.run_json(parallel.MEASURED))
 
     def start(self, *arguments, **more):
         return viewer_screen.start(self, *(arguments or [self.db]), **more)

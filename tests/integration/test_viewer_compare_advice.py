@@ -142,7 +142,7 @@ class ByHand(Compared):
 
     def run_of(self, wall, cpu, event="CPUTIME", **fates):
         """One process with one thread; fates in seconds."""
-        fates = {name.replace("_", " "): {"count": 1, "amount": amount} for name, amount in fates.items()}
+        fates = {name.replace("_", " "): {"count": amount * 100, "amount": amount} for name, amount in fates.items()}
         return {"processes": [{"origin": "launched", "wall": wall, "cpu": cpu,
                                "threads": [{"cpu": cpu, "events": [{"event": event, "fates": fates}]}]}]}
 
@@ -152,17 +152,26 @@ class ByHand(Compared):
         self.describe_runs(before, self.run_of(5, 9.9, recorded=9, idle_thread=0.5, nobody_working=0.4))
         text = " ".join(viewer.printed("summary", *self.folders).split())
         self.assertIn("Advice Wall clock is 5.000 s in after and 20.00 s in before: 15.00 s (75.0%) less. "
-                      "CPU time is 9.900 s in after and 40.00 s in before: 30.10 s (75.2%) less. Of that, waiting that no "
-                      "code pays is 900.0 ms in after and 30.00 s in before: 29.10 s (72.8%) less. Hardly", text)
+                      "CPU time is 9.900 s in after and 40.00 s in before: 30.10 s (75.2%) less. Of that, waiting is "
+                      "900.0 ms in after and 30.00 s in before: 29.10 s (72.8%) less. Hardly", text)
         self.describe_runs(before, self.run_of(20.1, 41, recorded=11, idle_thread=14, nobody_working=15.7))
         text = " ".join(viewer.printed("summary", *self.folders).split())
         self.assertIn("Wall clock is 20.10 s in after and 20.00 s in before: hardly changed. CPU time is 41.00 s in after "
                       "and 40.00 s in before: 1.000 s (2.5%) more. Hardly", text)
         self.describe_runs(before, self.run_of(20, 40, "REALTIME", recorded=10, idle_thread=30))
         text = " ".join(viewer.printed("summary", *self.folders).split())
-        self.assertIn("Of that, waiting that no code pays is 0 s in after", text)
+        self.assertIn("Of that, waiting is 0 s in after", text)
+        self.describe_runs(*(self.run_of(20, 0.4, recorded=0.3, idle_thread=seconds) for seconds in (0.1, 0.05)))
+        self.assertNotIn("Of that", viewer.printed("summary", *self.folders))  # 10 samples and 5
         self.describe_runs(before, {})
         self.assertNotIn("Wall clock", viewer.printed("summary", *self.folders))
+
+    def test_threads_that_spin_where_code_waits(self):
+        self.write(*(parallel(name, [("work", 6), ("waiting", seconds)]) for name, seconds in (("a", 30), ("b", 2))))
+        metrics = [{"name": name, "event": "CPUTIME", "unit": "s", "state": "measured"} for name in ("work", "waiting")]
+        self.describe_runs(*({**self.run_of(20, cpu, idle_thread=1), "metrics": metrics} for cpu in (37, 9)))
+        self.assertIn("Of that, waiting is 3.000 s in after and 31.00 s in before: 28.00 s (75.7%) less.",
+                      " ".join(viewer.printed("summary", *self.folders).split()))
 
     def test_what_only_one_run_measured(self):
         self.write(parallel("a", [("work", 60)]), parallel("b", [("work", 90), ("idleness", 30)]))
@@ -171,7 +180,7 @@ class ByHand(Compared):
         self.assertIn("Worse in after: work by 30 (50.0%).", text)
         self.assertIn("Not measured in both: overhead, idleness.", text)
         self.write(parallel("a", [("cycles", 60)]), parallel("b", [("cycles", 90)]))
-        self.assertIn("None: the runs have no work in common.",
+        self.assertIn("None: the runs have not measured work by the same event.",
                       viewer.printed("summary", *self.folders))
 
     def test_of_each_event(self):

@@ -4,9 +4,6 @@ import csv
 import io
 import json
 import math
-import os
-import tempfile
-import unittest
 
 import test_viewer_efficiency as parallel
 import v4_writer
@@ -26,7 +23,6 @@ FORMULAS = {
                            max(v["ratio"], 1, v["Misses"] / v["Both"]))),
 }
 UNITS = {"both": "", "ratio": "", "share": "%", "below": "", "of both": ""}
-ADDITIVE = {"both", "share"}
 
 
 def arguments(formulas=FORMULAS):
@@ -42,10 +38,7 @@ def or_none(function, *values):
         return None
 
 
-class OnRandomTrees(unittest.TestCase):
-    def setUp(self):
-        self.db = self.enterContext(tempfile.TemporaryDirectory())
-
+class OnRandomTrees(parallel.Case):
     def expected(self, stored, program):
         """A row's values of the derived metrics: {name: {part: value}}."""
         found = {}
@@ -114,16 +107,13 @@ class OnRandomTrees(unittest.TestCase):
             self.assertTrue(seen_undefined)
 
 
-class Printed(unittest.TestCase):
+class Printed(parallel.Case):
     """The program of test_viewer_efficiency: work 9, overhead 2, idleness 3.0625 of two threads, of
     which the second has 2 of the work."""
 
     def setUp(self):
-        self.db = self.enterContext(tempfile.TemporaryDirectory())
-        v4_writer.write_database(parallel.describe(), self.db)
-        metrics = [(name, "REALTIME", None) for name in parallel.PARTS]
-        with open(os.path.join(self.db, "run.json"), "w") as file:
-            json.dump(parallel.run_json(metrics), file)
+        super().setUp()
+        self.write(parallel.describe(), parallel.run_json(parallel.MEASURED))
 
     WASTE = ("--derive", "waste [s] = $idleness + $overhead")
     EFFICIENCY = ("--derive", "efficiency = $work / $effort")
@@ -160,6 +150,10 @@ class Printed(unittest.TestCase):
         # The second thread has no idleness: it counts in no statistic.
         over = viewer.printed_json("threads", "--derive", "r = $overhead / $idleness", self.db)["statistics"]
         self.assertEqual([over[s]["r"] for s in ("sum", "min", "mean", "max")], [None] + [2 / 3.0625] * 3)
+        for formula, order in (("$effort", [1, 2]), ("$work / $effort", [2, 1]), ("$overhead / $idleness", [1, 2]),
+                               ("1 / ($work - 7)", [2, 1])):  # not defined in the first thread
+            shown = viewer.printed_json("threads", "--derive", f"by = {formula}", "--sort", "by", self.db)["threads"]
+            self.assertEqual([thread["profile"] for thread in shown], order, formula)
 
     def test_summary(self):
         summary = viewer.printed_json("summary", *self.WASTE, *self.EFFICIENCY, self.db)

@@ -528,6 +528,21 @@ class Advice(Case):
         self.assertEqual(advice["text"], "Wrong parallelization: threads are idle 22 % of the time, 98 % of that during init, "
                                          "m.c:21; overhead is 14 %, 100 % of that in fib, m.c:31; another one could win 1.6x.")
 
+    def test_a_loop_around_one_of_the_costs(self):
+        """The loop in which cell has overhead is not where it is idle. A loop that both have in common is named."""
+        for in_loop in (False, True):
+            db = v4_writer.Database("cells", PARTS)
+            file, module = db.file("/src/m.c"), db.module("/home/u/prog")
+            main = db.entry().call(db.function("main", module, 16, file, 10))
+            cell = db.function("cell", module, 64, file, 40)
+            loop = main.loop(file, 15)
+            loop.statement(file, 16).call(cell).statement(file, 41).charge(20, OVERHEAD)
+            (loop if in_loop else main).statement(file, 19).call(cell).statement(file, 41) \
+                .charge(20, IDLENESS).charge(60, WORK)
+            advice, = self.advice(db)
+            self.assertEqual(advice["text"].count("cell, m.c:41"), 2, advice["text"])
+            self.assertEqual(advice["text"].count("cell, m.c:41, in the loop at m.c:15"), 2 * in_loop, advice["text"])
+
     def test_hotspots_of_random_programs(self):
         """Costs are at the innermost rows of the user's own, whoever's code has them."""
         for seed in range(20):

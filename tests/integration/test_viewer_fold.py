@@ -53,19 +53,6 @@ class Known(Case):
             loop + ("copy",): (24, 24), loop + ("copy", "a.c:41"): (24, 24),
             main + ("a.c:13",): (32, 32)})
 
-    def test_bottom_up(self):
-        self.assertEqual(self.costs("bottom-up"), {
-            ("main",): (63, 39), ("copy",): (24, 24), ("copy", "main"): (24, 24)})
-
-    def test_flat(self):
-        main = ("/bin/sorts", "/src/a.c", "main")
-        loop = main + ("loop at a.c:11",)
-        copy = main[:2] + ("copy",)
-        self.assertEqual(self.costs("flat"), {
-            main[:1]: (63, 63), main[:2]: (63, 63), main: (63, 39), loop: (31, 7),
-            loop + ("a.c:12",): (31, 7), main + ("a.c:13",): (32, 32),
-            copy: (24, 24), copy + ("a.c:41",): (24, 24)})
-
     def test_it_is_told(self):
         text = viewer.printed("flat", "--fold-inlined", self.db)
         self.assertIn("logical projection, inlined code folded\n", text)

@@ -239,7 +239,7 @@ class Hands(InTerminal):
         """The wider the screen, the more keys it names; all of them whole."""
         keys = ["?:help", "q:quit", "Enter:open", "H:hot path", "s:sort", "a:advice", "/:find",
                 "v:source", "p:physical", "&:filter", "z:zoom", "i:inspect", "C:columns",
-                "d:define", ".:other views", "W:write", "y:copy", "e:edit", "[:back",
+                "d:define", ".:other views", "W:write", "e:edit", "[:back",
                 "J,K,(,):scroll source"]
         terminal = self.start()
 

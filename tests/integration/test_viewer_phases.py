@@ -7,7 +7,7 @@ import unittest
 import timeline_writer as tw
 import v4_writer
 import viewer
-from timeline_writer import IDLE, OFF_CPU, OVERHEAD, WORK, WORKER
+from timeline_writer import IDLE, OFF_CPU, WORK
 
 PERIOD = 1_000_000
 WORKERS = 4

@@ -145,6 +145,15 @@ calling contexts, from the outermost procedure inwards
                 if view == "summary":
                     self.assertEqual(" ".join(shown[1:]).split(), text.partition("\n")[2].split())
 
+    def test_threads_on_a_terminal_have_the_metrics_that_fit(self):
+        """18 columns for numbers of processes and threads, 19 for each metric, and 16 for a name."""
+        p = v4_writer.Database("t", ["work", "waiting", "ready"])
+        p.entry().call(p.function("f")).charge(1.0, 0).charge(2.0, 1).charge(3.0, 2)
+        folder = viewer.written(self, p)
+        for width, metrics in ((91, ["work", "waiting", "ready"]), (90, ["work", "waiting"]), (71, ["work"])):
+            titles = viewer.printed_on_terminal(width, "threads", folder)[3].split()
+            self.assertEqual(titles, [*metrics, "process", "thread", "name"], width)
+
     def test_names_cannot_command_the_terminal(self):
         db = v4_writer.Database("t\x1b[2J", ["work"])
         db.entry().call(db.function(b"evil\x1b]0;x\x07\xff\xc2\x9b\n", db.module("/b\x1b"))).charge(1.0)

@@ -8,11 +8,11 @@ them alone; and what hpcprof makes of a run that executed several.
 """
 import os
 import tempfile
-import unittest
 
 import profiling
 import v4_writer
 import viewer
+from test_viewer_efficiency import Case
 from view_oracle import Oracle
 from viewer_screen import Viewer
 
@@ -62,11 +62,6 @@ def write(folder, db, programs=("make", "cc1", "cc1")):
     v4_writer.write_database(db, folder)
     viewer.describe_run(folder, viewer.measured("work", event="CPUTIME"), title="make",
                         processes=[process(71 + i, name) for i, name in enumerate(programs)])
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.db = self.enterContext(tempfile.TemporaryDirectory())
 
 
 class Printed(Case):

@@ -56,12 +56,6 @@ class Known(Case):
             a + ("b",): (10, 10), a + ("b", "a.c:9"): (10, 10),
             a + ("c",): (16, 16), a + ("c", "a.c:12"): (16, 16)})
 
-    def test_bottom_up(self):
-        self.assertEqual(self.costs("bottom-up"), {
-            ("main",): (31, 0), ("a",): (31, 5), ("a", "main"): (31, 5), ("b",): (10, 10),
-            ("b", "a"): (10, 10), ("b", "a", "main"): (10, 10), ("c",): (16, 16),
-            ("c", "a"): (16, 16), ("c", "a", "main"): (16, 16)})
-
     def test_unknown_code_is_no_recursion(self):
         v4_writer.write_database(describe(unknown=True), self.db)
         collapsed, self.always = self.costs("top-down"), ()

@@ -192,10 +192,8 @@ class Repeats(unittest.TestCase):
 
     def described(self, folder, repeat, change):
         """Changes run.json of a run."""
-        path = self.folder / folder / f"run-1-{repeat}-database" / "run.json"
-        run = json.loads(path.read_text())
-        change(run)
-        path.write_text(json.dumps(run))
+        with viewer.changed_run(self.folder / folder / f"run-1-{repeat}-database") as run:
+            change(run)
 
     def test_what_one_of_the_runs_lacks(self):
         """A metric or a wall time that is unknown in the second run is no 0 in the mean."""
@@ -254,9 +252,8 @@ class Repeats(unittest.TestCase):
 
     def test_runs_of_different_programs(self):
         self.runs("base", (10, 10), (3, 3))
-        description = self.runs("new", (10, 10), (3, 3)) / "run-1-2-database" / "run.json"
-        run = json.loads(description.read_text())
-        description.write_text(json.dumps(dict(run, title="other")))
+        with viewer.changed_run(self.runs("new", (10, 10), (3, 3)) / "run-1-2-database") as run:
+            run["title"] = "other"
         done = self.compare()
         self.assertEqual((done.returncode, done.stderr), (0, "hpcviewer: new: runs of different programs: 'prog' and 'other'\n"))
 

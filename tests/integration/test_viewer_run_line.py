@@ -1,6 +1,4 @@
 """The first line of every view: the command, wall time, CPU time, CPUs used."""
-import json
-import pathlib
 import tempfile
 import unittest
 
@@ -11,9 +9,9 @@ from viewer_screen import Viewer
 LINE = "app -n 2000   1.58 s wall, 2.87 s CPU, 1.8 of 2 CPUs used"
 
 
-def process(pid, wall, cpu, origin="launched", host="h", cpus=2, command="app -n 2000"):
+def process(pid, wall, cpu, origin="launched", host="h", cpus=2, command="app -n 2000", begin=0):
     return {"pid": pid, "host": host, "origin": origin, "command": command, "wall": wall, "cpu": cpu, "cpus": cpus,
-            "program": "app", "threads": [{"tid": pid, "profile": 1, "name": "app"}]}
+            "time_line_begin": begin, "program": "app", "threads": [{"tid": pid, "profile": 1, "name": "app"}]}
 
 
 def write(folder, *processes):
@@ -59,6 +57,16 @@ class Printed(Case):
         self.assertEqual(self.first(process(1, 4, 1, command="make"), process(2, 3, 2, "fork"), process(3, 9, 3, "fork")),
                          "make   4.00 s wall, 6.00 s CPU in 3 processes, 1.5 of 2 CPUs used")
 
+    def test_daemons(self):
+        """They work after the launched process has ended: more than its CPUs could have done until then."""
+        server = process(1, 0.01, 0.002), process(2, 0.005, 0.001, "fork", begin=0.002)
+        self.assertEqual(self.first(*server, process(3, 3.99, 2, "fork", begin=0.01)),
+                         "app -n 2000   4.00 s wall, 2.00 s CPU in 3 processes, 0.5 of 2 CPUs used")
+        self.assertEqual(self.first(*server, process(3, 3.99, 0.01, "fork", begin=0.01)),
+                         "app -n 2000   10.0 ms wall, 13.0 ms CPU in 3 processes, 1.3 of 2 CPUs used", "it only waits")
+        self.assertEqual(self.first(*(process(pid, 2, 2, cpus=1, begin=pid * 0.01) for pid in range(4))),
+                         "app -n 2000   2.00 s wall, 8.00 s CPU in 4 processes, 4.0 CPUs used", "not even then")
+
     def test_hosts(self):
         ranks = [process(pid, 2, 3, host=host) for host in "ab" for pid in (1, 2)]
         self.assertEqual(self.first(*ranks), "app -n 2000   2.00 s wall, 12.0 s CPU in 4 processes, 6.0 CPUs used")
@@ -101,8 +109,8 @@ class Printed(Case):
         """The command is cut, not what tells the runs apart."""
         def run(wall, title):
             folder = self.folder(process(1, wall, 2.5))
-            path = pathlib.Path(folder, "run.json")
-            path.write_text(json.dumps(json.loads(path.read_text()) | {"title": title}))
+            with viewer.changed_run(folder) as described:
+                described["title"] = title
             return folder
         long, other = "app " + 30 * "option ", "tool " + 30 * "choice "
         folders = run(1.5849, long), run(1.21, long)

@@ -86,11 +86,47 @@ class Large(unittest.TestCase):
         """Passes take long, by the viewer's clock."""
         return self.start(environment={"LD_PRELOAD": str(FAST_CLOCK)})
 
+    def test_advice_is_on_the_threads_in_view(self):
+        driver = self.start()
+        efforts = []
+        for keys in (b"g", b"|thread [0-3]$\r", b"|\x15\r"):
+            driver.press(keys)
+            efforts.append(int(re.search(rb"effort of (\d+)", driver.press(b"a").output)[1]))
+            driver.press(b"q")
+        self.assertLess(efforts[1], efforts[0])
+        self.assertEqual(efforts[2], efforts[0])
+
+    def finds(self, driver, keys):
+        """The number of matches of a search, of which the keys find the first one."""
+        driver.press(keys)
+        for n in range(1, 100):
+            if b"wrapped around" in driver.press(b"n").output:
+                return n
+        self.fail("a search without an end")
+
+    def test_far_matches(self):
+        """A search that has looked at many rows in vain finds out where the others are; when other threads are chosen,
+        again."""
+        driver, other, only, of_threads = self.start(), self.start(), b"&procedure_17.$\r", b"|thread [0-3]$\r"
+        matches = int(re.search(rb"(\d+) rows match", driver.press(only).output)[1])
+        screens = []
+        for at, keys in ((driver, of_threads), (other, of_threads + only)):
+            at.press(keys)
+            at.press(b"gjjG")
+            screens.append(at.press(b"\x0c").output)
+        self.assertIn(b"procedure_17", screens[0])
+        self.assertEqual(*screens)
+        driver = self.start()
+        driver.press(b"/nosuchname\r")
+        driver.press(b"k")  # which clears the status line
+        self.assertIn(b"not found: nosuchname", driver.press(b"N").output)
+        self.assertEqual(self.finds(driver, b"g/procedure_17.$\r"), matches)
+
     @unittest.skipIf(SANITIZED, "sanitizers want to be the first library")
     def test_progress(self):
         driver = self.with_fast_clock()
         for keys, what in ((b"2", b"adding up callers"), (b"3", b"adding up scopes"),
-                           (b"|thread [0-3]\r", b"adding up threads")):
+                           (b"|thread [0-3]\r", b"looking for what threads ran")):
             answer = driver.press(keys)
             self.assertIn(what, answer.output)
             self.assertNotIn(b"reading all calling contexts", answer.output)  # only when it was opened

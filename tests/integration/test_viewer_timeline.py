@@ -221,9 +221,8 @@ class Text(OfPhases):
         self.assertIn("\nA solve   B assemble (phases.c:20)   C assemble (phases.c:50)   . idle\n", text)
 
     def test_long_names_keep_begin_and_end(self):
-        run = json.loads(pathlib.Path(self.db, "run.json").read_text())
-        run["processes"][0]["threads"][0]["name"] = "assembler-of-all-sparse-matrices-and-vectors"
-        pathlib.Path(self.db, "run.json").write_text(json.dumps(run))
+        with viewer.changed_run(self.db) as run:
+            run["processes"][0]["threads"][0]["name"] = "assembler-of-all-sparse-matrices-and-vectors"
         text = viewer.printed("timeline", self.db)
         self.assertRegex(text, "\nassembler[a-z-]*….* 70/71 #")
 
@@ -370,9 +369,8 @@ class OtherPrograms(OfPhases):
             pathlib.Path(self.db, "run.json").write_text(json.dumps(run))
 
     def test_counts_are_no_cpu_time(self):
-        run = json.loads(pathlib.Path(self.db, "run.json").read_text())
-        run["events"][0].update(name="PAGE-FAULTS", unit="count")
-        pathlib.Path(self.db, "run.json").write_text(json.dumps(run))
+        with viewer.changed_run(self.db) as run:
+            run["events"][0].update(name="PAGE-FAULTS", unit="count")
         self.assertNotIn("cpus", viewer.printed_json("timeline", self.db)["strip"])
         self.assertNotIn("CPUs used", viewer.printed("timeline", self.db))
 
@@ -535,18 +533,16 @@ class Screen(InTerminal):
         terminal.until_seen("not found: [; invalid regular expression; searching for it literally")
 
     def test_workers_of_a_runtime_without_names(self):
-        run = json.loads(pathlib.Path(self.db, "run.json").read_text())
-        for thread in run["processes"][0]["threads"]:
-            thread["start_routine"] = "<libgomp.so.1+0x1cc40>"
-        pathlib.Path(self.db, "run.json").write_text(json.dumps(run))
+        with viewer.changed_run(self.db) as run:
+            for thread in run["processes"][0]["threads"]:
+                thread["start_routine"] = "<libgomp.so.1+0x1cc40>"
         terminal = self.start(width=100, environment={"NO_COLOR": "1"})
         terminal.press("6", "o", "o")
         terminal.until_seen("worker of libgom", "so.1 (1 thread)", "40> (2 threads)")
 
     def test_an_open_group_has_room_for_its_threads(self):
-        run = json.loads(pathlib.Path(self.db, "run.json").read_text())
-        run["processes"][0]["threads"][0]["name"] = "assembler-of-matrices"
-        pathlib.Path(self.db, "run.json").write_text(json.dumps(run))
+        with viewer.changed_run(self.db) as run:
+            run["processes"][0]["threads"][0]["name"] = "assembler-of-matrices"
         terminal = self.start(width=100)
         terminal.press("6", "o", "Space")
         terminal.until_seen("  assembler-of-matrices 70/71 ")

@@ -5,7 +5,6 @@ import pathlib
 import re
 import shlex
 import signal
-import tempfile
 import textwrap
 
 import v4_writer

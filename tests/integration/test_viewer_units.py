@@ -10,10 +10,10 @@ import json
 import os
 import re
 import tempfile
-import unittest
 
 import v4_writer
 import viewer
+from test_viewer_efficiency import Case
 from viewer_screen import Viewer
 
 WHY = "no runtime with an agent took part"
@@ -38,11 +38,6 @@ def write(folder, metrics, idleness=0.0, scale=1.0):
 UNMEASURED = [("work", None), ("idleness", WHY), ("overhead", WHY)]
 HALF = [("work", None), ("idleness", None), ("overhead", WHY)]
 ALL = [("work", None), ("idleness", None), ("overhead", None)]
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.db = self.enterContext(tempfile.TemporaryDirectory())
 
 
 class Text(Case):

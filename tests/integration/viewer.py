@@ -1,4 +1,5 @@
 """Running hpcviewer in tests, and making databases for it."""
+import contextlib
 import csv
 import fcntl
 import io
@@ -191,6 +192,15 @@ def describe_run(folder, metrics, **more):
     with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
         json.dump({"format": "hpctoolkit-run", "version": 2, "title": "program", "events": [], "processes": [],
                    "metrics": metrics, **more}, file)
+
+
+@contextlib.contextmanager
+def changed_run(folder):
+    """The run.json of a database, which is written again with the changes."""
+    path = pathlib.Path(folder, "run.json")
+    run = json.loads(path.read_text())
+    yield run
+    path.write_text(json.dumps(run))
 
 
 def checked_views(test, oracle, *options):

@@ -11,6 +11,7 @@
 struct subject {
     size_t entry; /* set by the driver: number of the entry to which the rule is applied */
     struct hotspot place; /* procedure NOTHING and no line: none */
+    bool is_section;      /* the place is a critical section of OpenMP */
     struct share share;   /* of time, or seconds (blocked) */
     double seconds;
     const void *of;           /* an entry of the facts */
@@ -44,8 +45,8 @@ struct rule {
     rule_words *words;
 };
 
-rule_condition others_had_cpus, is_throttled, have_too_few_cpus, is_of_system;         /* machine-rules.c */
-rule_words say_others, say_quota, say_too_few_cpus, say_programs;
+rule_condition is_lost, starts_many, others_had_cpus, is_throttled, have_too_few_cpus, is_of_system; /* machine-rules.c */
+rule_words say_lost, say_starts, say_others, say_quota, say_too_few_cpus, say_programs;
 rule_condition is_hot, is_hidden, has_no_names, has_no_lines, is_not_optimized; /* code-rules.c */
 rule_condition has_system_calls, moves_memory;
 rule_words say_hot, say_hidden, say_no_names, say_no_lines, say_not_optimized, say_system_calls, say_memory_calls;

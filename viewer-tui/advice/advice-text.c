@@ -36,9 +36,8 @@ static void add_clean_paragraph(struct advice_lines *lines, size_t indent, size_
     advice_add_paragraph(lines, indent, hanging, text_string(&text));
 }
 
-void advice_describe(const struct advice *advice, struct advice_lines *lines)
+void advice_describe(const struct findings *findings, struct advice_lines *lines)
 {
-    const struct findings *findings = &advice->findings;
     for (size_t i = 0; i < findings->list.n; i++)
         add_clean_paragraph(lines, 2, 2, findings->list.at[i].text);
     if (findings->list.n == 0)

@@ -17,7 +17,7 @@ struct advice_lines {
 };
 
 /* Adds all findings, a paragraph each, then their details; or that there are none. */
-void advice_describe(const struct advice *advice, struct advice_lines *lines);
+void advice_describe(const struct findings *findings, struct advice_lines *lines);
 
 /* Adds a paragraph, indented by `indent`, its lines after the first one by `hanging` more. */
 void advice_add_paragraph(struct advice_lines *lines, size_t indent, size_t hanging,

@@ -9,7 +9,9 @@
 #include <string.h>
 
 static const struct rule all_rules[] = {
+    {FINDING_LOST, "not measured", ORDER_MACHINE, OF_RUN, ONCE, is_lost, say_lost},
     {FINDING_PROGRAMS, "programs", ORDER_MACHINE, OF_RUN, ONCE, is_of_system, say_programs},
+    {FINDING_STARTS, "starts", ORDER_FIRST, OF_RUN, ONCE, starts_many, say_starts},
     {FINDING_NO_CPU, "no cpu", ORDER_MACHINE, 0, ONCE, others_had_cpus, say_others},
     {FINDING_QUOTA, "quota", ORDER_MACHINE, 0, ONCE, is_throttled, say_quota},
     {FINDING_TOO_MANY_THREADS, "too many threads", ORDER_FACT, OF_RUN | NEEDS_QUIET, ONCE,

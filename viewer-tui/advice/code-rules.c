@@ -18,6 +18,9 @@
 /* And for time in the kernel that perf hides. */
 #define HIDDEN_CODE "<kernel, unattributed>"
 
+/* The agent for Python's name for frames that hpcrun could not read from outside; a line of hpcrun has their number. */
+#define FRAMES_NOT_READ "<Python frames not read in time>"
+
 /* ---- The row with most of the CPU time ---- */
 
 /* Programs without such a place have many small procedures. */
@@ -45,7 +48,7 @@ static bool is_elsewhere(const struct facts *facts, const struct hotspot *hotspo
     return seconds_off_cpu >= WAITING_SHARE * hotspot->cost;
 }
 
-/* Whether another finding says what there is to say: code made at run time without names, or a system call, whose
+/* Whether another finding, or hpcrun, says what there is to say: code made at run time without names, or a system call, whose
  * caller has no name either; the place with most of the system calls, if they have most of its time. */
 static bool is_said(const struct facts *facts, const struct hotspot *hotspot)
 {
@@ -55,7 +58,7 @@ static bool is_said(const struct facts *facts, const struct hotspot *hotspot)
     const struct database *db = facts->view->db;
     bool is_caller = !database_procedure_has_name(db, hotspot->procedure) && hotspot->callee != NOTHING;
     const char *name = database_procedure_name(db, is_caller ? hotspot->callee : hotspot->procedure, buffer);
-    if (strcmp(name, HIDDEN_CODE) == 0)
+    if (strcmp(name, HIDDEN_CODE) == 0 || strcmp(name, FRAMES_NOT_READ) == 0)
         return true;
     if ((is_caller || hotspot->owner == CODE_OF_SYSTEM) && (strcmp(name, UNKNOWN_CODE) == 0 || is_system_call(name)))
         return true;

@@ -280,28 +280,39 @@ static void find_busiest(struct facts *facts)
     autofree double *none_in = time_by_profile(facts->view, &without_cpu, facts->off_cpu);
     autofree double *slept_in = time_by_profile(facts->view, &asleep, facts->off_cpu);
     autofree double *waited_in = time_by_profile(facts->view, &asleep_as_wait, facts->thread_waits);
+    bool is_by_wall = facts->cpu.without != NO_METRIC;
+    autofree double *paid_in = facts_by_profile(facts, is_by_wall ? facts->cpu.metric : NO_METRIC);
+    autofree double *off_cpu_in = facts_by_profile(facts, is_by_wall ? facts->cpu.without : NO_METRIC);
+    autofree double *overhead_in = facts_by_profile(facts, is_by_wall ? facts->overhead : NO_METRIC);
+    autofree double *all_waits_in = facts_by_profile(facts, facts->thread_waits.metric);
     uint32_t n = database_n_profiles(facts->view->db);
     for (size_t i = 0; i < facts->process.threads.n; i++) {
         const struct process_thread *thread = &facts->process.threads.at[i];
         uint32_t profile = thread->profile < n ? thread->profile : n; /* n: unknown, without values */
         double spun = spun_in[profile] + locked_in[profile];
+        double paid = spun_in[profile] + paid_in[profile] - off_cpu_in[profile] + overhead_in[profile];
+        if (is_by_wall) /* CPU time that no code has, as of sched_yield, while samples found the thread waiting */
+            spun += fmin(fmax(thread->cpu - paid, 0), thread->unpaid + all_waits_in[profile]);
         facts->spun += spun;
-        double busy = thread->cpu - spun + fmax(none_in[profile], thread->ready);
+        double busy = thread->cpu - spun - thread->idle + fmax(none_in[profile], thread->ready);
         facts->busiest = fmax(facts->busiest, busy);
         facts->longest = fmax(facts->longest, busy + slept_in[profile] + waited_in[profile]);
     }
 }
 
-/* CPU seconds of the initial thread in which no worker of the runtime worked. Other workers may spin for some
- * milliseconds while the initial thread waits for something else. 0 if workers may have waited for CPUs meanwhile, or
- * for a part of the program. */
+/* Seconds of the initial thread in which no worker of the runtime worked: other workers may spin for some milliseconds
+ * while the initial thread waits for something else. By CPUTIME, or, if that was not measured, by REALTIME, without the
+ * time in which threads were blocked in the program's code: meanwhile others may wait for them. 0 if workers may have
+ * waited for CPUs meanwhile, or for a part of the program. */
 static double nobody_of(const struct facts *facts)
 {
     const struct main_process *process = &facts->process;
     if (!facts->runtime || facts->row != 0 || facts->supply.is_disturbed || !process->is_only_one ||
         facts->view->db->has_some_threads || (double)process->most_working > process->cpus || process->threads.n == 0)
         return 0;
-    return process->threads.at[0].nobody;
+    double blocked = facts_cost(facts, facts->off_cpu.metric) + facts_cost(facts, facts->thread_waits.metric);
+    bool is_by_wall = facts->cpu.without != NO_METRIC;
+    return is_by_wall ? fmax(process->threads.at[0].nobody_by_wall - blocked, 0) : process->threads.at[0].nobody;
 }
 
 /* For how long the process's threads wanted a CPU and others had it, at most, if that was notable; else 0: all of the
@@ -362,7 +373,7 @@ struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const 
     return facts;
 }
 
-void facts_free(struct facts *facts)
+void facts_drop_places(struct facts *facts)
 {
     time_places_free(&facts->cpu_places);
     time_places_free(&facts->waiting_places);
@@ -370,6 +381,11 @@ void facts_free(struct facts *facts)
     time_places_free(&facts->lock.waits);
     vec_free(&facts->hotspots);
     vec_free(&facts->held_in);
+}
+
+void facts_free(struct facts *facts)
+{
+    facts_drop_places(facts);
     vec_free(&facts->balance.list);
     vec_free(&facts->process.threads);
     vec_free(&facts->parallelizations.list);
@@ -378,7 +394,7 @@ void facts_free(struct facts *facts)
 static double factor_without(const struct facts *facts, double seconds)
 {
     const struct main_process *process = &facts->process;
-    double cpu = process->cpu - facts->spun;
+    double cpu = process->cpu - facts->spun - process->waited;
     double least = fmax(cpu / process->most_running, facts->busiest);
     double rest = fmax(process->wall - seconds, fmin(least, process->wall));
     return rest > 0 ? process->wall / rest : INFINITY;

@@ -96,6 +96,7 @@ struct facts {
 
 /* `timeline`: that of the whole run; NULL: none, or `view` is of the physical projection. */
 struct facts facts_of(struct view *view, uint32_t row, const json_t *run, const struct timeline *timeline);
+void facts_drop_places(struct facts *facts); /* which may be many */
 void facts_free(struct facts *facts);
 
 /* The gain, at most, if threads of the main process did not wait for `seconds` in all. What remains is at least

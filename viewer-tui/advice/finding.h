@@ -26,6 +26,8 @@ enum finding_kind {
     FINDING_RANKS,           /* processes of a parallel job with unequal parts of its work */
     FINDING_WAITING,         /* CPU time in a runtime's waiting procedures */
     FINDING_HIDDEN,          /* CPU time in the kernel that perf hides */
+    FINDING_LOST,            /* the command became a program that was not measured */
+    FINDING_STARTS,          /* CPU time of processes before sampling begins */
     FINDING_PROGRAMS,        /* of the whole system: programs with most CPU time */
     FINDING_HOT_PLACE        /* the loop or line with most CPU time */
 };

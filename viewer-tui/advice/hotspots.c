@@ -1,8 +1,11 @@
 #include "viewer-tui/advice/hotspots.h"
 
+#include "viewer-tui/advice/libc-procedures.h"
+#include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,24 +65,26 @@ struct callee {
     uint32_t hotspot, procedure, module;
 };
 
-/* To which hotspots places belong, by number, and to which of their callees. */
+/* To which hotspots places belong, by number, and to which of their lines and callees. */
 struct grouping {
-    uint32_t *hotspots, *callees; /* by place; callees: NOTHING for the hotspot's own code */
-    uint32_t n_hotspots;
+    uint32_t *hotspots, *lines, *callees; /* by place; callees: NOTHING for the hotspot's own code */
+    uint32_t n_hotspots, n_lines;
     VEC(struct callee) list;
 };
 
 static struct grouping group(const struct places_of_times *all, bool by_loop)
 {
     size_t size = all->list.n * sizeof(uint32_t);
-    struct grouping grouping = {.hotspots = mem_alloc(size), .callees = mem_alloc(size)};
-    autofree struct idmap hotspots = {0}, callees = {0};
+    struct grouping grouping = {.hotspots = mem_alloc(size), .lines = mem_alloc(size), .callees = mem_alloc(size)};
+    autofree struct idmap hotspots = {0}, lines = {0}, callees = {0};
     for (size_t i = 0; i < all->list.n; i++) {
         const struct time_place *place = &all->list.at[i];
         bool is_loop = by_loop && place->loop.file != NOTHING;
         uint64_t loop = is_loop ? (uint64_t)place->loop.file << 32 | place->loop.line : UINT64_MAX;
         struct callee new = {.procedure = place->callee, .module = place->callee_module};
         new.hotspot = grouping.hotspots[i] = idmap_number(&hotspots, place->procedure, loop, (uint32_t)hotspots.count);
+        grouping.lines[i] = idmap_number(&lines, new.hotspot, (uint64_t)place->at.file << 32 | place->at.line,
+                                         (uint32_t)lines.count);
         grouping.callees[i] = NOTHING;
         if (new.procedure != NOTHING)
             grouping.callees[i] = idmap_number(&callees, new.hotspot, new.procedure, (uint32_t)callees.count);
@@ -87,28 +92,36 @@ static struct grouping group(const struct places_of_times *all, bool by_loop)
             vec_push(&grouping.list, new);
     }
     grouping.n_hotspots = (uint32_t)hotspots.count;
+    grouping.n_lines = (uint32_t)lines.count;
     return grouping;
 }
 
-/* Those of one of the times. The place with most of it stands for a hotspot, a callee with half of it is named. */
+/* Those of one of the times. The line with most of it stands for a hotspot, whatever it calls; a callee with half of it
+ * is named. */
 static hotspot_list hotspots_of_time(const struct database *db, const struct places_of_times *all, size_t time,
                                      const struct grouping *grouping, bool by_loop)
 {
     hotspot_list list = {0};
     autofree double *costs = mem_alloc(grouping->n_hotspots * sizeof *costs);
+    autofree double *of_lines = mem_alloc(grouping->n_lines * sizeof *of_lines);
     autofree double *of_callees = mem_alloc(grouping->list.n * sizeof *of_callees);
     autofree uint32_t *numbers = mem_alloc(grouping->n_hotspots * sizeof *numbers); /* of places, then in the list */
     for (uint32_t i = 0; i < all->list.n; i++) {
-        const struct time_place *place = &all->list.at[i];
+        double here = all->seconds.at[i * all->n_times + time];
+        of_lines[grouping->lines[i]] += here;
+        if (here > 0 && grouping->callees[i] != NOTHING)
+            of_callees[grouping->callees[i]] += here;
+    }
+    for (uint32_t i = 0; i < all->list.n; i++) {
         uint32_t hotspot = grouping->hotspots[i], *most = &numbers[hotspot];
-        double here = all->seconds.at[i * all->n_times + time], before = all->seconds.at[*most * all->n_times + time];
+        double here = all->seconds.at[i * all->n_times + time];
+        double line = of_lines[grouping->lines[i]], before = of_lines[grouping->lines[*most]];
         if (!(here > 0))
             continue;
-        if (costs[hotspot] == 0 || here > before || (here == before && place->at.line < all->list.at[*most].at.line))
+        if (costs[hotspot] == 0 || line > before ||
+            (line == before && all->list.at[i].at.line < all->list.at[*most].at.line))
             *most = i;
         costs[hotspot] += here;
-        if (place->callee != NOTHING)
-            of_callees[grouping->callees[i]] += here;
     }
     for (uint32_t h = 0; h < grouping->n_hotspots; h++) {
         if (!(costs[h] > 0))
@@ -135,6 +148,7 @@ static void group_each(const struct database *db, const struct places_of_times *
     for (size_t t = 0; t < all->n_times; t++)
         lists[t] = hotspots_of_time(db, all, t, &grouping, by_loop);
     free(grouping.hotspots);
+    free(grouping.lines);
     free(grouping.callees);
     vec_free(&grouping.list);
 }
@@ -199,25 +213,22 @@ hotspot_list hotspots_all(struct view *view, uint32_t row, size_t metric, bool b
     return list;
 }
 
-/* Inserts in order; drops the last one if the list is full. */
-static void insert(struct hotspots *hotspots, const struct hotspot *new)
-{
-    size_t at = hotspots->n < MOST_HOTSPOTS ? hotspots->n++ : MOST_HOTSPOTS;
-    for (; at > 0 && compare(&hotspots->at[at - 1], new) > 0; at--)
-        if (at < MOST_HOTSPOTS)
-            hotspots->at[at] = hotspots->at[at - 1];
-    if (at < MOST_HOTSPOTS)
-        hotspots->at[at] = *new;
-}
-
 void hotspots_find_each(struct view *view, uint32_t row, const size_t *metrics, size_t n, struct hotspots *found)
 {
     hotspot_list lists[MOST_TIMES];
     list_each(view, row, metrics, n, true, lists);
     for (size_t i = 0; i < n; i++) {
-        found[i].n = 0;
-        for (size_t h = 0; h < lists[i].n; h++)
-            insert(&found[i], &lists[i].at[h]);
+        found[i].n = lists[i].n < MOST_HOTSPOTS ? lists[i].n : MOST_HOTSPOTS;
+        for (size_t k = 0; k < found[i].n; k++) {
+            struct hotspot *first = &lists[i].at[k];
+            for (struct hotspot *at = first; at < lists[i].at + lists[i].n; at++)
+                if (compare(at, first) < 0) {
+                    found[i].at[k] = *first;
+                    *first = *at;
+                    *at = found[i].at[k];
+                }
+            found[i].at[k] = *first;
+        }
         vec_free(&lists[i]);
     }
 }
@@ -227,6 +238,83 @@ struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric)
     struct hotspots found;
     hotspots_find_each(view, row, &metric, 1, &found);
     return found;
+}
+
+/* ---- Callers of a helper ---- */
+
+/* Shares of the helper's cost that its own code and its caller have, and of its work that others have: a judgement. */
+#define NEARLY_ALL      0.8
+#define LEAST_OF_OTHERS 0.1
+
+struct caller_search {
+    const struct view *view;
+    const struct nodes *nodes;
+    uint32_t helper;
+    bool *begins; /* by procedure: threads begin there */
+};
+
+/* What the helper costs in nodes from `first` to before `end` where the thread came to it from `caller`, as it has if
+ * `is_inside`; NOTHING: from anywhere. */
+static double cost_from(const struct caller_search *search, uint32_t caller, size_t metric, uint32_t first,
+                        uint32_t end, bool is_inside)
+{
+    const struct nodes *nodes = search->nodes;
+    double cost = 0;
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t id = nodes->place[i];
+        bool is_procedure = is_procedure_kind(nodes->kind[i]);
+        if (!is_procedure || (id != search->helper && !search->begins[id] && (id != caller || is_inside)))
+            continue;
+        if (id != search->helper)
+            cost += cost_from(search, caller, metric, i + 1, nodes->end[i], caller == NOTHING || id == caller);
+        else if (is_inside)
+            cost += view_node_value(search->view, i, metric, INCLUSIVE);
+        i = nodes->end[i] - 1; /* recursion counts once */
+    }
+    return cost;
+}
+
+bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_t metric, size_t work,
+                         struct hotspot *caller)
+{
+    struct database *db = view->db;
+    const struct nodes *nodes = database_nodes(db);
+    uint32_t helper = hotspot->procedure, longest = 0, n = database_n_procedures(db);
+    if (helper == NOTHING)
+        return false;
+    autofree bool *begins = mem_alloc(n), *is_tried = mem_alloc(n);
+    struct caller_search search = {view, nodes, helper, begins};
+    char buffer[NAME_SIZE];
+    double most = -1;
+    for (uint32_t id = 0; id < n; id++)
+        begins[id] = begins_thread(database_procedure_name(db, id, buffer));
+    for (uint32_t i = 0; i < nodes->n; i++) {
+        bool is_helper = is_procedure_kind(nodes->kind[i]) && nodes->place[i] == helper;
+        double cost = is_helper ? view_node_value(view, i, metric, INCLUSIVE) : -1;
+        longest = cost > most ? i : longest;
+        most = fmax(cost, most);
+    }
+    double all = cost_from(&search, NOTHING, metric, 0, nodes->n, true);
+    double all_work = cost_from(&search, NOTHING, work, 0, nodes->n, true);
+    if (!(all_work > 0) || hotspot->cost < NEARLY_ALL * all) /* what it calls, or other loops in it, have a part */
+        return false;
+    is_tried[helper] = true;
+    for (uint32_t node = longest, call; call = nodes_call_site(nodes, node), node = nodes_caller(nodes, node),
+                  is_procedure_kind(nodes->kind[node]) && !begins[nodes->place[node]];) {
+        uint32_t id = nodes->place[node];
+        if (is_tried[id] || code_owner_of_procedure(db, id, database_procedure(db, id).module) != CODE_OWN)
+            continue;
+        is_tried[id] = true;
+        double cost = cost_from(&search, id, metric, 0, nodes->n, false);
+        double others = all_work - cost_from(&search, id, work, 0, nodes->n, false);
+        if (cost < NEARLY_ALL * all || others < LEAST_OF_OTHERS * all_work)
+            continue;
+        struct source_line at = {nodes->place[call], nodes->line[call]}, none = {NOTHING, 0};
+        *caller = (struct hotspot){id, CODE_OWN, known_line(db, at, id), .around = none, .callee = NOTHING,
+                                   .cost = hotspot->cost * cost / all};
+        return true;
+    }
+    return false;
 }
 
 /* ---- In words ---- */

@@ -51,6 +51,11 @@ struct hotspots hotspots_find(struct view *view, uint32_t row, size_t metric);
 /* The largest ones in each of n metrics, n <= MOST_TIMES; none for NO_METRIC. */
 void hotspots_find_each(struct view *view, uint32_t row, const size_t *metrics, size_t n, struct hotspots *found);
 
+/* The user's own line that calls a hotspot of the whole program, in a top-down view, directly or not: the lowest
+ * procedure with nearly all of its cost in the metric, if others have a part of its work. False if there is none. */
+bool hotspot_find_caller(struct view *view, const struct hotspot *hotspot, size_t metric, size_t work,
+                         struct hotspot *caller);
+
 /* Adds "the loop at pipe.cc:24 of score", "cell, triangle.c:5", or "unknown code". */
 void hotspot_describe(const struct database *db, const struct hotspot *hotspot, bool ascii, struct text *text);
 

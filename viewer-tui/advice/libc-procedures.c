@@ -88,9 +88,27 @@ static struct libc_procedures find_libc_procedure(const char *procedure)
     return (struct libc_procedures){.wait = WAIT_NONE};
 }
 
+/* Rust's standard library and its package parking_lot wait by system calls of their own. The last part of a name is
+ * looked for, as in "<std::sys::sync::mutex::futex::Mutex>::lock_contended". */
+static enum wait wait_of_rust(const char *procedure)
+{
+    static const char locks[] = " lock_contended lock_exclusive_slow lock_shared_slow lock_slow lock_upgradable_slow "
+                                "read_contended write_contended ";
+    static const char conditions[] = " park park_timeout wait wait_optional_timeout wait_timeout wait_until_internal ";
+    const char *path = procedure + (*procedure == '<'), *last = procedure, *next;
+    char wanted[64];
+    if (!begins_with(path, "std::sys::") && !begins_with(path, "std::sys_common::") && !begins_with(path, "parking_lot::"))
+        return WAIT_NONE;
+    while ((next = strstr(last, "::")))
+        last = next + 2;
+    snprintf(wanted, sizeof wanted, " %s ", last);
+    return strstr(locks, wanted) ? WAIT_LOCK : strstr(conditions, wanted) ? WAIT_CONDITION : WAIT_NONE;
+}
+
 enum wait wait_of(const char *procedure)
 {
-    return find_libc_procedure(procedure).wait;
+    enum wait wait = find_libc_procedure(procedure).wait;
+    return wait != WAIT_NONE ? wait : wait_of_rust(procedure);
 }
 
 bool is_system_call(const char *procedure)

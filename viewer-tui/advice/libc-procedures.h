@@ -1,10 +1,10 @@
-/* What procedures of the C library do. */
+/* What procedures of the C library do; and which of Rust's libraries wait. */
 #ifndef VIEWER_LIBC_PROCEDURES_H
 #define VIEWER_LIBC_PROCEDURES_H
 
 #include "viewer-tui/base/text.h"
 
-/* What a thread waits for in a procedure of libc. */
+/* What a thread waits for in a procedure of libc, or of a library of Rust. */
 enum wait {
     WAIT_NONE,
     WAIT_LOCK,

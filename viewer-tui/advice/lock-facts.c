@@ -2,6 +2,7 @@
 
 #include "lib/metric-kinds.h"
 #include "viewer-tui/db/database.h"
+#include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/db/time-slice.h"
 
 #include <stdio.h>
@@ -135,6 +136,52 @@ static uint32_t lock_of_run(const struct view *view, const char *event, struct t
     }
     bool is_lock = all > 0 && is_name_of_lock(database_procedure_name(db, most, buffer));
     return is_lock && seconds[most] >= NEARLY_ALL * all ? most : NOTHING;
+}
+
+/* ---- Critical sections and ordered blocks of OpenMP ---- */
+
+/* The kind of section of which the lock, or scope, is by its name: "critical", "critical(table)" and "ordered", scopes
+ * "critical @ queue.c:12". NULL: none. */
+static const char *kind_of_section(const char *name)
+{
+    static const char *const kinds[] = {"critical", "ordered"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t length = strlen(kinds[i]);
+        if (strncmp(name, kinds[i], length) == 0 && (!name[length] || strchr(" (", name[length])))
+            return kinds[i];
+    }
+    return NULL;
+}
+
+static bool is_section(const struct database *db, uint32_t procedure, const char *kind)
+{
+    char buffer[NAME_SIZE];
+    const char *name = database_procedure_name(db, procedure, buffer);
+    return kind_of_section(name) == kind && strstr(name, " @ ");
+}
+
+struct hotspot lock_facts_section(const struct lock_facts *lock, const struct view *view, size_t metric)
+{
+    const struct database *db = view->db;
+    const struct nodes *nodes = database_nodes(view->db);
+    struct hotspot found = {.procedure = NOTHING, .around = {NOTHING, 0}, .callee = NOTHING, .callee_module = NOTHING};
+    uint32_t n = database_n_procedures(db);
+    const char *kind = kind_of_section(lock->name);
+    if (!kind)
+        return found;
+    autofree double *seconds = mem_alloc((n + 1) * sizeof *seconds);
+    for (uint32_t i = 0; i < nodes->n; i++) {
+        uint32_t procedure = nodes->place[i];
+        if (nodes->kind[i] != KIND_INLINED || procedure >= n || !is_section(db, procedure, kind))
+            continue;
+        seconds[procedure] += view_node_value(view, i, metric, INCLUSIVE);
+        if (seconds[procedure] <= found.cost)
+            continue;
+        struct procedure section = database_procedure(db, procedure);
+        found.at = (struct source_line){section.file, section.line};
+        found.cost = seconds[procedure];
+    }
+    return found;
 }
 
 /* ---- All of it ---- */

@@ -30,6 +30,10 @@ struct lock_times {
 /* All but `without_cpu` and `is_lower_bound`. The caller frees `waits`. */
 struct lock_facts lock_facts_of(const struct view *view, const struct lock_times *times);
 
+/* If the lock is that of critical sections of OpenMP, or of ordered blocks: the one of these, by its line, in which
+ * others were kept waiting longest. `metric`: the waiting, by holders. cost 0: there is none. */
+struct hotspot lock_facts_section(const struct lock_facts *lock, const struct view *view, size_t metric);
+
 /* Whether threads wait at a place for these locks. */
 bool lock_facts_wait_at(const struct lock_facts *lock, const struct time_place *place);
 

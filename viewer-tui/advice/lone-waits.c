@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Work and waits are compared in columns of equal time. A column is at least as long as LEAST_SAMPLES samples of a thread,
  * so that it has some of each. Waits at places after the first MOST_PLACES are short. */
@@ -17,12 +18,14 @@
 /* What a thread did in a column, and the most that any thread did, in ns. */
 struct busy_column {
     double its, most; /* it worked or was ready */
+    double its_events; /* it waited for events */
 };
 
 /* Waits at one place, in ns. */
 struct place_waits {
     double its, saved; /* of one thread; by the own work of all so far */
     double *columns;   /* of all threads */
+    bool is_for_event; /* no cause: its time is not here */
 };
 
 struct lone_waits {
@@ -47,7 +50,9 @@ static void add_sample(void *context, unsigned column, double part)
         uint32_t owner = waits ? all->owners[all->sample->records[i].place] : NOTHING;
         double ns = (double)trace_amount(all->sample->records[i].amount) * part;
         all->work += works ? ns : 0;
-        if (owner != NOTHING) {
+        if (owner != NOTHING && all->places[owner].is_for_event) {
+            all->columns[column].its_events += ns;
+        } else if (owner != NOTHING) {
             all->places[owner].its += ns;
             all->places[owner].columns[column] += ns;
         } else if (works || state == TRACE_READY) {
@@ -67,7 +72,8 @@ static void add_thread(struct lone_waits *all, const struct timeline *timeline, 
         time_window_divide(bounds, window->n, &at, samples.begin, samples.end, all->unit, add_sample, all);
     for (unsigned column = 0; column < window->n; column++) {
         struct busy_column *busy = &all->columns[column];
-        *busy = (struct busy_column){0, fmax(busy->its, busy->most)};
+        double its = busy->its + (all->work > 0 ? busy->its_events : 0);
+        *busy = (struct busy_column){0, fmax(its, busy->most), 0};
     }
     for (size_t i = 0; i < all->n_places; i++) {
         all->places[i].saved += fmin(all->work, all->places[i].its);
@@ -85,36 +91,37 @@ static unsigned number_of_columns(const struct timeline *timeline, struct time_r
     return (unsigned)fmax(1, fmin(records / LEAST_SAMPLES, MOST_COLUMNS));
 }
 
-static void add_refs(const struct value_refs *refs, uint32_t row, struct value_refs *all)
-{
-    for (size_t r = 0; r < refs->list.n; r++) {
-        vec_push(&all->list, refs->list.at[r]);
-        all->list.at[all->list.n - 1].row = row & 0x1fffffff;
-    }
-}
-
 static bool matters(const struct time_place *place, double least)
 {
     return place->wait >= WAIT_LOCK && place->wait < WAIT_CONDITION && place->seconds >= least;
 }
 
-/* Owners of the places that matter; NULL: none does. */
+static bool is_for_event(const struct time_place *place)
+{
+    return place->wait == WAIT_POLL;
+}
+
+/* The owners of the places that matter, and of waits for events; NULL: none matters. */
 static uint32_t *owners_of(const struct time_places *places, size_t n, double least, struct database *db,
                            const struct timeline *timeline)
 {
-    struct value_refs values = {0};
-    for (uint32_t i = 0; i < n; i++) {
-        if (!matters(&places->list.at[i], least))
-            continue;
-        add_refs(&places->list.at[i].refs, i, &values);
-        add_refs(&places->list.at[i].joined_refs, i, &values);
-    }
-    if (values.list.n == 0)
+    bool any = false;
+    for (size_t i = 0; i < n && !any; i++)
+        any = matters(&places->list.at[i], least);
+    if (!any)
         return NULL;
     struct place_scopes scopes = place_scopes_of(db, timeline, false);
-    uint32_t *owners = place_owners(&scopes, &values);
+    autofree uint32_t *of_node = mem_alloc((scopes.nodes->n + 1) * sizeof *of_node);
+    uint32_t *owners = mem_alloc((scopes.n + 1) * sizeof *owners);
+    memset(of_node, 0xff, (scopes.nodes->n + 1) * sizeof *of_node); /* NOTHING */
+    for (uint32_t i = 0; i < n; i++)
+        if (matters(&places->list.at[i], least) || is_for_event(&places->list.at[i])) {
+            place_owners_add(&scopes, &places->list.at[i].refs, i, of_node);
+            place_owners_add(&scopes, &places->list.at[i].joined_refs, i, of_node);
+        }
+    for (uint64_t place = 0; place < scopes.n; place++)
+        owners[place] = scopes.node[place] ? of_node[scopes.node[place]] : NOTHING;
     place_scopes_free(&scopes);
-    vec_free(&values.list);
     return owners;
 }
 
@@ -134,7 +141,8 @@ void lone_waits_find(struct time_places *places, double least, struct database *
     all.columns = mem_alloc(all.window.n * sizeof *all.columns);
     all.places = mem_alloc(n * sizeof *all.places);
     for (size_t i = 0; i < n; i++)
-        all.places[i].columns = mem_alloc(all.window.n * sizeof(double));
+        all.places[i] = (struct place_waits){.columns = mem_alloc(all.window.n * sizeof(double)),
+                                             .is_for_event = is_for_event(&places->list.at[i])};
     for (uint32_t t = 0; t < timeline->header.n_threads; t++)
         add_thread(&all, timeline, &timeline->threads[t], bounds);
     for (size_t i = 0; i < n; i++) {

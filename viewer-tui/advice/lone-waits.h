@@ -8,10 +8,14 @@
  * Example: a thread without work looks for messages every 10 ms, for as long as the program runs. To sleep less gains
  * nothing, but for its last sleep, if the main thread has ended its work and waits for the thread.
  *
+ * A thread that works and waits for an event (epoll_wait) serves somebody outside, who needs no wait of others to be
+ * shorter: it counts as one that works. Example: memcached, whose threads wait for requests while one sleeps that looks
+ * for old entries.
+ *
  * This is no bound, since the time line does not say who waits for whom:
  *
  *   - Too little: thread A sleeps and C waits for A, while B works. C's work after that is delayed, too.
- *   - Too little: a thread that spins counts as one that works.
+ *   - Too little: a thread that spins counts as one that works, and one whose events are from a thread that sleeps.
  *   - Too much: A sleeps until B has computed what A then works on. Without the sleep, A has to wait for B. */
 #ifndef VIEWER_LONE_WAITS_H
 #define VIEWER_LONE_WAITS_H

@@ -1,11 +1,73 @@
-/* Rules about CPUs: others had them, a quota, more threads than CPUs. */
+/* Rules about the run: what is not measured; many processes; others had the CPUs, a quota, more threads than CPUs. */
 #include "viewer-tui/advice/advice-rules.h"
 
+#include "lib/measurement-format.h"
 #include "viewer-tui/db/run.h"
 #include "viewer-tui/db/time-slice.h"
 
 #include <math.h>
 #include <string.h>
+
+/* ---- A command that becomes a program that is not measured, as env LD_PRELOAD=... does ---- */
+
+/* Whether the launched process ended by an exec: no image of it follows. */
+static bool ends_by_exec(const json_t *run)
+{
+    const json_t *last = NULL;
+    json_each (image, json_object_get(run, "processes"))
+        if (strcmp(run_text(image, "origin"), "launched") == 0 ||
+            (last && run_number(image, "pid") == run_number(last, "pid") &&
+             run_number(image, "exec_sequence") > run_number(last, "exec_sequence")))
+            last = image;
+    return last && strcmp(run_text(last, "state"), "exec") == 0;
+}
+
+static bool is_reason(const json_t *entry, enum unmeasured why)
+{
+    return strcmp(run_text(entry, "reason"), unmeasured_reason(why)) == 0;
+}
+
+/* Of several programs nobody knows which one it is. */
+bool is_lost(const struct facts *facts, struct subject *subject)
+{
+    const json_t *list = json_object_get(facts->run, "unmeasured"), *entry = json_array_get(list, 0);
+    subject->of = entry;
+    bool is_measured_outside = is_reason(entry, UNMEASURED_ENVIRONMENT) || is_reason(entry, UNMEASURED_OUT_OF_REACH) ||
+                               is_reason(entry, UNMEASURED_STATIC) || is_reason(entry, UNMEASURED_OTHER_LIBC);
+    return json_array_size(list) == 1 && run_number(entry, "count") == 1 && is_measured_outside &&
+           ends_by_exec(facts->run);
+}
+
+/* "perl was not measured (started without hpcrun's LD_PRELOAD): set LD_PRELOAD before hpcrun, or use hpcrun --outside." */
+void say_lost(const struct facts *facts, const struct subject *subject, struct text *text)
+{
+    (void)facts;
+    const char *program = json_string_value(json_array_get(json_object_get(subject->of, "programs"), 0));
+    bool sets_preload = is_reason(subject->of, UNMEASURED_ENVIRONMENT);
+    text_printf(text, "%s was not measured (%s): %suse hpcrun --outside.", program ? program : "The program",
+                run_text(subject->of, "reason"), sets_preload ? "set LD_PRELOAD before hpcrun, or " : "");
+}
+
+/* ---- Many short processes ---- */
+
+/* Less CPU time, or a smaller share of the run's, is not worth a word. */
+#define LEAST_STARTUP       0.1
+#define LEAST_STARTUP_SHARE 0.25
+
+bool starts_many(const struct facts *facts, struct subject *subject)
+{
+    struct run_times times = run_times_of(facts->run);
+    (void)subject;
+    return times.startup >= LEAST_STARTUP && times.startup >= LEAST_STARTUP_SHARE * (times.cpu + times.startup);
+}
+
+void say_starts(const struct facts *facts, const struct subject *subject, struct text *text)
+{
+    struct run_times times = run_times_of(facts->run);
+    (void)subject;
+    text_printf(text, "The start of %zu process%s took %s of CPU time, a part of it hpcrun's own, which has no samples.",
+                times.started, times.started == 1 ? "" : "es", as_seconds(times.startup).text);
+}
 
 /* ---- Others had the CPUs ---- */
 
@@ -23,10 +85,10 @@ bool others_had_cpus(const struct facts *facts, struct subject *subject)
 static void add_spinning(const struct facts *facts, struct text *text)
 {
     const char *sleeping = facts->runtime ? facts->runtime->sleeping : NULL;
-    double waited = facts->process.waited / facts->process.cpu;
-    if (sleeping && !(waited < MUCH_WAITED_SHARE))
+    struct share waited = share_of_samples(facts->process.waited, facts->process.cpu, facts->cpu_increment);
+    if (sleeping && waited.low >= MUCH_WAITED_SHARE)
         text_printf(text, "; threads spent %s of their CPU time waiting for each other: try %s",
-                    as_percent(fmin(waited, 1)).text, sleeping);
+                    as_percent(waited.value).text, sleeping);
     text_add(text, ".");
 }
 
@@ -99,12 +161,15 @@ bool have_too_few_cpus(const struct facts *facts, struct subject *subject)
 static size_t threads_of_runtime(const struct main_process *process)
 {
     size_t most = 0;
+    struct strtab routines = {0};
+    autofree size_t *n = mem_alloc((process->threads.n + 1) * sizeof *n); /* by routine */
+    for (size_t i = 0; i < process->threads.n; i++)
+        n[strtab_id(&routines, process->threads.at[i].start_routine)]++;
     for (size_t i = 0; i < process->threads.n; i++) {
-        size_t n = 0;
-        for (size_t k = 0; k < process->threads.n; k++)
-            n += strcmp(process->threads.at[i].start_routine, process->threads.at[k].start_routine) == 0;
-        most = !process->threads.at[i].is_initial && n > most ? n : most;
+        size_t same = n[strtab_id(&routines, process->threads.at[i].start_routine)];
+        most = !process->threads.at[i].is_initial && same > most ? same : most;
     }
+    strtab_free(&routines);
     return most + 1;
 }
 
@@ -156,17 +221,17 @@ static int by_cpu(const void *left, const void *right)
 static double find_programs(const json_t *run, program_list *programs)
 {
     double cpu = 0;
+    struct strtab names = {0};
     json_each (process, json_object_get(run, "processes")) {
         const char *name = path_name(run_text(process, "executable"));
-        size_t i = 0;
-        while (i < programs->n && strcmp(programs->at[i].name, name) != 0)
-            i++;
+        uint32_t i = strtab_id(&names, name);
         if (i == programs->n)
             vec_push(programs, (struct measured_program){.name = name});
         programs->at[i].cpu += run_number(process, "cpu");
         programs->at[i].processes++;
         cpu += run_number(process, "cpu");
     }
+    strtab_free(&names);
     vec_sort(programs, by_cpu);
     return cpu;
 }

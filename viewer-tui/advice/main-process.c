@@ -24,15 +24,20 @@ static double thread_ready(const json_t *thread)
 /* Adds a thread of run.json. */
 static void add_thread(struct main_process *main, const json_t *thread)
 {
-    double wall_samples = 0, waited = 0, nobody = 0;
+    double wall_samples = 0, waited = 0, nobody = 0, unpaid = 0, nobody_by_wall = 0;
     json_each (event, json_object_get(thread, "events")) {
         const char *name = run_text(event, "event");
         const json_t *fates = json_object_get(event, "fates");
-        if (strcmp(name, "REALTIME") == 0)
+        double idle = run_number(json_object_get(fates, "idle thread"), "amount");
+        double without_work = run_number(json_object_get(fates, "nobody working"), "amount");
+        if (strcmp(name, "REALTIME") == 0) {
             wall_samples += run_number(event, "samples");
+            unpaid += idle + without_work;
+            nobody_by_wall += without_work;
+        }
         if (strcmp(name, "CPUTIME") == 0) {
-            waited += run_number(json_object_get(fates, "idle thread"), "amount");
-            nobody += run_number(json_object_get(fates, "nobody working"), "amount");
+            waited += idle;
+            nobody += without_work;
         }
     }
     double cpu = run_number(thread, "cpu");
@@ -47,7 +52,10 @@ static void add_thread(struct main_process *main, const json_t *thread)
         .work = fmax(cpu - SAMPLE_OF_WAITING * wall_samples, 0),
         .ready = thread_ready(thread),
         .wall = run_number(thread, "wall"),
+        .idle = waited,
         .nobody = nobody,
+        .nobody_by_wall = nobody_by_wall,
+        .unpaid = unpaid,
     };
     main->ready += new.ready;
     main->waited += waited + nobody;

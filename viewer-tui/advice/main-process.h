@@ -23,8 +23,11 @@ struct process_thread {
     double work;             /* of `cpu`, without what samples of a waiting thread cost it */
     double ready;            /* seconds in which it wanted a CPU and others had them; 0: not measured. The scheduler's
                                 account without what idle CPUs may have taken to wake up */
+    double idle;   /* of `cpu`, while it spun in a runtime with an agent, as a worker without work. 0 if unknown */
     double nobody; /* of `cpu`, while no worker of a runtime worked: it begins or ends a region, or all have come to a
                       barrier. 0 if unknown */
+    double nobody_by_wall; /* the same of `wall`, by REALTIME: also while those that have work are blocked */
+    double unpaid;         /* that and the time without work in a runtime with an agent, by REALTIME */
 };
 
 struct main_process {

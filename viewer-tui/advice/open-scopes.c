@@ -14,6 +14,7 @@ struct known_procedure {
     enum code_owner owner; /* if its code is in that module */
 };
 
+static const struct known_procedure nothing_known;
 static const struct source_line no_line = {NOTHING, 0};
 
 struct open_scopes open_scopes_new(struct database *db, bool shows_calls)
@@ -21,20 +22,13 @@ struct open_scopes open_scopes_new(struct database *db, bool shows_calls)
     struct open_scopes scopes = {.db = db, .nodes = database_nodes(db), .shows_calls = shows_calls};
     scopes.procedures = mem_alloc(database_n_procedures(db) * sizeof *scopes.procedures);
     struct call_chain chain = {.found = NOTHING, .callee = NOTHING, .callee_module = NOTHING, .around = no_line};
-    struct time_place place = {.procedure = NOTHING,
-                               .around = no_line,
-                               .callee = NOTHING,
-                               .callee_module = NOTHING,
-                               .leaf = NOTHING,
-                               .leaf_module = NOTHING,
-                               .saved = INFINITY};
     struct open_scope first = {.end = scopes.nodes->n,
                                .is_left_out = !shows_calls,
                                .procedure = NOTHING,
                                .module = NOTHING,
                                .loop = no_line,
                                .chain = chain,
-                               .place = place};
+                               .known = &nothing_known};
     vec_push(&scopes.list, first);
     return scopes;
 }
@@ -118,25 +112,6 @@ static void continue_chain(const struct open_scope *caller, const struct known_p
     chain->wait = chain->wait != WAIT_NONE ? chain->wait : known->wait;
 }
 
-static struct time_place place_in(const struct open_scope *scope, const struct known_procedure *known)
-{
-    const struct call_chain *chain = &scope->chain;
-    return (struct time_place){.procedure = chain->found != NOTHING ? chain->found : scope->procedure,
-                               .owner = chain->owner,
-                               .at = chain->call,
-                               .loop = chain->loop,
-                               .around = no_line,
-                               .callee = chain->callee,
-                               .callee_module = chain->callee_module,
-                               .wait = chain->wait,
-                               .is_system_call = known->is_system_call,
-                               .is_of_lock = known->is_lock,
-                               .is_without_cpu = known->is_without_cpu,
-                               .leaf = scope->procedure,
-                               .leaf_module = scope->module,
-                               .saved = INFINITY};
-}
-
 static void enter_procedure(struct open_scopes *scopes, uint32_t node)
 {
     const struct nodes *nodes = scopes->nodes;
@@ -151,7 +126,10 @@ static void enter_procedure(struct open_scopes *scopes, uint32_t node)
                                .procedure = id,
                                .module = known->module == NOTHING && is_inlined ? caller->module : known->module,
                                .loop = no_line,
-                               .chain = known->begins_thread ? scopes->list.at[0].chain : caller->chain};
+                               .chain = known->begins_thread ? scopes->list.at[0].chain : caller->chain,
+                               .known = known,
+                               .caller = (uint32_t)(caller - scopes->list.at),
+                               .call = call};
     bool is_of_caller = scope.module != known->module;
     enum code_owner owner = is_of_caller ? code_owner_of_procedure(scopes->db, id, scope.module) : known->owner;
     scope.is_own = owner == CODE_OWN;
@@ -160,7 +138,6 @@ static void enter_procedure(struct open_scopes *scopes, uint32_t node)
     /* If the kernel's procedures are shown, their time is still that of the line that called the kernel. */
     bool is_in_kernel = is_of_caller ? database_is_kernel(scopes->db, scope.module) : known->is_in_kernel;
     scope.is_in_kernel = is_in_kernel && caller->procedure != NOTHING;
-    scope.place = scope.is_in_kernel ? scope_place(caller, call, call.line != 0) : place_in(&scope, known);
     vec_push(&scopes->list, scope);
 }
 
@@ -190,17 +167,30 @@ void open_scopes_enter_around(struct open_scopes *scopes, uint32_t node)
         open_scopes_enter(scopes, around.at[--around.n]);
 }
 
-struct time_place scope_place(const struct open_scope *scope, struct source_line line, bool has_line)
+struct time_place scope_place(const struct open_scopes *scopes, const struct open_scope *scope, struct source_line line,
+                              bool has_line)
 {
-    struct time_place place = scope->place;
-    if (scope->is_in_kernel)
-        return place;
-    place.has_line = has_line;
-    if (place.callee == NOTHING) {
-        place.at = line;
-        place.loop = scope->loop;
+    while (scope->is_in_kernel) {
+        line = scope->call;
+        has_line = line.line != 0;
+        scope = &scopes->list.at[scope->caller];
     }
-    if (place.loop.file == NOTHING)
-        place.around = scope->chain.around;
-    return place;
+    const struct call_chain *chain = &scope->chain;
+    bool calls = chain->callee != NOTHING;
+    struct source_line loop = calls ? chain->loop : scope->loop;
+    return (struct time_place){.procedure = chain->found != NOTHING ? chain->found : scope->procedure,
+                               .owner = chain->owner,
+                               .at = calls ? chain->call : line,
+                               .loop = loop,
+                               .around = loop.file == NOTHING ? chain->around : no_line,
+                               .callee = chain->callee,
+                               .callee_module = chain->callee_module,
+                               .wait = chain->wait,
+                               .is_system_call = scope->known->is_system_call,
+                               .is_of_lock = scope->known->is_lock,
+                               .is_without_cpu = scope->known->is_without_cpu,
+                               .leaf = scope->procedure,
+                               .leaf_module = scope->module,
+                               .has_line = has_line,
+                               .saved = INFINITY};
 }

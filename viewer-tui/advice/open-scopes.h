@@ -58,8 +58,10 @@ struct open_scope {
     uint32_t module;         /* with its code; NOTHING: made at run time */
     struct source_line loop; /* the innermost one around its statements in the procedure */
     struct call_chain chain; /* of the procedure */
-    struct time_place place; /* of its statements' time; scope_place adds what differs between these */
-    bool is_in_kernel;       /* nothing differs: the line that called the kernel has the time */
+    const struct known_procedure *known; /* of the procedure (open-scopes.c) */
+    bool is_in_kernel;       /* the line that called the kernel has the time: */
+    uint32_t caller;         /* the index of its scope, */
+    struct source_line call; /* and the line */
 };
 
 struct open_scopes {
@@ -86,7 +88,8 @@ void open_scopes_enter(struct open_scopes *scopes, uint32_t node);
 /* Opens those around a node, but not the node. */
 void open_scopes_enter_around(struct open_scopes *scopes, uint32_t node);
 
-/* The place of the time of a line in a scope. `has_line`: it is a line of the code that has the time. */
-struct time_place scope_place(const struct open_scope *scope, struct source_line line, bool has_line);
+/* The place of the time of a line in a scope, one of these. `has_line`: it is a line of the code that has the time. */
+struct time_place scope_place(const struct open_scopes *scopes, const struct open_scope *scope, struct source_line line,
+                              bool has_line);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "lib/number.h"
 #include "viewer-tui/metrics/efficiency.h"
+#include "viewer-tui/tree/labels.h"
 
 #include <math.h>
 #include <string.h>
@@ -108,6 +109,10 @@ static void add_where(const struct facts *facts, const struct parallelization *o
         return;
     text_add(text, ", ");
     add_hotspot(facts, of, waste, 0, between[waste][are_callers(facts)], text);
+    if (waste == WASTED_IDLE && of->helper != NOTHING) {
+        text_add(text, ", which calls ");
+        label_in_sentence(facts->view->db, of->helper, text);
+    }
 }
 
 /* Adds "34 %", or "at least 28 %": what others cannot have caused, if they had the CPUs. */

@@ -28,13 +28,14 @@ static struct parallelization of_event(struct view *view, uint32_t row,
 {
     const struct metrics *metrics = view->metrics;
     const struct metric *work = &metrics->at[event->at[WORK]];
-    struct parallelization of = {.event = event->event, .unit = work->unit};
+    struct parallelization of = {.event = event->event, .unit = work->unit, .helper = NOTHING};
     struct judged judged = {.scope = efforts_of(view, row, event, hotspots_part(view)),
                             .run = efforts_of(view, 0, event, INCLUSIVE),
                             .disturbed = disturbed,
                             .sampling = {.increment = run_increment(run, work->name),
                                          .workers = run_most_workers(run)}};
-    if (strcmp(run_text(run_metric(run, work->name), "event"), "CPUTIME") == 0)
+    const char *name = run_text(run_metric(run, work->name), "event");
+    if (strcmp(name, "CPUTIME") == 0 || strcmp(name, "REALTIME") == 0)
         judged.nobody = nobody;
     enum knowledge known[WASTES];
     for (int w = 0; w < WASTES; w++) {
@@ -58,6 +59,13 @@ static struct parallelization of_event(struct view *view, uint32_t row,
         wasted[w] = known[w] != NOT_KNOWN && sides[w] != SIDE_LOW ? event->at[parts_of[w]] : NO_METRIC;
     if (!is_dull)
         hotspots_find_each(view, row, wasted, WASTES, of.hotspots);
+    struct hotspots *idle = &of.hotspots[WASTED_IDLE];
+    struct hotspot caller;
+    if (row == 0 && view->class == &topdown_class && idle->n &&
+        hotspot_find_caller(view, &idle->at[0], wasted[WASTED_IDLE], event->at[WORK], &caller)) {
+        of.helper = idle->at[0].procedure;
+        idle->at[0] = caller;
+    }
     if (known[WASTED_ON_OVERHEAD] != NOT_KNOWN)
         of.kinds = overhead_kinds_of(view, row, event->at[OVERHEAD], hotspots_part(view));
     return of;

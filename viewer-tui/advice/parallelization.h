@@ -46,6 +46,7 @@ struct parallelization {
     const char *unit;                 /* of the efforts */
     struct judgement judgement;       /* undefined unless one of both is known */
     struct hotspots hotspots[WASTES]; /* of what is high, or of the larger one; else empty */
+    uint32_t helper; /* procedure in whose place the first hotspot of idleness is its caller; NOTHING: none */
     struct overhead_kinds kinds;      /* of the scope's overhead */
 };
 
@@ -54,8 +55,9 @@ struct parallelizations {
     VEC(struct parallelization) list;
 };
 
-/* Judges a row of a view. Texts belong to the database and to `run`, which may be NULL. `nobody`: CPU seconds of one
- * of the runtime's workers in which none of them worked; 0 if unknown, or for a part of the run. `disturbed`: seconds, as in judgement.h. */
+/* Judges a row of a view. Texts belong to the database and to `run`, which may be NULL. `nobody`: seconds of one of the
+ * runtime's workers in which none of them worked; 0 if unknown, or for a part of the run. `disturbed`: seconds, as in
+ * judgement.h. */
 struct parallelizations parallelization_of(struct view *view, uint32_t row, const json_t *run, double nobody,
                                             double disturbed);
 

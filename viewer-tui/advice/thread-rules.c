@@ -11,7 +11,7 @@
 static double factor(const struct facts *facts, double excess)
 {
     const struct main_process *process = &facts->process;
-    double wall = facts->supply.wall, least = fmin(process->cpu / process->most_running, wall);
+    double wall = facts->supply.wall, least = fmin((process->cpu - process->waited) / process->most_running, wall);
     double rest = fmax(wall - excess, least);
     return rest > 0 ? wall / rest : INFINITY;
 }
@@ -151,6 +151,11 @@ bool runs_alone(const struct facts *facts, struct subject *subject)
     if (subject->seconds < LEAST_SHARE_OF_WALL * facts->supply.wall)
         return false;
     find_lone_row(facts, busiest->profile, subject->seconds, &subject->place);
+    for (size_t i = 0; i < facts->parallelizations.list.n; i++) {
+        const struct parallelization *of = &facts->parallelizations.list.at[i];
+        if (of->helper != NOTHING && of->helper == subject->place.procedure)
+            subject->place = of->hotspots[WASTED_IDLE].at[0];
+    }
     /* On n CPUs that time can shrink to its n-th part. */
     double n = process->is_only_one && process->cpus > 1 ? process->cpus : 1;
     double error = facts->view->db->slice ? share_error(process->cpu, facts->cpu_increment) : 0;

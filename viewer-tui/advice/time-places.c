@@ -22,11 +22,12 @@ struct times_of_node {
 /* A pass over the nodes of a row. */
 struct place_search {
     struct view *view;
+    uint32_t row;
     const struct nodes *nodes;
     const struct time_metric *times;
     size_t n_times;
     struct open_scopes scopes;
-    VEC(double) rests;    /* n_times of each open scope: its own times, without those of its statements and loops */
+    VEC(double) rests;    /* of each open scope: n_times without its statements and loops, then n_times with them */
     struct idmap lines;   /* dense numbers of lines in loops */
     struct idmap numbers; /* of places, by procedure, line in its loop, callee and what is waited for */
     struct times_of_node batch[BATCH]; /* what is not added yet */
@@ -100,7 +101,12 @@ static void add_batch(struct place_search *search)
             double seconds = search->batch[i].seconds[t];
             if (!(seconds > 0))
                 continue;
-            search->found.seconds.at[numbers[i] * n_times + t] += seconds;
+            double *sum = &search->found.seconds.at[numbers[i] * n_times + t];
+            struct source_line *around = &search->found.list.at[numbers[i]].around;
+            struct source_line here = search->batch[i].place.around;
+            if (*sum == 0 && (around->file != here.file || around->line != here.line))
+                *around = (struct source_line){NOTHING, 0}; /* the times have no loop in common */
+            *sum += seconds;
             search->found.totals[t] += seconds;
             if (search->wants_parts)
                 vec_push(&search->found.parts, ((struct part_of_time){numbers[i], search->batch[i].node, t}));
@@ -122,7 +128,7 @@ static void add_times(struct place_search *search, uint32_t node, struct source_
         add_batch(search);
     struct times_of_node *of = &search->batch[search->n_batch++];
     of->node = node;
-    of->place = scope_place(scope, line, has_line);
+    of->place = scope_place(&search->scopes, scope, line, has_line);
     memcpy(of->seconds, seconds, search->n_times * sizeof *seconds);
 }
 
@@ -133,7 +139,7 @@ static void take_from_above(struct place_search *search, const double *seconds, 
     for (size_t i = search->scopes.list.n; i-- > 0;) {
         bool is_loop = search->scopes.list.at[i].is_loop, is_innermost = i + 1 == search->scopes.list.n;
         for (size_t t = 0; t < search->n_times && (!is_loop || (is_of_statement && is_innermost)); t++)
-            search->rests.at[i * search->n_times + t] -= seconds[t];
+            search->rests.at[2 * i * search->n_times + t] -= seconds[t];
         if (!is_loop)
             return;
     }
@@ -143,15 +149,26 @@ static void leave(struct place_search *search)
 {
     const struct open_scope *scope = open_scopes_top(&search->scopes);
     bool is_loop = scope->is_loop;
-    double *rest = &search->rests.at[search->rests.n - search->n_times];
+    double *rest = &search->rests.at[search->rests.n - 2 * search->n_times], *own = rest + search->n_times;
     for (size_t t = 0; t < search->n_times; t++)
-        if (rest[t] != 0 && !(rest[t] > 1e-9 * own_time(search->view, scope->node, search->times[t])))
+        if (!(rest[t] > 1e-9 * own[t]))
             rest[t] = 0;
     add_times(search, scope->node, is_loop ? scope->loop : (struct source_line){NOTHING, 0}, false, rest);
     search->scopes.list.n--;
-    search->rests.n -= search->n_times;
+    search->rests.n -= 2 * search->n_times;
     if (is_loop)
         take_from_above(search, rest, false);
+}
+
+/* Whether the row is a module or a file of the flat view that does not have a procedure. */
+static bool is_elsewhere(const struct place_search *search, uint32_t id)
+{
+    const struct row *at = view_row(search->view, search->row);
+    if (at->kind != KIND_MODULE && at->kind != KIND_FILE)
+        return false;
+    struct procedure procedure = database_procedure(search->view->db, id);
+    uint32_t module = at->kind == KIND_FILE ? view_row(search->view, at->parent)->place : at->place;
+    return procedure.module != module || (at->kind == KIND_FILE && procedure.file != at->place);
 }
 
 static void enter(struct place_search *search, uint32_t node)
@@ -159,10 +176,12 @@ static void enter(struct place_search *search, uint32_t node)
     const struct nodes *nodes = search->nodes;
     double own[MOST_TIMES];
     uint8_t kind = nodes->kind[node];
-    if (kind != KIND_STATEMENT && kind != KIND_LOOP && !is_procedure_kind(kind))
+    if (kind != KIND_PROCEDURE && (open_scopes_top(&search->scopes)->is_left_out ||
+                                   (kind != KIND_STATEMENT && kind != KIND_LOOP && kind != KIND_INLINED)))
         return;
+    bool is_left_out = kind == KIND_PROCEDURE && is_elsewhere(search, nodes->place[node]);
     for (size_t t = 0; t < search->n_times; t++)
-        own[t] = own_time(search->view, node, search->times[t]);
+        own[t] = is_left_out ? 0 : own_time(search->view, node, search->times[t]);
     if (kind == KIND_STATEMENT) {
         struct source_line line = {nodes->place[node], nodes->line[node]};
         take_from_above(search, own, true);
@@ -170,32 +189,20 @@ static void enter(struct place_search *search, uint32_t node)
         return;
     }
     open_scopes_enter(&search->scopes, node);
-    for (size_t t = 0; t < search->n_times; t++)
-        vec_push(&search->rests, own[t]);
-}
-
-/* Whether the row, if it is a module or a file of the flat view, has a procedure. */
-static bool has_procedure(const struct view *view, uint32_t row, uint32_t id)
-{
-    const struct row *at = view_row(view, row);
-    struct procedure procedure = database_procedure(view->db, id);
-    uint32_t module = at->kind == KIND_FILE ? view_row(view, at->parent)->place : at->place;
-    return procedure.module == module && (at->kind == KIND_MODULE || procedure.file == at->place);
+    open_scopes_top(&search->scopes)->is_left_out |= is_left_out;
+    for (size_t t = 0; t < 2 * search->n_times; t++)
+        vec_push(&search->rests, own[t % search->n_times]);
 }
 
 /* Passes over nodes of the row from `first` to before `end`; false if the user stopped it. */
-static bool pass(struct place_search *search, uint32_t row, uint32_t first, uint32_t end)
+static bool pass(struct place_search *search, uint32_t first, uint32_t end)
 {
-    uint8_t kind = view_row(search->view, row)->kind;
-    bool is_part = kind == KIND_MODULE || kind == KIND_FILE, goes_on = true;
+    bool goes_on = true;
     size_t n_around = search->scopes.list.n;
     for (uint32_t node = first; node < end && goes_on; node++) {
         while (search->scopes.list.n > n_around && open_scopes_top(&search->scopes)->end <= node)
             leave(search);
         enter(search, node);
-        struct open_scope *scope = open_scopes_top(&search->scopes);
-        if (is_part && search->nodes->kind[node] == KIND_PROCEDURE)
-            scope->is_left_out = !has_procedure(search->view, row, scope->procedure);
         goes_on = progress_at(node);
     }
     while (search->scopes.list.n > n_around)
@@ -207,7 +214,7 @@ struct places_of_times places_of_times_find(struct view *view, uint32_t row, con
                                             bool with_parts)
 {
     struct place_search search = {
-        .view = view, .times = times, .n_times = n, .wants_parts = with_parts, .found = {.n_times = n}};
+        .view = view, .row = row, .times = times, .n_times = n, .wants_parts = with_parts, .found = {.n_times = n}};
     const struct row *at = view_row(view, row);
     bool is_top_down = view->class == &topdown_class, is_measured = false;
     assert(n <= MOST_TIMES && view->class != &bottomup_class);
@@ -217,19 +224,19 @@ struct places_of_times places_of_times_find(struct view *view, uint32_t row, con
         return search.found;
     search.nodes = database_nodes(view->db);
     search.scopes = open_scopes_new(view->db, is_top_down);
-    for (size_t t = 0; t < n; t++)
+    for (size_t t = 0; t < 2 * n; t++)
         vec_push(&search.rests, 0);
     progress_begin("looking for the code that takes the time", search.nodes->n);
     if (row == 0 || !is_top_down)
-        pass(&search, row, 0, search.nodes->n);
+        pass(&search, 0, search.nodes->n);
     for (uint32_t i = 0; row != 0 && is_top_down && i < at->n_nodes; i++) {
         uint32_t node = view->nodes.at[at->first_node + i].node;
         open_scopes_enter_around(&search.scopes, node);
-        while (search.rests.n < n * search.scopes.list.n)
+        while (search.rests.n < 2 * n * search.scopes.list.n)
             vec_push(&search.rests, 0);
-        pass(&search, row, node, at->kind == KIND_STATEMENT ? node + 1 : search.nodes->end[node]);
+        pass(&search, node, at->kind == KIND_STATEMENT ? node + 1 : search.nodes->end[node]);
         search.scopes.list.n = 1;
-        search.rests.n = n;
+        search.rests.n = 2 * n;
     }
     add_batch(&search);
     progress_end();

@@ -35,8 +35,15 @@ bool wait_for_locks(const struct facts *facts, struct subject *subject)
 {
     if (facts->held_in.n == 0)
         return false;
-    subject->place = facts->held_in.at[0];
-    subject->share.value = subject->place.cost / facts->lock.seconds.value;
+    struct hotspot section = {.cost = 0};
+    if (facts->row == 0)
+        section = lock_facts_section(&facts->lock, facts->view, facts->lock_blame);
+    subject->place = section.cost > 0 ? section : facts->held_in.at[0];
+    if (facts->row == 0 && !(section.cost > 0))
+        hotspot_find_caller(facts->view, &facts->held_in.at[0], facts->lock_blame, facts->cpu.metric, &subject->place);
+    double total = section.cost > 0 ? facts_cost(facts, facts->lock_blame) : facts->lock.seconds.value;
+    subject->share.value = subject->place.cost / total;
+    subject->is_section = section.cost > 0;
     if (facts->lock.is_much)
         subject->order = ORDER_FIRST;
     /* By CPUTIME the waiting is only a lower bound: then the rest of the wall clock bounds nothing. */
@@ -118,8 +125,9 @@ void say_locks(const struct facts *facts, const struct subject *subject, struct 
     text_printf(text, *lock->name ? "Lock %s" : "Locks%s", lock->name);
     if (*lock->name && lock->share < MAIN_LOCK_SHARE)
         text_printf(text, " (%.0f %%) and others", 100 * lock->share);
-    text_printf(text, ": threads wait %s%s, %s of that while %s holds it", lock->is_lower_bound ? "at least " : "",
-                as_seconds(known_wait(lock)).text, as_percent(subject->share.value).text, subject->where);
+    text_printf(text, ": threads wait %s%s, %s of that while ", lock->is_lower_bound ? "at least " : "",
+                as_seconds(known_wait(lock)).text, as_percent(subject->share.value).text);
+    text_printf(text, subject->is_section ? "a thread is in the section at %s" : "%s holds it", subject->where);
     add_without_cpu(lock, text);
     add_gain(subject, "; could win ", " without it", text);
     text_add(text, ".");
@@ -225,7 +233,7 @@ void say_blocked(const struct facts *facts, const struct subject *subject, struc
  *
  * This is the wall clock without the CPU time of all threads and the time in which they waited for a CPU, also if no
  * two threads ever did so at once. The sums of the processes also have short-lived threads and the wake-ups of idle
- * CPUs. */
+ * CPUs. Before its sampling begins a process is taken to wait for a CPU as much, for its CPU time, as all do after that. */
 
 /* Less of the wall clock is not named: most programs wait a little for their input. */
 #define LEAST_ASLEEP_SHARE 0.50
@@ -235,9 +243,12 @@ bool are_asleep(const struct facts *facts, struct subject *subject)
     const struct main_process *process = &facts->process;
     if (facts->off_cpu.metric != NO_METRIC || isnan(process->ready) || !(process->wall > 0))
         return false;
-    subject->seconds = process->wall - process->throttled;
+    struct run_times times = run_times_of(facts->run);
+    double wanted = 0;
     json_each (one, json_object_get(facts->run, "processes"))
-        subject->seconds -= run_number(one, "cpu") + run_number(one, "ready");
+        wanted += run_number(one, "cpu") + run_number(one, "ready");
+    wanted *= times.cpu > 0 ? 1 + times.startup / times.cpu : 1;
+    subject->seconds = process->wall - process->throttled - wanted;
     double share = subject->seconds / process->wall;
     /* It only orders: a server may have no requests. */
     subject->gain = gain_without(&(struct share){share, share, share});

@@ -1,9 +1,10 @@
 #include "viewer-tui/compare/changes.h"
 
 #include "lib/measurement-format.h"
+#include "lib/metric-kinds.h"
 #include "lib/number.h"
 #include "viewer-tui/advice/judgement.h"
-#include "viewer-tui/db/fates.h"
+#include "viewer-tui/db/run.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -296,31 +297,39 @@ static void add_both(const struct changes_printer *printer, const char *what, co
                 verdict == CHANGE_BY_CHANCE ? ", which may be chance" : "");
 }
 
-/* The CPU seconds of threads that waited for work or for others, which no code pays. */
-static double unpaid_cpu(const json_t *run)
+/* The CPU seconds of a run in which threads waited for work or for others: no code pays them, or only in `waiting`.
+ * *period: set to what one sample of the former stands for, if there are any. */
+static double waited_cpu(const struct view *view, const json_t *run, double *period)
 {
-    struct fates fates;
-    double seconds = 0;
-    fates_read(&fates, run);
-    for (size_t e = 0; e < fates.events.n; e++) {
-        const struct event_fates *event = &fates.events.at[e];
-        for (size_t i = 0; i < event->fates.n && strcmp(event->event, "CPUTIME") == 0; i++) {
-            bool is_unpaid = strcmp(event->fates.at[i].name, fate_name(FATE_IDLE)) == 0 ||
-                             strcmp(event->fates.at[i].name, fate_name(FATE_NOBODY_WORKING)) == 0;
-            seconds += is_unpaid ? event->fates.at[i].amount : 0;
-        }
+    double seconds = 0, count = 0, paid = 0;
+    struct efficiency event_of;
+    for (size_t from = 0; efficiency_next(view->metrics, &from, &event_of);) {
+        size_t waiting = metrics_find_event(view->metrics, METRIC_WAITING, event_of.event);
+        const char *name = run_text(run_metric(run, view->metrics->at[event_of.at[WORK]].name), "event");
+        bool is_measured = waiting < view->metrics->n && metric_is_measured(&view->metrics->at[waiting]);
+        paid = is_measured && strcmp(name, "CPUTIME") == 0 ? view_total(view, waiting) : paid;
     }
-    fates_free(&fates);
-    return seconds;
+    json_each (process, json_object_get(run, "processes"))
+        json_each (thread, json_object_get(process, "threads"))
+            json_each (event, json_object_get(thread, "events"))
+                for (int fate = FATE_IDLE; fate <= FATE_NOBODY_WORKING; fate++) {
+                    const json_t *of = json_object_get(json_object_get(event, "fates"), fate_name(fate));
+                    bool is_cpu_time = strcmp(run_text(event, "event"), "CPUTIME") == 0;
+                    seconds += is_cpu_time ? run_number(of, "amount") : 0;
+                    count += is_cpu_time ? run_number(of, "count") : 0;
+                }
+    *period = count > 0 ? seconds / count : *period;
+    return seconds + paid;
 }
 
 /* The times of the whole runs, of which effort is only what code pays. */
 static void describe_times(const struct changes_printer *printer)
 {
-    enum { WALL, CPU, UNPAID, TIMES };
-    static const char *const words[TIMES] = {"Wall clock", " CPU time", " Of that, waiting that no code pays"};
+    enum { WALL, CPU, WAITED, TIMES };
+    static const char *const words[TIMES] = {"Wall clock", " CPU time", " Of that, waiting"};
     const struct merged_runs *merged = merged_runs_of(printer->view);
     autofree double *seconds = mem_alloc(TIMES * merged->runs.n * sizeof *seconds);
+    double periods[SIDES] = {0};
     struct costs_of_both costs[TIMES];
     struct text text = {0};
     for (size_t i = 0; i < merged->runs.n; i++) {
@@ -330,13 +339,14 @@ static void describe_times(const struct changes_printer *printer)
             return;
         seconds[i] = times.wall;
         seconds[CPU * merged->runs.n + i] = times.cpu;
-        seconds[UNPAID * merged->runs.n + i] = unpaid_cpu(run);
+        seconds[WAITED * merged->runs.n + i] =
+            waited_cpu(merged_view_of(printer->view, i), run, &periods[merged->runs.at[i].group]);
     }
     for (int t = 0; t < TIMES; t++) {
-        struct compared_event compared = {.merged = merged};
+        struct compared_event compared = {.merged = merged, .periods = t == WAITED ? periods : NULL};
         costs[t] = both(&compared, seconds + (size_t)t * merged->runs.n);
         double whole = costs[t < CPU ? t : CPU].sides[0];
-        if (t != UNPAID || fabs(costs[t].difference) >= NOTABLE_SHARE_OF_RUN * whole)
+        if (t != WAITED || judge_change(&costs[t], whole) > CHANGE_BY_CHANCE)
             add_both(printer, words[t], "s", whole, &costs[t], &text);
     }
     take_text(printer, &text);
@@ -399,14 +409,6 @@ static void describe_event(const struct changes_printer *printer, const struct c
 {
     static const enum change_verdict verdicts[] = {CHANGE_WORSE, CHANGE_BETTER, CHANGE_BY_CHANCE,
                                                    CHANGE_HARDLY, CHANGE_NOT_MEASURED};
-    /* Causes of an increase, and what to do about it. */
-    static const char *const meanings[EFFORT] = {
-        [WORK] = "More work: there is more to do, or the same takes longer, by other code or data "
-                 "that is farther away.",
-        [OVERHEAD] = "More overhead: tasks are smaller for what they cost, or more of them are "
-                     "stolen. Make the grain of tasks coarser.",
-        [IDLENESS] = "More idleness: there is less to do in parallel than workers could do. "
-                     "Parallelize what is serial, or make the grain of tasks finer."};
     const struct change *effort = &changes->parts[EFFORT];
     struct text text = {0};
     if (effort->verdict != CHANGE_NOT_MEASURED)
@@ -417,8 +419,6 @@ static void describe_event(const struct changes_printer *printer, const struct c
         describe_verdict(printer, changes, verdicts[i]);
     for (int part = WORK; part < EFFORT; part++) {
         const struct change *change = &changes->parts[part];
-        if (change->verdict == CHANGE_WORSE)
-            advice_add_paragraph(printer->lines, 2, 0, meanings[part]);
         for (int direction = MORE; direction < DIRECTIONS; direction++)
             describe_hotspots(printer, change, (enum efficiency_part)part, (enum direction)direction);
     }
@@ -442,7 +442,7 @@ void changes_describe(const changes_list *list, const struct view *view, uint32_
         describe_event(&printer, &list->at[i]);
     }
     if (list->n == 0)
-        advice_add_paragraph(lines, 2, 0, "None: the runs have no work in common.");
+        advice_add_paragraph(lines, 2, 0, "None: the runs have not measured work by the same event.");
     for (int side = 0; side < SIDES; side++)
         vec_free(&printer.names[side]);
 }

@@ -181,7 +181,7 @@ static bool merge_runs(struct session *session, enum projection projection)
         if (!db)
             break;
         runs[n_open] = (struct merged_run){db, run->run, run->group, run->workers};
-        have_programs |= db->programs.n > 1;
+        have_programs |= db->programs.names.count > 1;
     }
     for (size_t i = 0; i < n_open && session_is_comparison(session); i++)
         session->runs.at[i].opened[projection].db->programs.are_compared = have_programs;

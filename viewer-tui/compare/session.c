@@ -1,5 +1,6 @@
 #include "viewer-tui/compare/session.h"
 
+#include "viewer-tui/advice/advice.h"
 #include "viewer-tui/compare/comparison.h"
 #include "viewer-tui/db/fold.h"
 #include "viewer-tui/db/node-costs.h"
@@ -39,6 +40,10 @@ void session_forget_views(struct session *session, int projection)
         view_close(session->views[projection][v]);
         session->views[projection][v] = NULL;
     }
+    if (session->advice[projection])
+        advice_free(session->advice[projection]);
+    free(session->advice[projection]);
+    session->advice[projection] = NULL;
 }
 
 static void close_run(struct session_run *run)

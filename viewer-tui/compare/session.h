@@ -63,6 +63,7 @@ struct session {
     const struct comparison_options *comparing; /* NULL unless it is a comparison, of group 0 with group 1 */
     struct merged_runs *merged[PROJECTIONS];    /* NULL until a view is asked for, and of one run */
     struct view *views[PROJECTIONS][VIEWS];     /* those made so far */
+    struct advice *advice[PROJECTIONS]; /* on the whole of one run (session_advice); NULL until it is asked for */
 };
 
 /* A session of one run. Reads run.json only. The metric list (metric-selection.h) may be NULL and must outlive the
@@ -79,7 +80,7 @@ void session_close(struct session *session);
 /* Closes the last run. */
 void session_drop_last_run(struct session *session);
 
-/* Closes the views of a projection, before its values or contexts change. */
+/* Closes the views of a projection, and forgets its advice, before its values or contexts change. */
 void session_forget_views(struct session *session, int projection);
 
 /* Sets the user's defaults, used for what a database has of them if there is no metric list. Either

@@ -110,7 +110,6 @@ static void find_programs(struct database *db)
 {
     struct database_programs *programs = &db->programs;
     programs->of_entry = mem_alloc((db->entries.n + 1) * sizeof *programs->of_entry);
-    programs->names = mem_alloc((db->entries.n + 1) * sizeof *programs->names);
     for (uint32_t i = 0; i < db->entries.n; i++) {
         struct v4_entry entry;
         const char *name;
@@ -118,12 +117,7 @@ static void find_programs(struct database *db)
             continue;
         size_t length = database_entry_name_length(name);
         const char *program = name[length] ? name + length + strlen(V4_ENTRY_OF) : database_title(db);
-        uint32_t number = 0;
-        while (number < programs->n && strcmp(programs->names[number], program) != 0)
-            number++;
-        if (number == programs->n)
-            programs->names[programs->n++] = program;
-        programs->of_entry[i] = number;
+        programs->of_entry[i] = strtab_id(&programs->names, program);
     }
 }
 
@@ -157,7 +151,7 @@ void database_close(struct database *db)
     idmap_free(&db->point_ids);
     idmap_free(&db->owners);
     vec_free(&db->no_call_site);
-    free(db->programs.names);
+    strtab_free(&db->programs.names);
     free(db->programs.of_entry);
     free(db->has_profile);
     free(db->folder);

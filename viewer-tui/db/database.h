@@ -40,8 +40,7 @@ struct fold;
 /* The programs (executables) of the entry points: "main thread of make", "main thread of cc1". If
  * the entry points name none, the title is the only program. */
 struct database_programs {
-    const char **names; /* in the mapped file */
-    size_t n;
+    struct strtab names;
     uint32_t *of_entry; /* index of the program, by index of the entry point */
     bool are_compared;  /* with a database that has several */
 };
@@ -129,7 +128,7 @@ bool database_entry(const struct database *db, uint32_t index, struct v4_entry *
  * compared with one that has several. */
 static inline bool database_shows_programs(const struct database *db)
 {
-    return db->programs.n > 1 || db->programs.are_compared;
+    return db->programs.names.count > 1 || db->programs.are_compared;
 }
 
 /* Index of an entry point's program. */
@@ -140,7 +139,7 @@ static inline uint32_t database_program_of_entry(const struct database *db, uint
 
 static inline const char *database_program_name(const struct database *db, uint32_t program)
 {
-    return db->programs.names[program];
+    return strtab_string(&db->programs.names, program);
 }
 
 /* Bytes of an entry point's name that do not name its program: 11 of "main thread of make". They

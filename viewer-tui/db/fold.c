@@ -10,6 +10,7 @@
 struct folded_node {
     uint32_t parent, from; /* `from`: the node of the file's tree that it is a copy of */
     bool no_call_site, is_omitted;
+    bool is_indexed; /* nodes of the file with several parents are below it, and its children in `known` */
     uint32_t number; /* in the folded tree; NOTHING if it is omitted */
 };
 
@@ -64,14 +65,29 @@ static uint32_t ordinal(struct folding *folding, uint32_t node)
     return count;
 }
 
-/* The folded node of a node that is not folded. */
+/* The node that is known for a node below `parent`; if there is none, `next` becomes it. */
+static uint32_t known_node(struct folding *folding, uint32_t parent, uint32_t node, uint32_t next)
+{
+    const struct nodes *file = folding->file;
+    uint64_t above = (uint64_t)parent << 32 | file->place[node];
+    uint64_t itself = (uint64_t)ordinal(folding, node) << 40 | (uint64_t)file->line[node] << 8 | file->kind[node];
+    return idmap_number(&folding->known, above, itself, next);
+}
+
+/* The folded node of a node that is not folded. Most have the children of one node of the file: these are new. */
 static uint32_t node_for(struct folding *folding, uint32_t node)
 {
     const struct nodes *file = folding->file;
-    uint32_t parent = folding->node_of[file->parent[node]];
-    uint64_t above = (uint64_t)parent << 32 | file->place[node];
-    uint64_t itself = (uint64_t)ordinal(folding, node) << 40 | (uint64_t)file->line[node] << 8 | file->kind[node];
-    uint32_t next = (uint32_t)folding->nodes.n, found = idmap_number(&folding->known, above, itself, next);
+    uint32_t parent = folding->node_of[file->parent[node]], from = folding->nodes.at[parent].from;
+    uint32_t next = (uint32_t)folding->nodes.n, found = next;
+    bool is_same = from == file->parent[node], *is_indexed = &folding->nodes.at[parent].is_indexed;
+    for (uint32_t child = from + 1; !is_same && !*is_indexed && child < node && child < file->end[from];
+         child = file->end[child])
+        if (folding->nodes.at[folding->node_of[child]].from == child)
+            known_node(folding, parent, child, folding->node_of[child]);
+    *is_indexed |= !is_same;
+    if (*is_indexed)
+        found = known_node(folding, parent, node, next);
     if (found == next)
         vec_push(&folding->nodes, ((struct folded_node){.parent = parent, .from = node}));
     folding->nodes.at[found].no_call_site |= file->no_call_site[node];
@@ -191,10 +207,13 @@ static struct nodes *make_nodes(struct folding *folding)
     }
     for (uint32_t number = 0; number < sizes[0] + 1; number++) {
         const struct folded_node *from = &all[by_number[number]];
-        struct node node = nodes_get(folding->file, from->from);
-        node.parent = all[from->parent].number;
-        node.no_call_site = from->no_call_site;
-        nodes_add(nodes, &node);
+        const struct nodes *file = folding->file;
+        nodes_add(nodes, &(struct node){.kind = file->kind[from->from],
+                                        .parent = all[from->parent].number,
+                                        .place = file->place[from->from],
+                                        .line = file->line[from->from],
+                                        .position = file->position[from->from],
+                                        .no_call_site = from->no_call_site});
     }
     nodes_find_ends(nodes);
     return nodes;
@@ -259,5 +278,4 @@ void fold_undo(struct database *db)
     free(fold->first_term);
     free(fold);
     db->fold = NULL;
-    node_costs_unfold(db->costs);
 }

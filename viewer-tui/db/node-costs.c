@@ -68,17 +68,9 @@ struct node_costs *node_costs_new(const struct database *db)
     costs->nodes = db->nodes;
     costs->n_slots = db->metrics.n_stored + db->metrics.n_hidden;
     costs->completed = mem_alloc((2 * costs->n_slots + 1) * sizeof *costs->completed);
-    costs->folded = mem_alloc((2 * costs->n_slots + 1) * sizeof *costs->folded);
     find_parts(costs, &db->metrics);
     find_roles(costs, &db->metrics);
     return costs;
-}
-
-static void free_columns(double **columns, size_t n)
-{
-    for (size_t i = 0; columns && i < n; i++)
-        free(columns[i]);
-    free(columns);
 }
 
 void node_costs_free(const struct database *db, struct node_costs *costs)
@@ -90,18 +82,16 @@ void node_costs_free(const struct database *db, struct node_costs *costs)
     for (size_t i = 0; i < costs->columns.n; i++)
         free(costs->columns.at[i]);
     vec_free(&costs->columns);
+    vec_free(&costs->threads);
+    free(costs->column_of);
+    free(costs->has_block);
     free(costs->sums);
-    free_columns(costs->completed, 2 * costs->n_slots);
-    free_columns(costs->folded, 2 * costs->n_slots);
+    for (size_t i = 0; i < 2 * costs->n_slots; i++)
+        free(costs->completed[i]);
+    free(costs->completed);
     free(costs->parts);
     free(costs->roles);
     free(costs);
-}
-
-void node_costs_unfold(struct node_costs *costs)
-{
-    free_columns(costs->folded, 2 * costs->n_slots);
-    costs->folded = mem_alloc((2 * costs->n_slots + 1) * sizeof *costs->folded);
 }
 
 /* ---- values of profile.db, or sums over some threads ---- */
@@ -115,12 +105,48 @@ static bool is_stored(const struct database *db, const struct metric *metric, en
     return metric_ids(metric)->summary[scope] != METRIC_ABSENT;
 }
 
+static void add_values(struct node_costs *costs, const struct values *values, uint64_t from, uint64_t to)
+{
+    size_t n;
+    const struct v4_metric_value *at = values_at(values, from, &n);
+    for (; n > 0 && costs->values_left > 0; n--, at++) {
+        double *column = costs->column_of[at->metric_id];
+        costs->values_left--;
+        if (!isfinite(at->value))
+            problem_found(values->path, "corrupt: a value is not a number");
+        else if (column)
+            column[to] += at->value;
+    }
+}
+
+/* Adds up the threads' values of the contexts in a block of the summary's. Both are ascending. */
+static void add_block(const struct values *summary, struct node_costs *costs, uint64_t block)
+{
+    uint64_t first = block * SUMMED_BLOCK, left = summary->n_index - first;
+    uint64_t last = first + (left < SUMMED_BLOCK ? left : SUMMED_BLOCK) - 1;
+    costs->has_block[block] = true;
+    for (size_t t = 0; t < costs->threads.n; t++) {
+        struct summed_thread *thread = &costs->threads.at[t];
+        const struct v4_context_index *of_thread = thread->values.index, *index = summary->index;
+        uint64_t from = values_position_from(&thread->values, index[first].context_id, thread->next), to = first;
+        for (; from < thread->values.n_index && of_thread[from].context_id <= index[last].context_id; from++) {
+            while (index[to].context_id < of_thread[from].context_id)
+                to++;
+            if (index[to].context_id == of_thread[from].context_id)
+                add_values(costs, &thread->values, from, to);
+        }
+        thread->next = from;
+    }
+}
+
 static double stored_cost(const struct database *db, uint32_t node, size_t metric, enum metric_scope scope)
 {
-    const struct node_costs *costs = db->costs;
+    struct node_costs *costs = db->costs;
     uint32_t position = costs->nodes->position[node];
     if (position == NOTHING)
         return 0;
+    if (costs->has_block && !costs->has_block[position / SUMMED_BLOCK])
+        add_block(&db->values, costs, position / SUMMED_BLOCK);
     if (costs->sums) {
         const double *column = costs->sums[METRIC_SCOPES * metrics_slot(&db->metrics, metric) + scope];
         return column ? column[position] : 0;
@@ -199,25 +225,17 @@ static double cost_in_file(const struct database *db, uint32_t node, size_t metr
 
 /* ---- the folded tree ---- */
 
-static double *fold_column(const struct database *db, size_t metric, enum cost_part part)
+static double folded_cost(const struct database *db, uint32_t node, size_t metric, enum cost_part part)
 {
     const struct fold *fold = db->fold;
-    double *column = mem_alloc(fold->nodes->n * sizeof *column);
-    for (uint32_t n = 0; n < fold->nodes->n; n++) {
-        double added = 0;
-        for (uint32_t t = fold->first_term[n]; t < fold->first_term[n + 1]; t++) {
-            const struct fold_term *term = &fold->terms[t];
-            if (!fold_term_counts(term, part))
-                continue;
-            double cost = cost_in_file(db, term->node, metric, part);
-            if (cost != 0) /* pages of zeros need no memory */
-                column[n] += term->role == TERM_LEFT ? -cost : cost;
-            added += term->role == TERM_LEFT ? 0 : cost;
-        }
-        if (column[n] != 0 && fabs(column[n]) <= ROUNDING * added)
-            column[n] = 0;
+    double sum = 0, added = 0;
+    for (uint32_t t = fold->first_term[node]; t < fold->first_term[node + 1]; t++) {
+        const struct fold_term *term = &fold->terms[t];
+        double cost = fold_term_counts(term, part) ? cost_in_file(db, term->node, metric, part) : 0;
+        sum += term->role == TERM_LEFT ? -cost : cost;
+        added += term->role == TERM_LEFT ? 0 : cost;
     }
-    return column;
+    return fabs(sum) <= ROUNDING * added ? 0 : sum;
 }
 
 /* ---- all together ---- */
@@ -235,12 +253,7 @@ double node_cost(const struct database *db, uint32_t node, size_t metric, enum c
     }
     if (!metric_is_measured(of))
         return 0;
-    if (!db->fold)
-        return cost_in_file(db, node, metric, part);
-    double **column = &db->costs->folded[2 * metrics_slot(metrics, metric) + part];
-    if (!*column)
-        *column = fold_column(db, metric, part);
-    return (*column)[node];
+    return db->fold ? folded_cost(db, node, metric, part) : cost_in_file(db, node, metric, part);
 }
 
 static void add_value(struct cost *cost, enum metric_scope scope, double value)

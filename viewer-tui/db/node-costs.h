@@ -1,10 +1,9 @@
 /* What each node of the calling context tree costs: by metric and part, summed over all threads or over some.
  *
- * profile.db has most of these values. The others are computed on first use, into columns (a double for each node):
- *
- * - Some versions of HPCToolkit wrote databases without the scope `lex_aware`, or metrics whose costs are not
- *   propagated. The costs of each node alone follow from the scopes that exist, and the missing ones from these.
- * - The nodes of a folded tree have sums over those of the file's (fold.h).
+ * profile.db has most of these values. Some versions of HPCToolkit wrote databases without the scope `lex_aware`, or
+ * metrics whose costs are not propagated. The costs of each node alone follow from the scopes that exist, and the
+ * missing ones from these: they are computed on first use, into columns (a double for each node). The nodes of a folded
+ * tree have sums over those of the file's (fold.h).
  *
  * thread-sums.h has those of a part of the threads. */
 #ifndef VIEWER_NODE_COSTS_H
@@ -37,6 +36,15 @@ static inline bool fold_term_counts(const struct fold_term *term, enum cost_part
     return term->role == TERM_WHOLE || (term->role == TERM_LEFT) == (part == INCLUSIVE);
 }
 
+/* Sums over some threads are made block by block, when a node is asked for: positions of values in a block. */
+#define SUMMED_BLOCK 1024
+
+/* A thread whose values are added up. */
+struct summed_thread {
+    struct values values;
+    uint64_t next; /* index of the context at which the next block is expected to begin */
+};
+
 /* Work, overhead and idleness (metrics/efficiency.h). */
 #define MOST_SUM_PARTS 3
 
@@ -46,8 +54,11 @@ struct node_costs {
     double **sums;       /* over some threads, by position of values: that of a slot and scope is
                             sums[METRIC_SCOPES * slot + scope]; NULL: profile.db has the sums */
     VEC(double *) columns; /* what `sums` points to: metrics of a damaged file may share ids, and so a column */
+    double **column_of;    /* by metric id in the threads' profiles: one of these, or NULL */
+    VEC(struct summed_thread) threads; /* whose values are in `sums`, as far as these blocks are made: */
+    bool *has_block;                   /* NULL: `sums` are complete */
+    uint64_t values_left; /* values that may still be read: profiles of a damaged file can overlap */
     double **completed;  /* by node: completed[2 * slot + part]; NULL: not computed yet */
-    double **folded;     /* the same of the folded tree */
     struct sum_parts {
         size_t n, slots[MOST_SUM_PARTS];
     } *parts; /* by slot: the metrics that a sum adds up, in the order of their values */
@@ -93,8 +104,5 @@ void database_forget_nodes(struct database *db);
 /* Those of db->nodes over all threads. */
 struct node_costs *node_costs_new(const struct database *db);
 void node_costs_free(const struct database *db, struct node_costs *costs); /* NULL allowed */
-
-/* Forgets the columns of the folded tree. */
-void node_costs_unfold(struct node_costs *costs);
 
 #endif

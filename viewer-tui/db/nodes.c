@@ -14,7 +14,9 @@
 /* One allocation for all arrays, those of larger elements first. */
 struct nodes *nodes_new(uint64_t most)
 {
+    static uint64_t last;
     struct nodes *nodes = mem_alloc(sizeof *nodes);
+    nodes->number = ++last;
     uint32_t *words = mem_alloc(most * NODE_SIZE);
     nodes->parent = words;
     nodes->end = words + most;
@@ -55,30 +57,29 @@ void nodes_find_ends(struct nodes *nodes)
             nodes->end[nodes->parent[c]] = nodes->end[c];
 }
 
-struct node nodes_get(const struct nodes *nodes, uint32_t number)
-{
-    return (struct node){.kind = nodes->kind[number],
-                         .parent = nodes->parent[number],
-                         .place = nodes->place[number],
-                         .line = nodes->line[number],
-                         .position = nodes->position[number],
-                         .no_call_site = nodes->no_call_site[number]};
-}
-
 struct nodes *nodes_select(const struct nodes *nodes, bool *is_marked)
 {
     struct nodes *kept = nodes_new(nodes->n);
-    autofree uint32_t *number_of = mem_alloc(nodes->n * sizeof *number_of);
+    autofree uint32_t *number_of = mem_alloc((nodes->n + 1) * sizeof *number_of); /* how many before are kept */
     for (uint32_t c = nodes->n - 1; c > 0; c--)
         is_marked[nodes->parent[c]] |= is_marked[c];
     is_marked[0] = true;
+    for (uint32_t c = 0; c < nodes->n; c++)
+        number_of[c + 1] = number_of[c] + is_marked[c];
+    kept->n = number_of[nodes->n];
     for (uint32_t c = 0; c < nodes->n; c++) {
-        struct node node = nodes_get(nodes, c);
-        node.parent = number_of[node.parent];
-        if (is_marked[c])
-            number_of[c] = nodes_add(kept, &node);
+        uint32_t k = number_of[c];
+        if (!is_marked[c])
+            continue;
+        kept->kind[k] = nodes->kind[c];
+        kept->parent[k] = number_of[nodes->parent[c]];
+        kept->end[k] = number_of[nodes->end[c]];
+        kept->procedure[k] = number_of[nodes->procedure[c]];
+        kept->place[k] = nodes->place[c];
+        kept->line[k] = nodes->line[c];
+        kept->position[k] = nodes->position[c];
+        kept->no_call_site[k] = nodes->no_call_site[c];
     }
-    nodes_find_ends(kept);
     return kept;
 }
 

@@ -15,6 +15,7 @@
 struct database;
 
 struct nodes {
+    uint64_t number; /* no other tree has it */
     uint32_t n;
     uint8_t *kind;    /* enum scope_kind */
     uint32_t *parent; /* 0 for the entry points and for 0 itself */
@@ -50,9 +51,6 @@ void nodes_find_ends(struct nodes *nodes);
 
 /* A copy of the nodes that are kept: the marked ones, all above them, and 0. Marks those, too. */
 struct nodes *nodes_select(const struct nodes *nodes, bool *is_marked);
-
-/* A node as it was added. */
-struct node nodes_get(const struct nodes *nodes, uint32_t number);
 
 static inline bool is_procedure_kind(enum scope_kind kind)
 {

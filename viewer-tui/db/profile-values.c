@@ -51,24 +51,26 @@ static uint64_t first_from(const struct values *values, uint32_t context, uint64
 
 /* Contexts that are read one after the other often have ids that are close: strides that double
  * find the interval in which to search. */
-uint64_t values_position(const struct values *values, uint32_t context, uint64_t near)
+uint64_t values_position_from(const struct values *values, uint32_t context, uint64_t near)
 {
     const struct v4_context_index *index = values->index;
     uint64_t n = values->n_index;
-    uint64_t low = near < n ? near : 0;
+    uint64_t low = near < n ? near : 0, stride = 1;
     if (low < n && index[low].context_id == context)
         return low;
-    if (n == 0 || context < index[low].context_id) {
-        low = first_from(values, context, 0, low);
-    } else {
-        uint64_t stride = 1;
-        while (stride < n - low && index[low + stride].context_id < context) {
-            low += stride;
-            stride *= 2;
-        }
-        low = first_from(values, context, low, stride < n - low ? low + stride + 1 : n);
+    if (n == 0 || context < index[low].context_id)
+        return first_from(values, context, 0, low);
+    while (stride < n - low && index[low + stride].context_id < context) {
+        low += stride;
+        stride *= 2;
     }
-    return low < n && index[low].context_id == context ? low : NO_POSITION;
+    return first_from(values, context, low, stride < n - low ? low + stride + 1 : n);
+}
+
+uint64_t values_position(const struct values *values, uint32_t context, uint64_t near)
+{
+    uint64_t from = values_position_from(values, context, near);
+    return from < values->n_index && values->index[from].context_id == context ? from : NO_POSITION;
 }
 
 const struct v4_metric_value *values_at(const struct values *values, uint64_t position, size_t *n)

@@ -34,6 +34,9 @@ bool values_open(struct values *values, const struct v4_map *profile,
 /* The position of a context, or NO_POSITION; `near` is a guess (any number). */
 uint64_t values_position(const struct values *values, uint32_t context, uint64_t near);
 
+/* The first position whose context is not below `context`; n_index if there is none. */
+uint64_t values_position_from(const struct values *values, uint32_t context, uint64_t near);
+
 /* The values at `position` in the table: an array of *n. NULL and 0 for NO_POSITION, or if the
  * table is damaged. */
 const struct v4_metric_value *values_at(const struct values *values, uint64_t position, size_t *n);

@@ -219,13 +219,17 @@ void run_add_place(const json_t *process, bool with_host, bool ascii, struct tex
         text_add(out, ": ");
 }
 
-/* Processes that are bound to different CPUs use more of them together than each of them may. Then the
- * number of CPUs is unknown. */
+/* More CPUs than that, in the time of the launched process, are used where
+ *
+ *   - daemons work after it has ended. The run then lasts until they end, if they used no more CPUs than there are.
+ *   - processes are bound to different CPUs: they use more of them together than each of them may. The number of CPUs
+ *     is unknown. */
 #define MOST_USED 1.05
 
 /* What the images of a process add up to: the programs that it executed one after the other. */
 struct process_times {
-    double wall;
+    double wall, cpu;
+    double cpu_at_end; /* also of what was not sampled: before an image began to sample, it was that of those before it */
     bool is_launched;
     double most_cpu;     /* of an image */
     const char *command; /* of that image */
@@ -242,6 +246,8 @@ static void add_image(process_list *list, struct strtab *ids, const json_t *imag
         vec_push(list, (struct process_times){0});
     struct process_times *process = &list->at[id];
     process->wall += run_number(image, "wall");
+    process->cpu += cpu;
+    process->cpu_at_end = fmax(process->cpu_at_end, run_number(image, "startup_cpu") + cpu);
     process->is_launched |= strcmp(run_text(image, "origin"), "launched") == 0;
     if (!process->command || cpu > process->most_cpu) {
         process->most_cpu = cpu;
@@ -258,6 +264,7 @@ struct run_times run_times_of(const json_t *run)
 {
     bool is_of_system = run_is_of_system(run);
     struct run_times times = {0};
+    double end = 0; /* of all processes, seconds since the run's begin */
     struct strtab ids = {0}, hosts = {0};
     autofree process_list list = {0};
     size_t i;
@@ -265,17 +272,24 @@ struct run_times run_times_of(const json_t *run)
         add_image(&list, &ids, image);
         strtab_id(&hosts, run_text(image, "host"));
         times.cpu += run_number(image, "cpu");
+        end = fmax(end, run_number(image, "time_line_begin") + run_number(image, "wall"));
     }
     for (i = 0; i < list.n; i++) {
         const struct process_times *process = &list.at[i];
         if (process->is_launched && !times.command)
             times.command = process->command;
         times.wall = fmax(times.wall, process->is_launched || is_of_system ? process->wall : 0);
+        if (!process->is_launched && !is_of_system) { /* others may have run for long before */
+            times.startup += fmax(process->cpu_at_end - process->cpu, 0);
+            times.started++;
+        }
     }
     if (is_of_system)
         times.command = SYSTEM_TITLE;
     times.processes = list.n;
     times.cpus = (double)hosts.count * run_most_cpus(run);
+    if (run_cpus_used(&times) > MOST_USED * times.cpus && times.cpu <= MOST_USED * times.cpus * end)
+        times.wall = end;
     if (run_cpus_used(&times) > MOST_USED * times.cpus)
         times.cpus = 0;
     strtab_free(&ids);

@@ -70,9 +70,12 @@ struct run_times {
     const char *command; /* of the launched process, in `run`, or SYSTEM_TITLE; NULL: unknown. If it executed several
                             programs (wrappers that are scripts), of the one with most CPU time */
     size_t processes;
-    double wall;         /* seconds, of the launched process that took longest, of the system of any; 0: unknown */
+    double wall;         /* seconds, of the launched process that took longest, of the system of any; of all, if the CPU
+                            time is more than its CPUs have: daemons worked on after it. 0: unknown */
     double cpu;          /* seconds, of all processes */
     double cpus;         /* CPUs that they could use; 0: unknown */
+    double startup;      /* CPU seconds before sampling, not in `cpu`, of the processes that launched ones started */
+    size_t started;      /* number of these */
 };
 
 /* Whether it is one of hpcrun -a. `run` may be NULL, here and below. */

@@ -46,7 +46,7 @@ const char *open_timeline(struct open_timeline *open, struct session *session, e
     open->clock_error = run_clock_error(run->runs_read.at[0]);
     open->scopes = place_scopes_of(db, open->timeline, projection == PHYSICAL);
     threads_read(&threads, db, has_all_threads ? run->runs_read.at[0] : session->run, has_all_threads);
-    thread_set_keep(session->threads, &threads, &db->metrics);
+    thread_set_keep(session->threads, &threads);
     open->regions = thread_regions_of(&threads, open->timeline);
     open->chart = time_chart_of(open->timeline, &open->scopes, threads, columns);
     if (run->ranges.n) {

@@ -104,12 +104,10 @@ static struct phase_line line_of(const struct database *db, const struct phases 
 static char *first_advice(struct session *session, const struct phase *phase, bool is_disturbed)
 {
     struct view *view = session_view(session, LOGICAL, TOP_DOWN);
-    if (!view)
-        return NULL;
-    struct advice advice = session_advice(session, view, 0);
+    const struct advice *advice = view ? session_advice(session, view) : NULL;
     char *text = NULL;
-    for (size_t i = 0; i < advice.findings.list.n && !text; i++) {
-        const struct finding *finding = &advice.findings.list.at[i];
+    for (size_t i = 0; advice && i < advice->findings.list.n && !text; i++) {
+        const struct finding *finding = &advice->findings.list.at[i];
         bool is_of_machine = finding->order == ORDER_MACHINE, is_wanted = !(is_disturbed && is_of_machine);
         if (!phase)
             is_wanted = i == 0 && is_of_machine;
@@ -117,7 +115,6 @@ static char *first_advice(struct session *session, const struct phase *phase, bo
             is_wanted = finding->kind == FINDING_BLOCKED || finding->kind == FINDING_LOCK;
         text = is_wanted ? mem_strdup(finding->text) : NULL;
     }
-    advice_free(&advice);
     return text;
 }
 

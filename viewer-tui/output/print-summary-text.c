@@ -277,7 +277,7 @@ void print_summary_text(struct summary *summary)
     print_metric_totals(summary);
     print_work_span_text(summary);
     print_regions_text(summary);
-    advice_describe(&summary->advice, &lines);
+    advice_describe(&summary->advice->findings, &lines);
     advice_lines_print(&lines, writer->out);
     print_events(summary);
     print_processes(summary);

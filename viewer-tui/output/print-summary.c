@@ -211,8 +211,8 @@ static void print_summary_json(struct summary *summary)
     json_print(json, "}");
     print_work_span_json(summary);
     json_print(json, "advice:["); /* the largest gain first; doc/FORMAT-database.md describes it */
-    for (size_t i = 0; i < summary->advice.findings.list.n; i++)
-        write_finding(json, &summary->advice.findings.list.at[i], summary->db);
+    for (size_t i = 0; i < summary->advice->findings.list.n; i++)
+        write_finding(json, &summary->advice->findings.list.at[i], summary->db);
     json_print(json, "]");
     json_put_metrics(json, "metric_states", metrics);
     json_print(json, "threads:%zu", summary->n_threads);
@@ -231,17 +231,14 @@ int print_summary(struct session *session, struct view *view, const struct print
                               .run = session->run,
                               .n_threads = threads_count(view->db),
                               .view = view,
-                              .advice = session_advice(session, view, 0)};
-    if (!summary_take_changes(&summary, options->changes)) {
-        advice_free(&summary.advice);
+                              .advice = session_advice(session, view)};
+    if (!summary.advice || !summary_take_changes(&summary, options->changes))
         return 2;
-    }
     fates_read(&summary.fates, session->run);
     writer_open(&summary.writer, options->format, options->width, out);
     printers[options->format](&summary);
     writer_free(&summary.writer);
     fates_free(&summary.fates);
     vec_free(&summary.what_ifs);
-    advice_free(&summary.advice);
     return 0;
 }

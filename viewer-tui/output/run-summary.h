@@ -23,7 +23,7 @@ struct summary {
     size_t n_threads; /* profiles */
     struct fates fates;
     struct view *view; /* top-down */
-    struct advice advice;
+    const struct advice *advice;
     struct work_span work_span; /* all 0 if it was not measured */
     VEC(struct summary_change) what_ifs;
 };

@@ -1,4 +1,4 @@
-/* The threads of a run and their costs: the profiles of profile.db, identified by run.json. */
+/* The threads of a run: the profiles of profile.db, identified by run.json. */
 #ifndef VIEWER_THREADS_H
 #define VIEWER_THREADS_H
 
@@ -14,42 +14,19 @@ struct thread {
     const json_t *process;    /* in run.json; NULL if unknown */
     const json_t *described;  /* the thread in run.json; NULL if unknown */
     const json_t *created_at; /* the path that created it (thread-origin.h); NULL if unknown */
-    uint64_t samples, dropped,
-        partial;    /* samples of all events: fired, without a path, with an incomplete path */
-    double *totals; /* by metric of the database; NAN if not defined */
 };
-
-enum statistic { SUM, LEAST, MEAN, LARGEST, STATISTICS };
 
 struct threads {
-    VEC(struct thread) list;        /* in order of profiles */
-    double *statistics[STATISTICS]; /* by metric, over the threads; NAN if not defined */
+    VEC(struct thread) list; /* in order of profiles */
 };
 
-/* The cost that percentages of a metric refer to: its sum over the threads, or that of the metric
- * of which it is a part. */
-static inline double threads_whole(const struct threads *threads, const struct metrics *metrics,
-                                   size_t metric)
-{
-    return threads->statistics[SUM][metrics_whole(metrics, metric)];
-}
-
-/* Reads the threads. Damaged profiles read as zero, with the problem noted. `run` may be NULL and must outlive the
+/* Reads the threads. `run` may be NULL and must outlive the
  * result, which the caller frees. `is_whole`: also those that have no records in the piece of time to which the database
  * is restricted. */
 void threads_read(struct threads *threads, const struct database *db, const json_t *run, bool is_whole);
 
 /* The number of threads of a database. */
 size_t threads_count(const struct database *db);
-
-/* Computes the statistics again after the list has changed. */
-void threads_add_up(struct threads *threads, const struct metrics *metrics);
-
-/* "sum", "min", "mean", "max". */
-const char *statistic_name(enum statistic statistic);
-
-/* Sorts the threads by their totals of a metric, the largest first. */
-void threads_sort(struct threads *threads, size_t metric);
 
 void threads_free(struct threads *threads);
 

@@ -107,19 +107,15 @@ void thread_set_free(struct thread_set *set)
     free(set);
 }
 
-void thread_set_keep(const struct thread_set *set, struct threads *threads,
-                     const struct metrics *metrics)
+void thread_set_keep(const struct thread_set *set, struct threads *threads)
 {
     size_t n = 0;
     for (size_t i = 0; i < threads->list.n; i++) {
         struct thread *thread = &threads->list.at[i];
-        if (thread_set_has(set, thread->profile)) {
+        if (thread_set_has(set, thread->profile))
             threads->list.at[n++] = *thread;
-        } else {
+        else
             free(thread->id);
-            free(thread->totals);
-        }
     }
     threads->list.n = n;
-    threads_add_up(threads, metrics);
 }

@@ -39,8 +39,7 @@ static inline bool thread_set_has(const struct thread_set *set, uint32_t profile
     return !set || (profile < set->n_profiles && set->has[profile]);
 }
 
-/* Removes the threads that are not in the set from the list, and computes its statistics again. */
-void thread_set_keep(const struct thread_set *set, struct threads *threads,
-                     const struct metrics *metrics);
+/* Removes the threads that are not in the set from the list. */
+void thread_set_keep(const struct thread_set *set, struct threads *threads);
 
 #endif

@@ -5,62 +5,62 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Contexts of a thread between two looks at whether the user stops the pass. */
+#define MARKS_PER_LOOK 8
+
 struct summation {
     const struct database *db;
     struct node_costs *costs;
-    double *column_of[METRIC_IDS]; /* by metric id in the threads' profiles: a column of costs->sums, or NULL */
-    uint64_t values_left;          /* values that may still be read: profiles of a damaged file can overlap */
-    bool *is_there;                /* by position: whether it has a value of these threads */
-    bool *has_profile;             /* by number: whether its values are added up */
+    uint8_t *is_there; /* by context, up to the last one with values: a bit, whether it has values of these threads */
+    uint32_t last;
+    bool *has_profile; /* by number: whether its values are added up */
 };
 
-/* Makes room for the sums of the scopes that are in the summary and in threads. */
-static void make_columns(struct summation *summation)
+/* Makes room for the sums of the scopes that are in the summary and in threads; of a slice, for METRIC_POINT. */
+static void make_columns(const struct summation *summation, bool is_slice)
 {
     const struct database *db = summation->db;
     const struct metrics *metrics = &db->metrics;
     struct node_costs *costs = summation->costs;
     costs->sums = mem_alloc((METRIC_SCOPES * costs->n_slots + 1) * sizeof *costs->sums);
+    costs->column_of = mem_alloc(METRIC_IDS * sizeof *costs->column_of);
+    costs->has_block = is_slice ? NULL : mem_alloc(db->values.n_index / SUMMED_BLOCK + 1);
+    costs->values_left = db->profile.size / sizeof(struct v4_metric_value);
     for (size_t slot = 0; slot < costs->n_slots; slot++)
         for (int scope = 0; scope < METRIC_SCOPES; scope++) {
             const struct metric_ids *ids = metric_ids(&metrics->at[metrics_at_slot(metrics, slot)]);
             int id = ids->thread[scope];
-            if (id == METRIC_ABSENT || ids->summary[scope] == METRIC_ABSENT)
-                continue;
-            if (!summation->column_of[id]) {
-                summation->column_of[id] = mem_alloc((db->values.n_index + 1) * sizeof(double));
-                vec_push(&costs->columns, summation->column_of[id]);
+            bool has_column = id != METRIC_ABSENT && ids->summary[scope] != METRIC_ABSENT;
+            has_column = is_slice ? scope == METRIC_POINT : has_column;
+            double *column = has_column && !is_slice ? costs->column_of[id] : NULL;
+            if (has_column && !column) {
+                column = mem_alloc((db->values.n_index + 1) * sizeof *column);
+                vec_push(&costs->columns, column);
             }
-            costs->sums[METRIC_SCOPES * slot + (size_t)scope] = summation->column_of[id];
+            if (has_column && !is_slice)
+                costs->column_of[id] = column;
+            costs->sums[METRIC_SCOPES * slot + (size_t)scope] = column;
         }
 }
 
-static void add_values(struct summation *summation, const struct values *values, uint64_t from, uint64_t to)
+static void mark(struct summation *summation, uint32_t context)
 {
-    size_t n;
-    const struct v4_metric_value *at = values_at(values, from, &n);
-    for (; n > 0 && summation->values_left > 0; n--, at++) {
-        double *column = summation->column_of[at->metric_id];
-        summation->values_left--;
-        if (!isfinite(at->value))
-            problem_found(values->path, "corrupt: a value is not a number");
-        else if (column && at->value != 0) {
-            column[to] += at->value;
-            summation->is_there[to] = true;
-        }
-    }
+    if (context <= summation->last)
+        summation->is_there[context / 8] |= (uint8_t)(1u << context % 8);
 }
 
+/* Marks the contexts of a thread; their values are added up when they are asked for. */
 static void add_thread(struct summation *summation, const struct values *values, uint32_t number)
 {
-    uint64_t near = 0;
-    for (uint64_t i = 0; i < values->n_index && progress_at(number); i++) {
-        uint64_t position = values_position(&summation->db->values, values->index[i].context_id, near);
-        if (position == NO_POSITION)
-            continue;
-        add_values(summation, values, i, position);
-        near = position + 1;
+    struct summed_thread thread = {.values = *values};
+    uint64_t n = 0;
+    for (; n < values->n_index && (n == 0 || values->index[n - 1].context_id < values->index[n].context_id); n++) {
+        mark(summation, values->index[n].context_id);
+        if (n % MARKS_PER_LOOK == 0 && !progress_at(number))
+            break;
     }
+    thread.values.n_index = n;
+    vec_push(&summation->costs->threads, thread);
 }
 
 /* Notes which profiles are added up. */
@@ -79,9 +79,9 @@ static enum outcome add_up(struct summation *summation)
 {
     const struct database *db = summation->db;
     uint32_t n = database_n_profiles(db);
-    make_columns(summation);
-    progress_begin("adding up threads", n);
-    for (uint32_t number = 1; number < n; number++) {
+    make_columns(summation, false);
+    progress_begin("looking for what threads ran", n);
+    for (uint32_t number = 1; number < n && progress_at(number); number++) {
         struct v4_profile profile = database_profile(db, number);
         struct values values;
         if (summation->has_profile[number] && values_map(&values, &db->profile, &profile.values))
@@ -90,24 +90,13 @@ static enum outcome add_up(struct summation *summation)
     return progress_end();
 }
 
-static void make_columns_of_slice(struct summation *summation)
-{
-    struct node_costs *costs = summation->costs;
-    costs->sums = mem_alloc((METRIC_SCOPES * costs->n_slots + 1) * sizeof *costs->sums);
-    for (size_t slot = 0; slot < costs->n_slots; slot++) {
-        double *column = mem_alloc((summation->db->values.n_index + 1) * sizeof *column);
-        vec_push(&costs->columns, column);
-        costs->sums[METRIC_SCOPES * slot + METRIC_POINT] = column;
-    }
-}
-
 /* Adds what the records of a place pay to its context alone: node-costs.h computes the other scopes. */
 static enum outcome add_up_records(struct summation *summation, const struct time_slice *slice)
 {
     struct record_sums sums = {0};
     uint64_t near = 0;
     uint32_t n = database_n_profiles(summation->db);
-    make_columns_of_slice(summation);
+    make_columns(summation, true);
     progress_begin("adding up records", n);
     for (uint32_t number = 1; number < n && progress_at(number); number++)
         if (summation->has_profile[number])
@@ -120,7 +109,8 @@ static enum outcome add_up_records(struct summation *summation, const struct tim
         size_t n_payments = time_slice_payments(slice, &sums.list.at[i], payments);
         for (size_t k = 0; k < n_payments; k++)
             summation->costs->sums[METRIC_SCOPES * payments[k].slot + METRIC_POINT][position] += payments[k].amount;
-        summation->is_there[position] |= n_payments > 0;
+        if (n_payments > 0)
+            mark(summation, summation->db->values.index[position].context_id);
         near = position;
     }
     record_sums_free(&sums);
@@ -132,8 +122,10 @@ static struct nodes *nodes_of_threads(const struct summation *summation)
 {
     const struct nodes *all = summation->db->nodes;
     autofree bool *is_there = mem_alloc(all->n);
-    for (uint32_t c = 0; c < all->n; c++)
-        is_there[c] = all->position[c] != NOTHING && summation->is_there[all->position[c]];
+    for (uint32_t c = 0; c < all->n; c++) {
+        uint32_t context = all->position[c] == NOTHING ? 0 : summation->db->values.index[all->position[c]].context_id;
+        is_there[c] = all->position[c] != NOTHING && summation->is_there[context / 8] >> context % 8 & 1;
+    }
     return nodes_select(all, is_there);
 }
 
@@ -160,20 +152,18 @@ enum outcome database_restrict(struct database *db, const struct thread_set *set
         time_slice_free(slice);
         return STOPPED;
     }
-    autofree struct summation *summation = mem_alloc(sizeof *summation);
-    *summation = (struct summation){.db = db,
-                                    .costs = node_costs_new(db),
-                                    .values_left = db->profile.size / sizeof(struct v4_metric_value),
-                                    .is_there = mem_alloc(db->values.n_index + 1)};
-    choose_profiles(summation, set, slice);
-    enum outcome outcome = slice ? add_up_records(summation, slice) : set ? add_up(summation) : DONE;
+    struct summation summation = {.db = db, .costs = node_costs_new(db)};
+    summation.last = db->values.n_index ? db->values.index[db->values.n_index - 1].context_id : 0;
+    summation.is_there = mem_alloc(summation.last / 8 + 1);
+    choose_profiles(&summation, set, slice);
+    enum outcome outcome = slice ? add_up_records(&summation, slice) : set ? add_up(&summation) : DONE;
     if (outcome == DONE) {
-        put_in_place(summation, db, set, slice);
+        put_in_place(&summation, db, set, slice);
     } else {
-        node_costs_free(db, summation->costs);
+        node_costs_free(db, summation.costs);
         time_slice_free(slice);
     }
-    free(summation->has_profile);
-    free(summation->is_there);
+    free(summation.has_profile);
+    free(summation.is_there);
     return outcome;
 }

@@ -9,8 +9,7 @@
  * (fold.h), some of them are subtracted. Views list them (view_value_refs). */
 struct value_ref {
     uint32_t context; /* id in the database */
-    uint32_t row : 29; /* number of the row, of several; else 0 */
-    uint32_t scope : 2; /* enum metric_scope: which of the context's values */
+    uint32_t scope : 31; /* enum metric_scope: which of the context's values */
     uint32_t is_subtracted : 1;
 };
 

@@ -5,8 +5,8 @@
  * time. A thread's creation is its first wake-up. A wait without a known waker (a sleep, input, a wait that is too short
  * to be recorded) does not change the thread: it is a part of the chain.
  *
- * Whatever is recorded or lost, a thread is not on the chain before its creation or after its end. At its creation, the chain goes to its creator. If that waits when the new thread begins to run, it has
- * created it before that wait.
+ * Whatever is recorded or lost, a thread is not on the chain before its creation or after its end. At its creation, the
+ * chain goes to its creator. If that waits when the new thread begins to run, it has created it before that wait.
  *
  * A worker without work only waits for others. If it is not known who ended that (threads that spin), and the thread that
  * waited for the worker later had not begun to wait, the chain goes back to that thread: it ends a runtime's workers.

@@ -191,48 +191,38 @@ bool *place_marks_of_name(const struct place_scopes *scopes, const struct patter
 
 /* ---- rows ---- */
 
+/* Whether the costs of a row include those of a node. */
+static bool has_node(const struct place_scopes *scopes, struct view *view, uint32_t row, uint32_t node)
+{
+    struct value_refs refs = {0};
+    bool is_in[2] = {false, false}; /* of the values that are added; that are subtracted */
+    if (view_value_refs(view, row, INCLUSIVE, &refs) == DONE)
+        for (size_t i = 0; i < refs.list.n; i++) {
+            uint32_t from = node_of(scopes, refs.list.at[i].context);
+            is_in[refs.list.at[i].is_subtracted] |= from && includes(scopes->nodes, from, refs.list.at[i].scope, node);
+        }
+    vec_free(&refs.list);
+    return is_in[0] && !is_in[1];
+}
+
 /* The child of an expanded row in which a node is; 0: none. */
 static uint32_t child_with(const struct place_scopes *scopes, struct view *view, uint32_t row, uint32_t node)
 {
-    uint32_t first = view_row(view, row)->first_child, n = view_row(view, row)->n_children;
-    autofree uint32_t *children = mem_alloc((n + 1) * sizeof *children);
-    uint32_t found = 0;
-    struct value_refs refs = {0};
-    for (uint32_t i = 0; i < n; i++)
-        children[i] = first + i;
-    if (view_rows_value_refs(view, children, n, INCLUSIVE, &refs) == DONE) {
-        autofree bool *is_in = mem_alloc(n + 1);
-        for (int subtracted = 0; subtracted < 2; subtracted++)
-            for (size_t i = 0; i < refs.list.n; i++) {
-                const struct value_ref *ref = &refs.list.at[i];
-                uint32_t from = node_of(scopes, ref->context);
-                if (ref->is_subtracted == subtracted && from && includes(scopes->nodes, from, ref->scope, node))
-                    is_in[ref->row] = !subtracted;
-            }
-        for (uint32_t i = 0; i < n && !found; i++)
-            found = is_in[i] ? children[i] : 0;
-    }
-    vec_free(&refs.list);
-    return found;
+    uint32_t first = view_row(view, row)->first_child, n = view_row(view, row)->n_children, i = 0;
+    while (i < n && !has_node(scopes, view, first + i, node))
+        i++;
+    return i < n ? first + i : 0;
 }
 
-uint32_t *place_owners(const struct place_scopes *scopes, const struct value_refs *values)
+void place_owners_add(const struct place_scopes *scopes, const struct value_refs *values, uint32_t owner,
+                      uint32_t *of_node)
 {
-    const struct nodes *nodes = scopes->nodes;
-    uint32_t *owner = mem_alloc((nodes->n + 1) * sizeof *owner), *owners = mem_alloc((scopes->n + 1) * sizeof *owners);
-    for (uint32_t node = 0; node < nodes->n; node++)
-        owner[node] = NOTHING;
     for (size_t i = 0; i < values->list.n; i++) {
-        const struct value_ref *ref = &values->list.at[i];
-        uint32_t from = node_of(scopes, ref->context);
-        for (uint32_t node = from; from && node < nodes->end[from]; node++)
-            if (includes(nodes, from, ref->scope, node))
-                owner[node] = ref->row;
+        uint32_t from = node_of(scopes, values->list.at[i].context);
+        for (uint32_t node = from; from && node < scopes->nodes->end[from]; node++)
+            if (includes(scopes->nodes, from, values->list.at[i].scope, node))
+                of_node[node] = owner;
     }
-    for (uint64_t place = 0; place < scopes->n; place++)
-        owners[place] = scopes->node[place] ? owner[scopes->node[place]] : NOTHING;
-    free(owner);
-    return owners;
 }
 
 uint32_t place_row(const struct place_scopes *scopes, struct view *topdown, uint32_t node)

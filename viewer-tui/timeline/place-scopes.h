@@ -42,8 +42,9 @@ bool *place_marks_of_row(const struct place_scopes *scopes, struct view *view, u
 /* The same for procedures whose name matches; *n_procedures is their number. */
 bool *place_marks_of_name(const struct place_scopes *scopes, const struct pattern *pattern, size_t *n_procedures);
 
-/* By place, the `row` of the last inclusive value that its costs are in; NOTHING: none. The caller frees. */
-uint32_t *place_owners(const struct place_scopes *scopes, const struct value_refs *values);
+/* Makes `owner` that of the nodes whose costs inclusive values have. `of_node`: by node. */
+void place_owners_add(const struct place_scopes *scopes, const struct value_refs *values, uint32_t owner,
+                      uint32_t *of_node);
 
 /* The row of a top-down view in which a node of the file's tree is: the innermost one. Makes the rows on the way; 0 if
  * there is none. */

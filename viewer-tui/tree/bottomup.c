@@ -15,21 +15,16 @@ struct division {
     uint32_t first_row;
 };
 
-/* The child for nodes with the procedure and call site of `row`. Inlined copies of a procedure
- * belong to the procedure. */
+/* The child for nodes with the procedure and call site of `row`. */
 static uint32_t child_for(struct view *view, struct division *division, uint32_t parent,
                           struct row row)
 {
     uint32_t call_site = line_number_of(&division->call_sites, row.call_file, row.call_line);
-    uint32_t child = idmap_get(&division->callers, row.place, call_site);
-    if (child == IDMAP_NONE) {
-        child = view_add(view, parent, row);
-        idmap_put(&division->callers, row.place, call_site, child);
-    } else {
-        view->rows.at[child].no_call_site |= row.no_call_site;
-        if (row.kind == KIND_PROCEDURE)
-            view->rows.at[child].kind = KIND_PROCEDURE;
-    }
+    uint32_t next = (uint32_t)view->rows.n;
+    uint32_t child = idmap_number(&division->callers, row.place, call_site, next);
+    if (child == next)
+        view_add(view, parent, row);
+    view->rows.at[child].no_call_site |= row.no_call_site;
     return child;
 }
 
@@ -38,26 +33,35 @@ static bool has_caller(const struct nodes *nodes, uint32_t frame)
     return nodes->kind[nodes_caller(nodes, frame)] != KIND_ROOT;
 }
 
-/* Adds a node to the child it belongs to. */
-static void divide_node(struct view *view, struct division *division, uint32_t parent, struct row_node node,
-                        struct row row)
+/* Adds a node to the child it belongs to. Inlined copies of a procedure belong to the procedure. */
+static void divide_node(const struct view *view, struct division *division, uint32_t child, struct row_node node)
 {
-    uint32_t child = child_for(view, division, parent, row);
+    const struct nodes *nodes = database_nodes(view->db);
+    struct row *row = &view->rows.at[child];
     vec_push(&division->nodes, node);
     vec_push(&division->rows, child);
-    view->rows.at[child].is_leaf &= !has_caller(database_nodes(view->db), node.frame);
-    view->rows.at[child].n_nodes++;
+    row->kind = nodes->kind[node.frame] == KIND_PROCEDURE ? KIND_PROCEDURE : row->kind;
+    row->is_leaf &= !has_caller(nodes, node.frame);
+    row->n_nodes++;
 }
 
 static void divide_program(struct view *view, struct division *division)
 {
     const struct nodes *nodes = database_nodes(view->db);
+    size_t n = database_n_procedures(view->db);
+    autofree uint32_t *children = mem_alloc(n * sizeof *children), *exposed_ends = mem_alloc(n * sizeof *exposed_ends);
+    autofree struct cost *costs = mem_alloc((view->metrics->n_stored + 1) * sizeof *costs);
     for (uint32_t c = 1; c < nodes->n && progress_at(c); c++) {
+        uint32_t id = nodes->place[c];
         if (!is_procedure_kind(nodes->kind[c]))
             continue;
-        struct row row = {
-            .kind = nodes->kind[c], .is_leaf = true, .place = nodes->place[c], .call_file = NOTHING};
-        divide_node(view, division, 0, (struct row_node){c, c}, row);
+        if (!children[id])
+            children[id] = view_add(
+                view, 0, (struct row){.kind = nodes->kind[c], .is_leaf = true, .place = id, .call_file = NOTHING});
+        divide_node(view, division, children[id], (struct row_node){c, c});
+        node_costs_get(view->db, c, costs);
+        view_add_costs(view, children[id], costs, c >= exposed_ends[id]);
+        exposed_ends[id] = c >= exposed_ends[id] ? nodes->end[c] : exposed_ends[id];
     }
 }
 
@@ -72,7 +76,7 @@ static void divide_row(struct view *view, struct division *division, uint32_t pa
         node.frame = nodes_caller(nodes, callee);
         struct row row = {.kind = nodes->kind[node.frame], .is_leaf = true, .place = nodes->place[node.frame]};
         row_set_call_site(&row, nodes, callee);
-        divide_node(view, division, parent, node, row);
+        divide_node(view, division, child_for(view, division, parent, row), node);
     }
 }
 

@@ -31,7 +31,7 @@ static uint32_t hottest_context(const struct view *view, uint32_t row)
     autofree struct node_refs contexts = {0};
     if (view_row(view, row)->kind <= KIND_FILE) /* whose exclusive costs are those of all procedures in it */
         return 0;
-    view_nodes(view, &row, 1, EXCLUSIVE, &contexts);
+    view_nodes(view, row, EXCLUSIVE, &contexts);
     for (size_t i = 0; i < contexts.list.n; i++) {
         uint32_t node = contexts.list.at[i].node;
         bool is_own = view_row(view, row)->kind == KIND_STATEMENT;

@@ -40,25 +40,24 @@ struct flat {
     struct idmap call_sites;
 };
 
-/* A pass over nodes: it adds up the costs of scopes, or lists the nodes of some of them. */
+/* A pass over nodes: it adds up the costs of scopes, or lists the nodes of one of them. */
 struct making {
     const struct view *view;
     struct flat *flat;
     const struct nodes *nodes;
     struct cost *costs;        /* of the current node */
-    const uint32_t *number_of; /* by scope: which of the wanted ones; NULL: costs are added up */
-    const bool *concerns;      /* by scope: whether it or a scope around it is wanted */
-    enum cost_part wanted;
+    uint32_t wanted;      /* the scope whose nodes are listed; 0: costs are added up */
+    const bool *concerns; /* by scope: whether it or a scope around it is wanted */
+    enum cost_part wanted_part;
     struct node_refs *refs;
 };
 
 /* One part of a scope's cost has that part of the current node's. */
 static void take(struct making *making, uint32_t scope, enum cost_part part, uint32_t node, enum cost_part of_node)
 {
-    if (making->number_of) {
-        if (part == making->wanted && making->number_of[scope] != NOTHING)
-            vec_push(&making->refs->list,
-                     ((struct node_ref){.node = node, .row = making->number_of[scope], .part = of_node}));
+    if (making->wanted) {
+        if (part == making->wanted_part && scope == making->wanted)
+            vec_push(&making->refs->list, ((struct node_ref){node, of_node}));
         return;
     }
     size_t n = making->view->metrics->n_stored;
@@ -235,7 +234,7 @@ static void list_contexts(struct making *making)
 static uint32_t scope_of(struct making *making, uint32_t node)
 {
     uint32_t *scope = &making->flat->scope_of[node];
-    if (*scope == NOTHING && !making->number_of)
+    if (*scope == NOTHING && !making->wanted)
         *scope = inner_scope(making, node);
     return *scope;
 }
@@ -252,7 +251,7 @@ static void add_inlined_or_loop(struct making *making, uint32_t node)
 /* Statements get a scope only if they have costs. */
 static void add_statement(struct making *making, uint32_t node)
 {
-    bool has_costs = making->number_of;
+    bool has_costs = making->wanted;
     for (size_t m = 0; m < making->view->metrics->n_stored && !has_costs; m++)
         has_costs = making->costs[m].exclusive != 0;
     uint32_t scope = has_costs ? scope_of(making, node) : NOTHING;
@@ -324,7 +323,7 @@ static void make_inner_around(const struct view *view, uint32_t scope)
 
 /* ---- nodes ---- */
 
-/* Lists the nodes of the wanted scopes. */
+/* Lists the nodes of the wanted scope. */
 static enum outcome list_nodes(struct making *making)
 {
     const struct nodes *nodes = making->nodes;
@@ -458,21 +457,15 @@ static double flat_cost(const struct view *view, uint32_t number, size_t metric,
     return formula_cost_in_array(costs, metric, part);
 }
 
-static enum outcome flat_nodes(const struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
-                               struct node_refs *refs)
+static enum outcome flat_nodes(const struct view *view, uint32_t row, enum cost_part part, struct node_refs *refs)
 {
     struct flat *flat = view->state;
-    autofree uint32_t *number_of = nothings(flat->scopes.n);
     autofree bool *concerns = mem_alloc(flat->scopes.n);
-    struct making making = {
-        .view = view, .flat = flat, .number_of = number_of, .concerns = concerns, .wanted = part, .refs = refs};
-    making.nodes = database_nodes(view->db);
-    for (uint32_t i = 0; i < n; i++)
-        number_of[view_row(view, rows[i])->scope] = i;
+    struct making making = {.view = view, .flat = flat, .nodes = database_nodes(view->db), .refs = refs,
+                            .wanted = view_row(view, row)->scope, .wanted_part = part, .concerns = concerns};
     for (size_t s = 1; s < flat->scopes.n; s++) /* a scope comes after that around it */
-        concerns[s] = number_of[s] != NOTHING || concerns[flat->scopes.at[s].parent];
-    enum outcome outcome = n == 1 && rows[0] == 0 ? DONE : list_nodes(&making);
-    return outcome;
+        concerns[s] = s == making.wanted || concerns[flat->scopes.at[s].parent];
+    return list_nodes(&making);
 }
 
 const struct view_class flat_class = {

@@ -59,7 +59,8 @@ static void enter(void *context, struct view *view, uint32_t number, uint32_t le
         row.size = above->size / parent->n_children;
         row.start = above->start + row.ordinal * row.size;
         bool goes_on = progress_at((uint64_t)(row.start * STEPS));
-        row.skips_below = !goes_on || !look_at(pass, view, number);
+        row.skips_below =
+            !goes_on || !look_at(pass, view, number) || !pattern_may_match_below(pass->pattern, view, number);
     }
     vec_push(&pass->path, row);
 }

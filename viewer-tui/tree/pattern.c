@@ -1,6 +1,8 @@
 #include "viewer-tui/tree/pattern.h"
 
+#include "lib/binary-search.h"
 #include "viewer-tui/base/text.h"
+#include "viewer-tui/db/node-costs.h"
 #include "viewer-tui/tree/labels.h"
 
 #include <ctype.h>
@@ -46,6 +48,7 @@ void pattern_free(struct pattern *pattern)
     if (!pattern->is_literal)
         regfree(&pattern->regex);
     row_cache_free(&pattern->cache);
+    vec_free(&pattern->matching);
     free(pattern->text);
     free(pattern);
 }
@@ -137,4 +140,40 @@ bool pattern_matches(struct pattern *pattern, const struct view *view, uint32_t 
         row_cache_put(&pattern->cache, view, a, b, matches);
     }
     return matches != 0;
+}
+
+/* Asks for each node with a row that is removed again. */
+static void find_matching(struct pattern *pattern, struct view *view, const struct nodes *nodes)
+{
+    uint32_t row = view_add(view, 0, (struct row){0});
+    pattern->matching.n = 0;
+    pattern->nodes_number = nodes->number;
+    for (uint32_t node = 1; node < nodes->n; node++) {
+        struct row *of = &view->rows.at[row];
+        of->kind = nodes->kind[node];
+        of->place = nodes->place[node];
+        of->line = nodes->line[node];
+        uint64_t a, b;
+        bool depends_on_parents = of->kind == KIND_ROOT || !key_of(pattern, view, row, &a, &b);
+        if (of->kind != KIND_INSTRUCTION && (depends_on_parents || pattern_matches(pattern, view, row)))
+            vec_push(&pattern->matching, node);
+    }
+    view->rows.n = view->order.n = row;
+}
+
+bool pattern_may_match_below(struct pattern *pattern, struct view *view, uint32_t number)
+{
+    if (view->class != &topdown_class || pattern->field == PATTERN_MODULE || number == 0)
+        return true;
+    const struct nodes *nodes = database_nodes(view->db);
+    if (pattern->nodes_number != nodes->number)
+        find_matching(pattern, view, nodes);
+    const struct row *row = view_row(view, number);
+    for (uint32_t i = row->first_node; i < row->first_node + row->n_nodes; i++) {
+        uint32_t node = view->nodes.at[i].node;
+        size_t next = partition_point(m, pattern->matching.n, pattern->matching.at[m] <= node);
+        if (next < pattern->matching.n && pattern->matching.at[next] < nodes->end[node])
+            return true;
+    }
+    return false;
 }

@@ -67,12 +67,18 @@ struct pattern {
     bool is_broken;         /* it is an invalid regular expression */
     regex_t regex;          /* unless literal */
     struct row_cache cache; /* 1 for rows that match, else 0 */
+    VEC(uint32_t) matching; /* nodes whose rows in a top-down view may match, ascending: */
+    uint64_t nodes_number;  /* of that tree; 0: none */
 };
 
 struct pattern *pattern_new(const char *text);
 void pattern_free(struct pattern *pattern); /* NULL allowed */
 
 bool pattern_matches(struct pattern *pattern, const struct view *view, uint32_t row);
+
+/* Whether rows below a row may match. In a top-down view of one database that takes a pass over all nodes the first
+ * time; in others it is always true. */
+bool pattern_may_match_below(struct pattern *pattern, struct view *view, uint32_t row);
 
 /* Finds the first match in a text: bytes *start .. *end - 1. Empty matches do not count. */
 bool pattern_find(const struct pattern *pattern, const char *text, size_t *start, size_t *end);

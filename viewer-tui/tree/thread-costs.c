@@ -14,7 +14,7 @@ void thread_costs_open(struct thread_costs *costs, struct view *view, uint32_t r
 {
     *costs = (struct thread_costs){.view = view, .row = row};
     threads_read(&costs->threads, view->db, run, false);
-    thread_set_keep(set, &costs->threads, view->metrics);
+    thread_set_keep(set, &costs->threads);
     size_t n = costs->threads.list.n;
     bool hosts_differ = run_hosts_differ(run);
     costs->labels = mem_alloc((n + 1) * sizeof *costs->labels);

@@ -38,18 +38,24 @@ static void add_below(struct view *view, uint32_t parent, uint32_t node)
     }
 }
 
+static int compare_entries(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
 static void add_programs(struct view *view)
 {
     const struct nodes *nodes = database_nodes(view->db);
-    for (uint32_t program = 0; program < view->db->programs.n; program++) {
-        uint32_t row = 0;
-        for (uint32_t entry = 1; entry < nodes->n; entry = nodes->end[entry]) {
-            if (database_program_of_entry(view->db, nodes->place[entry]) != program)
-                continue;
-            if (!row)
-                row = view_add(view, 0, (struct row){.kind = KIND_PROGRAM, .place = program, .call_file = NOTHING});
-            view_add_node(view, entry);
-        }
+    autofree VEC(uint64_t) entries = {0}; /* with their programs */
+    for (uint32_t entry = 1; entry < nodes->n; entry = nodes->end[entry])
+        vec_push(&entries, (uint64_t)database_program_of_entry(view->db, nodes->place[entry]) << 32 | entry);
+    vec_sort(&entries, compare_entries);
+    for (size_t i = 0; i < entries.n; i++) {
+        uint32_t program = (uint32_t)(entries.at[i] >> 32);
+        if (i == 0 || entries.at[i - 1] >> 32 != program)
+            view_add(view, 0, (struct row){.kind = KIND_PROGRAM, .place = program, .call_file = NOTHING});
+        view_add_node(view, (uint32_t)entries.at[i]);
     }
 }
 

@@ -99,10 +99,9 @@ uint32_t view_add(struct view *view, uint32_t parent, struct row row)
 
 /* ---- costs ---- */
 
-/* Adds the nodes of a row as those of number `as` of the rows that were asked for. The inclusive costs of a statement
- * are its exclusive ones, since its calls are siblings; a program has no code outside of its entry points. */
-static void add_nodes(const struct view *view, uint32_t number, uint32_t as, enum cost_part part,
-                      struct node_refs *refs)
+/* Adds the nodes of a row. The inclusive costs of a statement are its exclusive ones, since its calls are siblings; a
+ * program has no code outside of its entry points. */
+static void add_nodes(const struct view *view, uint32_t number, enum cost_part part, struct node_refs *refs)
 {
     const struct row *row = view_row(view, number);
     const struct nodes *nodes = database_nodes(view->db);
@@ -115,22 +114,21 @@ static void add_nodes(const struct view *view, uint32_t number, uint32_t as, enu
         if (part == INCLUSIVE && node < exposed_end)
             continue;
         exposed_end = nodes->end[node];
-        vec_push(&refs->list, ((struct node_ref){.node = node, .row = as, .part = part}));
+        vec_push(&refs->list, ((struct node_ref){node, part}));
     }
 }
 
-enum outcome view_nodes(const struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
-                        struct node_refs *refs)
+enum outcome view_nodes(const struct view *view, uint32_t row, enum cost_part part, struct node_refs *refs)
 {
     if (!view->db)
         return FAILED;
-    for (uint32_t i = 0; i < n; i++)
-        if (rows[i] == 0)
-            vec_push(&refs->list,
-                     ((struct node_ref){.row = i, .part = view->class->has_all_code ? INCLUSIVE : part}));
-        else if (!view->class->nodes)
-            add_nodes(view, rows[i], i, part, refs);
-    return view->class->nodes ? view->class->nodes(view, rows, n, part, refs) : DONE;
+    if (row == 0)
+        vec_push(&refs->list, ((struct node_ref){.part = view->class->has_all_code ? INCLUSIVE : part}));
+    else if (view->class->nodes)
+        return view->class->nodes(view, row, part, refs);
+    else
+        add_nodes(view, row, part, refs);
+    return DONE;
 }
 
 static double sum_of_nodes(const struct view *view, uint32_t row, size_t metric, enum cost_part part)
@@ -141,16 +139,31 @@ static double sum_of_nodes(const struct view *view, uint32_t row, size_t metric,
         return sums->of[column].at[row];
     double sum = 0;
     sums->refs.list.n = 0;
-    add_nodes(view, row, 0, part, &sums->refs);
+    add_nodes(view, row, part, &sums->refs);
     for (size_t i = 0; i < sums->refs.list.n; i++)
         sum += node_cost(view->db, sums->refs.list.at[i].node, metric, (enum cost_part)sums->refs.list.at[i].part);
-    if (sums->refs.list.n <= 1)
+    if (sums->refs.list.n <= 1 && !view->db->fold)
         return sum;
     while (sums->of[column].n <= row)
         vec_push(&sums->of[column], NAN);
     sums->of[column].at[row] = sum;
     sums->end = row < sums->end ? sums->end : row + 1;
     return sum;
+}
+
+void view_add_costs(struct view *view, uint32_t row, const struct cost *costs, bool is_exposed)
+{
+    struct row_sums *sums = view->sums;
+    for (size_t column = 0; column < 2 * view->metrics->n_stored; column++) {
+        const struct cost *of = &costs[column / 2];
+        double cost = column % 2 == EXCLUSIVE ? of->exclusive : is_exposed ? of->inclusive : 0;
+        while (sums->of[column].n <= row) {
+            bool is_unknown = sums->of[column].n < row;
+            vec_push(&sums->of[column], is_unknown ? NAN : 0);
+        }
+        sums->of[column].at[row] += cost;
+    }
+    sums->end = row < sums->end ? sums->end : row + 1;
 }
 
 /* Forgets the sums of rows from `first` on. */
@@ -275,11 +288,10 @@ static void add_value_ref(const struct database *db, struct node_ref from, bool 
     if (position != NOTHING)
         vec_push(&refs->list,
                  ((struct value_ref){.context = db->values.index[position].context_id,
-                                     .row = from.row,
                                      .scope = node_cost_scope(nodes, from.node, (enum cost_part)from.part),
                                      .is_subtracted = is_subtracted}));
     for (uint32_t entry = 1; from.node == 0 && position == NOTHING && entry < nodes->n; entry = nodes->end[entry])
-        add_value_ref(db, (struct node_ref){.node = entry, .row = from.row, .part = from.part}, is_subtracted, refs);
+        add_value_ref(db, (struct node_ref){entry, from.part}, is_subtracted, refs);
 }
 
 /* Adds the values of which the cost of a node is the sum. */
@@ -289,7 +301,7 @@ static void add_value_refs(const struct database *db, struct node_ref from, stru
     if (!fold)
         add_value_ref(db, from, false, refs);
     for (uint32_t t = fold ? fold->first_term[from.node] : 0; fold && t < fold->first_term[from.node + 1]; t++) {
-        struct node_ref ref = {.node = fold->terms[t].node, .row = from.row, .part = from.part};
+        struct node_ref ref = {fold->terms[t].node, from.part};
         if (fold_term_counts(&fold->terms[t], (enum cost_part)from.part))
             add_value_ref(db, ref, fold->terms[t].role == TERM_LEFT, refs);
     }
@@ -297,23 +309,17 @@ static void add_value_refs(const struct database *db, struct node_ref from, stru
 
 void view_node_value_refs(const struct view *view, uint32_t node, enum cost_part part, struct value_refs *refs)
 {
-    add_value_refs(view->db, (struct node_ref){.node = node, .part = part}, refs);
-}
-
-enum outcome view_rows_value_refs(struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
-                                  struct value_refs *refs)
-{
-    struct node_refs nodes = {0};
-    enum outcome outcome = view_nodes(view, rows, n, part, &nodes);
-    for (size_t i = 0; i < nodes.list.n && outcome == DONE; i++)
-        add_value_refs(view->db, nodes.list.at[i], refs);
-    vec_free(&nodes.list);
-    return outcome;
+    add_value_refs(view->db, (struct node_ref){node, part}, refs);
 }
 
 enum outcome view_value_refs(struct view *view, uint32_t row, enum cost_part part, struct value_refs *refs)
 {
-    return view_rows_value_refs(view, &row, 1, part, refs);
+    struct node_refs nodes = {0};
+    enum outcome outcome = view_nodes(view, row, part, &nodes);
+    for (size_t i = 0; i < nodes.list.n && outcome == DONE; i++)
+        add_value_refs(view->db, nodes.list.at[i], refs);
+    vec_free(&nodes.list);
+    return outcome;
 }
 
 /* Merges the nodes of two rows, in preorder, after all others. */

@@ -59,8 +59,7 @@ struct view;
 /* A node of which the costs of a row are a sum. */
 struct node_ref {
     uint32_t node;
-    uint32_t row : 31; /* which of the rows that were asked for */
-    uint32_t part : 1; /* enum cost_part: which cost of the node is added */
+    uint32_t part; /* enum cost_part: which cost of the node is added */
 };
 
 struct node_refs {
@@ -78,8 +77,8 @@ struct view_class {
     enum outcome (*expand)(struct view *view, uint32_t row); /* adds the children with view_add */
     /* NULL, as what follows, if rows have a list of nodes, of which their costs are sums (view_add_node). */
     double (*cost)(const struct view *view, uint32_t row, size_t metric, enum cost_part part); /* a stored metric */
-    enum outcome (*nodes)(const struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
-                          struct node_refs *refs); /* as view_nodes; not called for several databases */
+    enum outcome (*nodes)(const struct view *view, uint32_t row, enum cost_part part,
+                          struct node_refs *refs); /* as view_nodes; not called for several databases, nor for row 0 */
     enum outcome (*open)(struct view *view); /* sets up the state */
     void (*release)(struct view *view, uint32_t first); /* rows from `first` on are given up; may be NULL */
     void (*close)(struct view *view);
@@ -202,16 +201,11 @@ double view_magnitude(const struct view *view, size_t metric);
  * metric that it is a part of; 0 if it has no percentages. */
 double view_whole(const struct view *view, size_t metric);
 
-/* Adds the nodes of which one part of the costs of rows[0 .. n-1] are sums. FAILED as below. */
-enum outcome view_nodes(const struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
-                        struct node_refs *refs);
+/* Adds the nodes of which one part of a row's costs are sums. FAILED as below. */
+enum outcome view_nodes(const struct view *view, uint32_t row, enum cost_part part, struct node_refs *refs);
 
-/* Adds the values of contexts in the file of which the costs of rows[0 .. n-1] are the sums. FAILED if the view, being
- * of two databases, has none. */
-enum outcome view_rows_value_refs(struct view *view, const uint32_t *rows, size_t n, enum cost_part part,
-                                  struct value_refs *refs);
-
-/* The same for one row. */
+/* Adds the values of contexts in the file of which a row's costs are the sums. FAILED if the view, being of two
+ * databases, has none. */
 enum outcome view_value_refs(struct view *view, uint32_t row, enum cost_part part, struct value_refs *refs);
 
 /* The same for one node of a view of one database. */
@@ -236,6 +230,10 @@ static inline void view_add_node(struct view *view, uint32_t node)
         row->first_node = (uint32_t)view->nodes.n;
     vec_push(&view->nodes, ((struct row_node){node, node}));
 }
+
+/* For the implementations: adds the costs of a node to those of a row, the last one that has costs or one after it, so
+ * that they need not be added up again. `is_exposed`: the inclusive ones, too. */
+void view_add_costs(struct view *view, uint32_t row, const struct cost *costs, bool is_exposed);
 
 /* For the implementations: sets where the code of a node is called. */
 static inline void row_set_call_site(struct row *row, const struct nodes *nodes, uint32_t node)

@@ -134,9 +134,17 @@ static void ordered(void)
 
 /* -------- mutual exclusion -------- */
 
+/* The CPU has no atomic operations on long double. Those of clang are in libatomic. */
+#ifdef __clang__
+#define WIDE long
+#else
+#define WIDE long double
+#endif
+
 static void exclusion(void)
 {
-    long plain = 0, named = 0, locked = 0, nested = 0, each = 0;
+    long plain = 0, named = 0, locked = 0, nested = 0, each = 0, tried = 0;
+    WIDE wide = 0;
     omp_lock_t lock;
     omp_nest_lock_t nest;
     omp_init_lock(&lock);
@@ -156,11 +164,22 @@ static void exclusion(void)
         nested++;
         omp_unset_nest_lock(&nest);
         omp_unset_nest_lock(&nest);
+        while (!omp_test_lock(&lock))
+            ;
+        while (!omp_test_nest_lock(&nest))
+            ;
+        tried++;
+        omp_unset_nest_lock(&nest);
+        omp_unset_lock(&lock);
+#pragma omp atomic
+        wide += 1;
     }
     check("critical", plain, each);
     check("critical(name)", named, each);
     check("omp_set_lock", locked, each);
     check("omp_set_nest_lock", nested, each);
+    check("omp_test_lock", tried, each);
+    check("atomic", (long)wide, each);
 }
 
 /* -------- tasks -------- */

@@ -3,6 +3,7 @@
  *
  *     in_region    main > plain > region, which jumps > in_region
  *     in_nested    main > nested > region, which jumps > middle > region, which jumps > in_nested
+ *     in_inner     main > inside > region, which jumps to the begin of another region > in_inner
  *     in_leaf      main > start > region, which jumps > tree > task, which jumps > tree > task, which
  *                  jumps > tree > in_leaf
  *     compare      main > library > region, which jumps > qsort > compare
@@ -28,6 +29,7 @@ static volatile int is_rare = 1;
     }
 WORKER(in_region)
 WORKER(in_nested)
+WORKER(in_inner)
 WORKER(in_leaf)
 WORKER(in_frame)
 WORKER(in_alone)
@@ -51,6 +53,14 @@ FUNCTION void nested(void)
 {
 #pragma omp parallel num_threads(2)
     middle();
+    KEEP;
+}
+
+FUNCTION void inside(void)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp parallel num_threads(2)
+    in_inner();
     KEEP;
 }
 
@@ -141,6 +151,7 @@ int main(int count, char **arguments)
     omp_set_max_active_levels(2);
     plain();
     nested();
+    inside();
     start();
     library();
     framed();

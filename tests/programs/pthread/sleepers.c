@@ -2,7 +2,8 @@
  *
  *     sleepers THREADS SECONDS
  *
- * Compiled with -fopenmp, they are the threads of a parallel region. Prints "lock wait S": for how long threads waited for
+ * Compiled with -fopenmp, they are the threads of a parallel region, and with -DCRITICAL the lock is OpenMP's.
+ * Prints "lock wait S": for how long threads waited for
  * the lock, by their own clocks, in all. */
 #ifdef _OPENMP
 #include <omp.h>
@@ -14,7 +15,9 @@
 
 #define MOST 64
 
+#ifndef CRITICAL
 static pthread_mutex_t bed_lock = PTHREAD_MUTEX_INITIALIZER;
+#endif
 static double waited[MOST], end;
 
 static double now(void)
@@ -41,10 +44,18 @@ static void *take_turns(void *its)
     double *sum = its;
     while (now() < end) {
         double since = now();
+#ifdef CRITICAL
+#pragma omp critical(bed)
+        {
+            *sum += now() - since;
+            sleep_with_lock();
+        }
+#else
         pthread_mutex_lock(&bed_lock);
         *sum += now() - since;
         sleep_with_lock();
         pthread_mutex_unlock(&bed_lock);
+#endif
         nap(1000);
     }
     return NULL;

@@ -7,12 +7,12 @@ module = importlib.import_module(sys.argv[1])
 
 
 def inner():
-    module.region(300000)
+    module.region(2000000)
 
 
 def outer():
     module.region(1000, inner)
 
 
-for _ in range(10):
+for _ in range(4):
     outer()

@@ -20,6 +20,19 @@ void spin_again(void)
     }
 }
 
+/* As OpenBLAS waits. */
+void spin_by_nops(void)
+{
+    while (!word) /* MARK pause */
+        __asm__ volatile("nop;nop;nop;nop;nop;nop;nop;nop");
+}
+
+void poll_by_seven_nops(void)
+{
+    while (!word)
+        __asm__ volatile("nop;nop;nop;nop;nop;nop;nop");
+}
+
 void poll_without_pause(void)
 {
     while (!word)

@@ -4,7 +4,9 @@
 
 #include "agents/common/thread-slots.h"
 
-static __thread struct agent_slot *own_slot;
+#define own_slot hpctoolkit_thread_slot
+
+__thread struct agent_slot *hpctoolkit_thread_slot;
 
 struct agent_slot *hpctoolkit_own_slot(void)
 {

@@ -32,6 +32,7 @@ static const void *code_of(void (*function)(void))
 
 static void (*tell_sync_region)(int, int, ompt_data_t *, ompt_data_t *, const void *);
 static void (*tell_dependences)(ompt_data_t *, const ompt_dependence_t *, int);
+static void (*tell_mutex_released)(int, uint64_t, const void *);
 static void (*tell_thread_begin)(int, ompt_data_t *);
 static struct ompt_events tell;
 static unsigned registered;
@@ -50,6 +51,7 @@ static int set_callback(int which, ompt_callback_t callback)
         [ompt_callback_sync_region] = &tell_sync_region,
         [ompt_callback_mutex_acquire] = &tell.mutex_acquire,
         [ompt_callback_mutex_acquired] = &tell.mutex_acquired,
+        [ompt_callback_mutex_released] = &tell_mutex_released,
         [ompt_callback_nest_lock] = &tell.nest_lock,
         [ompt_callback_dependences] = &tell_dependences,
     };

@@ -3,6 +3,7 @@
 #include "tests/unit/agents/own_slot.h"
 #include "tests/unit/agents/simulated_ompt.h"
 
+#include "agents/common/loaded-modules.h"
 #include "agents/common/task-records.h"
 #include "agents/openmp/body-code.h"
 
@@ -26,7 +27,7 @@ static bool is_runtime(const void *address)
     return address == code_of(libomp);
 }
 
-enum { INITIAL_THREAD = 1, SWITCH = 7, BARRIER = 1, TASKWAIT = 5, CRITICAL = 5 };
+enum { INITIAL_THREAD = 1, SWITCH = 7, BARRIER = 1, TASKWAIT = 5, LOCK = 1, CRITICAL = 5 };
 
 /* The thread's stack, which grows to lower indices. A frame of libomp at index i has its caller's
  * frame pointer and a return address at i and i + 1. It is in the frame of main, so that functions
@@ -389,17 +390,56 @@ TEST(a_thread_that_waits_does_not_work)
 
     tell.mutex_acquire(CRITICAL, 0, 0, 1, NULL);
     assert_int_equal(now(), AGENT_SLOT_IDLE);
+    assert_int_equal(own_slot->lock, 1);
     tell.mutex_acquired(CRITICAL, 1, NULL);
     assert_int_equal(now(), AGENT_SLOT_WORKING);
+    assert_int_equal(own_slot->lock, 0);
+    assert_int_equal(own_slot->held[0], 1);
+    tell_mutex_released(CRITICAL, 1, NULL);
+    assert_int_equal(own_slot->held[0], 0);
     tell.mutex_acquire(ompt_mutex_test_lock, 0, 0, 1, NULL); /* returns at once */
     assert_int_equal(now(), AGENT_SLOT_WORKING);
     tell.mutex_acquire(CRITICAL, 0, 0, 1, NULL);
     tell.nest_lock(ompt_scope_begin, 1, NULL);
     assert_int_equal(now(), AGENT_SLOT_WORKING);
+    assert_int_equal(own_slot->lock, 0);
 
     tell.sync_region_wait(BARRIER, ompt_scope_begin, &team.data, &implicit.data, NULL);
     assert_int_equal(now(), AGENT_SLOT_IDLE);
     tell.sync_region_wait(BARRIER, ompt_scope_end, &team.data, &implicit.data, NULL);
+    end_region();
+}
+
+/* libomp 14 does not say that omp_test_lock does not wait. */
+extern const char start_of_test_lock[] __asm__("__start_test_lock"), end_of_test_lock[] __asm__("__stop_test_lock");
+
+static __attribute__((noinline, section("test_lock"))) void test_lock_of_14(void)
+{
+    tell.mutex_acquire(LOCK, 0, 0, 1, NULL);
+    __asm__ volatile("");
+}
+
+const ElfW(Sym) * dynamic_symbol(const ElfW(Dyn) * dynamic, uint64_t bias, const char *name)
+{
+    static ElfW(Sym) symbol;
+    (void)dynamic;
+    symbol.st_value = (uint64_t)start_of_test_lock - bias;
+    symbol.st_size = (uint64_t)end_of_test_lock - (uint64_t)start_of_test_lock;
+    return strcmp(name, "__kmpc_test_nest_lock") == 0 ? &symbol : NULL;
+}
+
+TEST(a_thread_that_tries_a_lock_works)
+{
+    begin_region();
+    test_lock_of_14();
+    assert_int_equal(now(), AGENT_SLOT_IDLE);
+    tell.mutex_acquired(LOCK, 1, NULL);
+    events_learn_libomp(NULL, 1000);
+    test_lock_of_14();
+    assert_int_equal(now(), AGENT_SLOT_WORKING);
+    tell.mutex_acquire(LOCK, 0, 0, 1, NULL);
+    assert_int_equal(now(), AGENT_SLOT_IDLE);
+    tell.mutex_acquired(LOCK, 1, NULL);
     end_region();
 }
 

@@ -189,16 +189,59 @@ TEST(a_release_is_noted_if_a_thread_waits)
     thread(0);
     lock_released(&lock);
     thread(1);
-    uint64_t since = lock_wait_begins(&lock);
+    uint64_t since = lock_wait_begins(own_slot, &lock);
     assert_int_equal(since, 101);
     thread(0);
     lock_released(&lock);
     thread(1);
-    lock_wait_ended(&lock, since);
+    lock_wait_ended(own_slot, &lock, NULL, since);
     assert_int_equal(waker, 0);
     assert_int_equal(waited_since, since);
     lock_released(&lock);
     assert_int_equal(now, 102);
+}
+
+static const char *paid_lock;
+
+void hpctoolkit_waited_for_lock(const volatile void *lock, const char *name)
+{
+    (void)lock;
+    assert_int_equal(own_slot->state, AGENT_SLOT_WORKING);
+    paid_lock = name;
+}
+
+/* The one that has it finds there who waits, and charges the slot; the waiter then pays. */
+TEST(a_slot_says_which_lock_its_thread_waits_for)
+{
+    static int lock;
+    thread(1);
+    own_slot->holder = 1; /* of a wait that was left by a jump */
+    uint64_t since = lock_wait_begins(own_slot, &lock);
+    assert_int_equal(own_slot->state, AGENT_SLOT_IDLE);
+    assert_int_equal(own_slot->lock, (uint64_t)&lock);
+    assert_int_equal(own_slot->holder, 0);
+    lock_wait_ended(own_slot, &lock, "its", since);
+    assert_int_equal(own_slot->lock, 0);
+    assert_null(paid_lock);
+    own_slot->is_charged = 1;
+    lock_wait_ended(own_slot, &lock, "its", lock_wait_begins(own_slot, &lock));
+    assert_string_equal(paid_lock, "its");
+}
+
+TEST(a_thread_notes_the_locks_that_it_has)
+{
+    static int locks[AGENT_MAX_HELD + 1];
+    thread(0);
+    for (int i = 0; i <= AGENT_MAX_HELD; i++)
+        held_note(own_slot, &locks[i]);
+    lock_released(&locks[AGENT_MAX_HELD]); /* was not noted */
+    lock_released(&locks[1]);
+    for (int i = 0; i < AGENT_MAX_HELD; i++)
+        assert_int_equal(own_slot->held[i], i == 1 ? 0 : (uint64_t)&locks[i]);
+    held_note(own_slot, &locks[0]); /* it is nested */
+    lock_released(&locks[0]);
+    assert_int_equal(own_slot->held[1], (uint64_t)&locks[0]);
+    held_note(NULL, &locks[0]); /* hpcrun does not measure the thread */
 }
 
 static void take(int by, uint64_t lock)

@@ -133,6 +133,21 @@ TEST(a_spin_lock_has_one_holder)
     assert_int_equal(waiter->delay[0], 400);
 }
 
+/* A thread waits in a runtime, or there in libc. Runtimes have other waits, too. */
+TEST(a_lock_of_a_runtime_has_a_holder)
+{
+    const int lock = 0;
+    struct agent_slot *waiter = add(AGENT_SLOT_IDLE);
+    own_slot->held[1] = (uint64_t)&lock;
+    assert_int_equal(waiters(), 0);
+    waiter->lock = (uint64_t)&lock;
+    assert_int_equal(waiters(), 1);
+    waiter->state = AGENT_SLOT_ASLEEP;
+    assert_int_equal(waiters(), 1);
+    waiter->state = AGENT_SLOT_WORKING;
+    assert_int_equal(waiters(), 0);
+}
+
 /* Other words: the semaphore is not known to be a lock, another thread has it, or it is another semaphore. */
 TEST(a_semaphore_that_is_a_lock_has_a_holder)
 {

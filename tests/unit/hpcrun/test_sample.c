@@ -260,6 +260,9 @@ TEST(a_sample_of_a_wait_for_a_lock_says_how_long_it_is)
         take(1000);
         assert_int_equal(slot.unpaid[event - thread.events], i > 0 ? 1000 : 0);
     }
+    set_status(AGENT_IDLE, 4, 1); /* it waits in a runtime */
+    take(1000);
+    assert_int_equal(slot.unpaid[event - thread.events], 2000);
 }
 
 TEST(a_wait_for_a_semaphore_is_one_for_a_lock_if_that_is_known)

@@ -68,6 +68,24 @@ TEST(an_idle_thread_does_not_wait_for_the_program)
     assert_int_equal(state_now(), AGENT_SLOT_STARTING);
 }
 
+/* libomp yields the CPU while a thread waits for a lock of OpenMP. */
+TEST(a_runtime_waits_for_its_lock_by_libc)
+{
+    const int lock = 0, other = 0;
+    atomic_store(&own_slot->state, AGENT_SLOT_IDLE);
+    atomic_store(&own_slot->lock, (uint64_t)&lock);
+    struct wait wait = wait_begin(own_slot, &other, &other);
+    assert_int_equal(own_slot->lock, (uint64_t)&lock);
+    assert_int_equal(own_slot->holder, 0);
+    wait_end(&wait);
+    assert_int_equal(own_slot->lock, (uint64_t)&lock);
+    atomic_store(&own_slot->lock, 0);
+    atomic_store(&own_slot->state, AGENT_SLOT_WORKING);
+    wait = wait_begin(own_slot, &other, &other);
+    assert_int_equal(own_slot->lock, (uint64_t)&other);
+    wait_end(&wait);
+}
+
 /* That wait has no frame below which a later one could be. */
 TEST(an_idle_thread_has_left_no_wait)
 {

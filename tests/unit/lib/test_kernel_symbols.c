@@ -158,7 +158,8 @@ static void assert_found(const char *list, const uint64_t *offsets, size_t n, co
     free(bytes);
 }
 
-/* Others may have a module's place later, so it is not listed; it ends what is before it all the same. */
+/* Others may have a module's place later, so it is not listed, nor is what has no name; each ends what is before it all
+ * the same. */
 TEST(names_are_found_in_a_list_of_all_but_modules)
 {
     struct kernel_procedures procedures = {0};
@@ -168,6 +169,7 @@ TEST(names_are_found_in_a_list_of_all_but_modules)
     vec_push(&procedures.all, (struct kernel_procedure){0x20, "second_alias"});
     vec_push(&procedures.all, (struct kernel_procedure){0x100, "third"});
     vec_push(&procedures.all, (struct kernel_procedure){0x140, "read [ext4]"});
+    vec_push(&procedures.all, (struct kernel_procedure){0x180, ""});
     vec_push(&procedures.all, (struct kernel_procedure){0x300000, "last"});
     char *list = kernel_symbols_listed(&procedures, 0x4d, &size);
     assert_int_equal(size, strlen(list));

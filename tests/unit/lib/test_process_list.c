@@ -131,6 +131,10 @@ TEST(numbers_of_namespaces)
     read_list("begin 0 7 5 6 0 10 a\nbegin 0 1 8 0 2 11 a\n" END(
         "1", "1") "waited 8 0 20 3000 7\nwaited 9 0 21 4000 7\n");
     ASSERT_STATES(IMAGE_BEGUN, IMAGE_BEGUN, IMAGE_EXEC_FAILED, IMAGE_UNSEEN);
+    /* The parent's children used 0.2 s, which is that of the one it waits for. */
+    read_list("begin 0 7 5 6 0 10 a\nbegin 0 1 8 0 2 11 a\nend 1 8 1 0 20 0 0 190000000 0\n"
+              "waited 8 0 21 200000000 7\nend 7 5 1 0 30 0 0 1000 200000000\n");
+    assert_int_equal(list.images[0].unrecorded_cpu, 0);
     read_list("begin 0 1 5 0 0 10 a\nwaited 9 0 21 4000 1\n"); /* launched in a container */
     ASSERT_STATES(IMAGE_BEGUN, IMAGE_UNSEEN);
 }

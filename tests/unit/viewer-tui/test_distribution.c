@@ -38,6 +38,41 @@ TEST(test_few_values)
     assert_close(distribution_of(zeros, 2).imbalance, 0);
 }
 
+/* The median of 1, 2, ... n, in an order that is not sorted. */
+static struct median_interval interval_of(size_t n)
+{
+    double values[100];
+    for (size_t i = 0; i < n; i++)
+        values[i] = (double)(i % 2 ? i / 2 + 1 : n - i / 2);
+    return median_interval_of(values, n);
+}
+
+/* The probability that the median lies outside of the least and largest but k of n is twice the sum
+ * of the binomials of n over 0..k, over 2^n. */
+TEST(intervals_of_medians)
+{
+    static const struct {
+        size_t n;
+        struct median_interval interval;
+    } known[] = {
+        {1, {1, 1, 1, 0}},
+        {2, {1.5, 1, 2, 0.5}},
+        {5, {3, 1, 5, 1 - 2 / 32.0}},
+        {6, {3.5, 1, 6, 1 - 2 / 64.0}},
+        {8, {4.5, 1, 8, 1 - 2 / 256.0}},
+        {9, {5, 2, 8, 1 - 2 * 10 / 512.0}},
+        {12, {6.5, 3, 10, 1 - 2 * (1 + 12 + 66) / 4096.0}},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct median_interval interval = interval_of(known[i].n);
+        assert_close(interval.median, known[i].interval.median);
+        assert_close(interval.low, known[i].interval.low);
+        assert_close(interval.high, known[i].interval.high);
+        assert_close(interval.coverage, known[i].interval.coverage);
+    }
+    assert_true(isnan(interval_of(0).median));
+}
+
 static void check_bar(double share, size_t columns, bool ascii, const char *expected)
 {
     struct text text = {0};

@@ -19,7 +19,6 @@ static struct threads made_threads(void)
     for (uint32_t i = 0; i < 6; i++) {
         struct thread thread = {.profile = i + 1, .pid = i % 2 ? 72 : 71, .tid = 100 + i, .name = names[i]};
         thread.id = mem_strdup("id");
-        thread.totals = mem_alloc(sizeof *thread.totals);
         vec_push(&threads.list, thread);
     }
     return threads;

@@ -176,8 +176,8 @@ static void draw_help_line(const struct tui *tui, struct area area)
     static const char *const keys[] = {
         "?:help",    "q:quit",   "Enter:open",           "H:hot path", "s:sort", "a:advice",
         "/:find",    "v:source", "p:physical",           "&:filter",   "z:zoom", "i:inspect",
-        "C:columns", "d:define", ".:other views",        "W:write",    "y:copy", "e:edit",
-        "[:back",    "J,K,(,):scroll source"};
+        "C:columns", "d:define", ".:other views",        "W:write",    "e:edit", "[:back",
+        "J,K,(,):scroll source"};
     int at = 1;
     (void)tui;
     screen_fill(area.line, 0, area.width, STYLE_BAR);

@@ -109,7 +109,10 @@ void tui_report(struct tui *tui, enum printed page, const struct command *opener
         return;
     tui_announce("adding up ...");
     print_page(page, tui->session, &options, out);
-    if (fclose(out) == 0)
+    bool is_written = fclose(out) == 0;
+    if (is_written && size == 0)
+        tui_say(tui, "stopped");
+    else if (is_written)
         tui_show_text(tui, printed_pages[page].word, text, opener);
 }
 

@@ -272,7 +272,7 @@ const struct family view_family = {
     COMMANDS({"1", "top-down: calling contexts", show_view, TOP_DOWN, JUMP | PAGE},
              {"2", "bottom-up: procedures and their callers", show_view, BOTTOM_UP, JUMP | PAGE},
              {"3", "flat: modules, files, procedures, loops, statements", show_view, FLAT, JUMP | PAGE},
-             {"4", "threads: cost of the row in each; bars, histogram, table", show_threads, 0, PAGE},
+             {"4", "threads: cost of the row in each; bars, table", show_threads, 0, PAGE},
              {"5", "summary: processes, samples, advice, problems", show_report, PRINT_SUMMARY, PAGE},
              {"6", "time line: what each thread did when", tui_show_time, false, PAGE | JUMP},
              {"t", "time line of the row: when its code ran, with what it calls", tui_show_time, true, JUMP},
