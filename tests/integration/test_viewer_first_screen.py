@@ -100,6 +100,30 @@ class FirstScreen(InTerminal):
     def test_threads_are_folded_too(self):
         self.start(width=120, height=45).until_seen("▸ thread root > ... > worker")
 
+    def test_a_thread_of_cxx_is_folded_below_its_creator(self):
+        """Of a stripped libstdc++, the routine that begins the thread has no name; what else it has none for is no
+        start code, even if libc is below it."""
+        db = v4_writer.Database("app", ["work"])
+        app, libc, cxx = db.module("/bin/app"), db.module("/lib/libc.so.6"), db.module("/lib/libstdc++.so.6")
+        app_c = db.file("src/app.c", copied=True)
+        start = db.entry().call(db.function("_start", app, 0x10)).call(db.function("__libc_start_main", libc, 0x10))
+        main = start.call(db.function("main", app, 0x20, app_c, 10))
+        begin = main.statement(app_c, 12).call(db.function("<libstdc++.so.6+0xd4490>", cxx, 0x10))
+        run = begin.call(db.function("std::thread::_State_impl<std::thread::_Invoker<X> >::_M_run()", app, 0x30))
+        invoke = run.call(db.function("std::__invoke<X>", app, 0x40))
+        worker = invoke.call(db.function("worker", app, 0x50, app_c, 50))
+        for line in range(51, 54):
+            worker.statement(app_c, line).charge(4.0)
+        other = main.statement(app_c, 14).call(db.function("<libstdc++.so.6+0xd5000>", cxx, 0x20))
+        other.call(db.function("malloc", libc, 0x60)).call(db.function("_int_malloc", libc, 0x70)).charge(4.0)
+        v4_writer.write_database(db, self.db)
+        terminal = self.start(width=120, height=40)
+        lines = terminal.until_seen("▸ thread > ... > worker  app.c:50", "▸ 14 » <libstdc++.so.6+0xd5000>")
+        self.assertFalse(any("_M_run" in line or "std::__invoke" in line for line in lines))
+        terminal.answer("/", "d5000")
+        terminal.type("*")
+        terminal.until_seen("▾ 14 » <libstdc++.so.6+0xd5000>", "▾ malloc", "_int_malloc")
+
     def test_a_hot_path_that_ends_in_main(self):
         """Its start code stays folded; main is selected and open."""
         db = v4_writer.Database("app", ["work"])

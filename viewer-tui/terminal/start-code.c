@@ -29,6 +29,13 @@ static uint32_t dominating_child(struct view *view, uint32_t row)
     return NOTHING;
 }
 
+/* Whether a procedure is of a stripped libstdc++. It may be execute_native_thread_routine, which begins the thread of a
+ * std::thread and has no name there. */
+static bool is_unnamed_of_libstdcxx(const char *name)
+{
+    return strncmp(name, "<libstdc++.so", strlen("<libstdc++.so")) == 0;
+}
+
 bool start_chain_may_begin(const struct view *view, uint32_t row)
 {
     view = view_origin(view, &row);
@@ -39,7 +46,7 @@ bool start_chain_may_begin(const struct view *view, uint32_t row)
     autofree struct text name = {0};
     if (view_row(view, row)->kind == KIND_PROCEDURE)
         label_name(view, row, &name);
-    return name_begins_thread(text_string(&name));
+    return name_begins_thread(text_string(&name)) || is_unnamed_of_libstdcxx(text_string(&name));
 }
 
 /* Whether a row is start code; `above_is` says whether the row above is: then what belongs to the same library is, too. */
@@ -50,7 +57,8 @@ static bool is_start_code(const struct view *view, uint32_t row, bool above_is)
     bool is_of_libc = module && strncmp(path_name(module), "libc.so", strlen("libc.so")) == 0;
     bool is_of_rust = path && strncmp(path, "/rustc/", strlen("/rustc/")) == 0;
     bool is_of_library = is_of_libc || is_of_rust || strstr(name, "std::thread::") || strstr(name, "std::__invoke");
-    return name_is_of_start(name) || (above_is && is_of_library);
+    bool runs_thread = strncmp(name, "std::thread::_State_impl", strlen("std::thread::_State_impl")) == 0;
+    return name_is_of_start(name) || runs_thread || (above_is && is_of_library);
 }
 
 /* One row that is not start code may stand above start code: _start of a stripped program, or the
@@ -59,7 +67,8 @@ struct start_chain start_chain_at(struct view *view, uint32_t row)
 {
     assert(start_chain_may_begin(view, row));
     uint32_t innermost = row, at = row;
-    bool above_is = true;
+    autofree char *outermost = label_copy(view, row);
+    bool above_is = !is_unnamed_of_libstdcxx(outermost);
     for (size_t n = 0; n < MOST_ROWS; n++) {
         at = dominating_child(view, at);
         if (at == NOTHING)
