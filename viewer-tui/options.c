@@ -81,14 +81,14 @@ static struct option_row rows[OPTIONS] = {
                  "that no such thread ran. It is compared with the names in the view of threads, `NAME PID/TID`, in "
                  "parallel jobs `rank R on HOST: NAME PID/TID`. Case counts only if the expression has upper case. "
                  "Not for the summary, which is about the whole run. The key `|` in the viewer does the same."},
-    [FROM] = {NULL, "from", "TIME", NULL, "from 1.2s, 40%, ...; also --to, --phase, --during",
+    [FROM] = {NULL, "from", "TIME", NULL, "from 1.2s, 40%, ...; also --to, --phase",
               "Sum the values over the records of the time line after TIME, seconds since the run began (`1.2s`, `1.2`), "
               "`300ms` or a percentage of the run. All views, the summary and the advice are about that piece of time. "
               "See Pieces of time."},
     [TO] = {NULL, "to", "TIME", NULL, NULL, "The same up to TIME. Default: the end."},
     [PHASE] = {NULL, "phase", "N", NULL, NULL,
                "The same for phase N of those that `--print phases` lists."},
-    [DURING] = {NULL, "during", "NAME", NULL, NULL,
+    [DURING] = {NULL, "during", "NAME", NULL, "while this region or procedure ran",
                 "The same for the time in which the region NAME ran in any thread: one that the program names "
                 "(hpctoolkit.h, ITT, NVTX). If none has that name: in which a thread was in a procedure that matches the "
                 "extended regular expression NAME, or in what that calls. With `--from`, `--to` or `--phase`: the part "
