@@ -115,14 +115,15 @@ class FirstScreen(InTerminal):
         for line in range(51, 54):
             worker.statement(app_c, line).charge(4.0)
         other = main.statement(app_c, 14).call(db.function("<libstdc++.so.6+0xd5000>", cxx, 0x20))
-        other.call(db.function("malloc", libc, 0x60)).call(db.function("_int_malloc", libc, 0x70)).charge(4.0)
+        sort = other.call(db.function("qsort", libc, 0x60)).call(db.function("msort", libc, 0x70))
+        sort.call(db.function("compare", app, 0x60, app_c, 80)).charge(4.0)
         v4_writer.write_database(db, self.db)
         terminal = self.start(width=120, height=40)
         lines = terminal.until_seen("▸ thread > ... > worker  app.c:50", "▸ 14 » <libstdc++.so.6+0xd5000>")
         self.assertFalse(any("_M_run" in line or "std::__invoke" in line for line in lines))
         terminal.answer("/", "d5000")
         terminal.type("*")
-        terminal.until_seen("▾ 14 » <libstdc++.so.6+0xd5000>", "▾ malloc", "_int_malloc")
+        terminal.until_seen("▾ 14 » <libstdc++.so.6+0xd5000>", "▾ qsort", "▾ msort", "compare")
 
     def test_a_hot_path_that_ends_in_main(self):
         """Its start code stays folded; main is selected and open."""
