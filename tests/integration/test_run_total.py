@@ -140,7 +140,7 @@ class Trees(TreeTest):
         lines = self.account()
         counted = after.children_user + after.children_system - before.children_user - before.children_system
         self.assertGreater(children + 0.001, 0.1 * len(targets))
-        self.assertLess(children, counted)
+        self.assertLess(children, counted + 2 * 0.01)  # os.times counts whole ticks of 10 ms, of user and system time
         # make; its children; env, until it became a program that is not measured.
         self.check_numbers(lines[0], 1 + 3 + 2 + 1, 0.3, counted)
         match = re.fullmatch(r"hpcprof: not measured: (.*); measured in part: (.*)", lines[1])
