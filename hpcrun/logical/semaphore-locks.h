@@ -11,7 +11,8 @@
  * makes a holder unknown, and never a wrong one. A semaphore counts as a lock once the thread that took it has released
  * it, and no longer when another thread releases it, as a thread does that notifies a condition, or when a thread
  * waits for a semaphore that it holds itself. So the semaphores of Condition.wait and of 3.11's Thread.join have no
- * holder. Two semaphores may have the same word: the newer one takes it over when nobody holds the older. */
+ * holder. Two semaphores may have the same word. The newer one gets it as soon as
+ * the older one is free. */
 #ifndef HPCRUN_LOGICAL_SEMAPHORE_LOCKS_H
 #define HPCRUN_LOGICAL_SEMAPHORE_LOCKS_H
 

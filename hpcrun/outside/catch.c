@@ -141,7 +141,7 @@ static bool read_block(struct catch *its, uint64_t address)
 }
 
 /* If some of it is gone, the call reads nothing: then each block is read when it is asked for. The order of use begins
- * anew. So it is the order in which the worker will read, which finds each block next to the one before. */
+ * anew here: the worker will read in this order, and finds each block next to the one before. */
 static void expect(const struct agent_cursor *cursor, const uint64_t *addresses, unsigned count)
 {
     struct catch *its = cursor->host_private;

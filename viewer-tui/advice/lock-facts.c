@@ -140,8 +140,8 @@ static uint32_t lock_of_run(const struct view *view, const char *event, struct t
 
 /* ---- Critical sections and ordered blocks of OpenMP ---- */
 
-/* The kind of section of which the lock, or scope, is by its name: "critical", "critical(table)" and "ordered", scopes
- * "critical @ queue.c:12". NULL: none. */
+/* "critical" or "ordered", by the name of a lock ("critical(table)") or of a scope ("critical @ queue.c:12"). NULL: it is
+ * of no section. */
 static const char *kind_of_section(const char *name)
 {
     static const char *const kinds[] = {"critical", "ordered"};

@@ -8,9 +8,9 @@
  * Example: a thread without work looks for messages every 10 ms, for as long as the program runs. To sleep less gains
  * nothing, but for its last sleep, if the main thread has ended its work and waits for the thread.
  *
- * A thread that works and waits for an event (epoll_wait) serves somebody outside, who needs no wait of others to be
- * shorter: it counts as one that works. Example: memcached, whose threads wait for requests while one sleeps that looks
- * for old entries.
+ * A thread that both works and waits for events (epoll_wait) counts as one that works all the time: its clients are served
+ * no sooner if other threads wait less. Example: memcached, where one thread sleeps between searches for old entries
+ * while others wait for requests.
  *
  * This is no bound, since the time line does not say who waits for whom:
  *

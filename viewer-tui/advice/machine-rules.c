@@ -27,7 +27,7 @@ static bool is_reason(const json_t *entry, enum unmeasured why)
     return strcmp(run_text(entry, "reason"), unmeasured_reason(why)) == 0;
 }
 
-/* Of several programs nobody knows which one it is. */
+/* If several programs were not measured, the command may have become any of them. */
 bool is_lost(const struct facts *facts, struct subject *subject)
 {
     const json_t *list = json_object_get(facts->run, "unmeasured"), *entry = json_array_get(list, 0);

@@ -55,8 +55,8 @@ struct parallelizations {
     VEC(struct parallelization) list;
 };
 
-/* Judges a row of a view. Texts belong to the database and to `run`, which may be NULL. `nobody`: seconds of one of the
- * runtime's workers in which none of them worked; 0 if unknown, or for a part of the run. `disturbed`: seconds, as in
+/* Judges a row of a view. Texts belong to the database and to `run`, which may be NULL. `nobody`: for how
+ * many seconds no worker of the runtime worked; 0 if unknown, or for a part of the run. `disturbed`: seconds, as in
  * judgement.h. */
 struct parallelizations parallelization_of(struct view *view, uint32_t row, const json_t *run, double nobody,
                                             double disturbed);

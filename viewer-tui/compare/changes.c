@@ -322,7 +322,7 @@ static double waited_cpu(const struct view *view, const json_t *run, double *per
     return seconds + paid;
 }
 
-/* The times of the whole runs, of which effort is only what code pays. */
+/* Wall clock and CPU time of the whole runs. Effort is less: it leaves out time that no code pays. */
 static void describe_times(const struct changes_printer *printer)
 {
     enum { WALL, CPU, WAITED, TIMES };
